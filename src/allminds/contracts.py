@@ -1,0 +1,422 @@
+"""The whole idea in one file: minds in the slots of an environment.
+
+An environment has slots, teams, steps, observations, actions, bounded rewards and a measured
+complexity. A question is an environment of one step. So a letter series, a matrix, a grid of
+cells and a game between teams share this one contract, one runner and one results table.
+
+Slots are numbered from 0. To add a mind, write a class with `act` (or a plain function of an
+observation); to add an instrument, subclass `Instrument` and give it environments.
+"""
+
+from __future__ import annotations
+
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from allminds.errors import Error
+from allminds.seeding import Random, Words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from allminds.estimate import Tally
+    from allminds.watch import Watch
+
+Status = Literal["ok", "refused", "malformed", "timeout", "error", "void"]
+STATUSES: tuple[Status, ...] = ("ok", "refused", "malformed", "timeout", "error", "void")
+
+
+# ---------------------------------------------------------------- what a mind may do and know
+
+
+class Space(Protocol):
+    """The actions a slot may take."""
+
+    def contains(self, action: Any) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """n actions, numbered from `start`, with a name each if they have one."""
+
+    n: int
+    start: int = 0
+    labels: tuple[str, ...] = ()
+
+    def contains(self, action: Any) -> bool:
+        """Whether an action is one of them; any integer type will do, but True is not 1."""
+        if isinstance(action, bool):
+            return False
+        try:
+            return self.start <= operator.index(action) < self.start + self.n
+        except TypeError:
+            return False
+
+
+@dataclass(frozen=True)
+class Task:
+    """All a mind may know before an exercise begins."""
+
+    instrument: str
+    slot: int
+    slots: int
+    team: tuple[int, ...]
+    actions: Space
+    steps: int
+    facts: Mapping[str, Any]
+    rehearsal: bool = False  # True while it practises, False when it counts
+    secret: Any = None  # filled only for minds whose traits say that they see the future
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What a mind declares about itself; shown in every table."""
+
+    deterministic: bool = False
+    learns: bool = False
+    sees: Literal["own", "future"] = "own"
+    practice: int = 0  # rehearsals on the same exercise before it counts
+
+    def __str__(self) -> str:
+        words = [
+            "deterministic" if self.deterministic else "",
+            "learns" if self.learns else "",
+            "sees the future" if self.sees == "future" else "",
+            f"practises {self.practice}x" if self.practice else "",
+        ]
+        return ", ".join(word for word in words if word)
+
+
+# ---------------------------------------------------------------- who acts
+
+
+class Mind(Protocol):
+    """One mind in one slot. Only `act` is required; see `MindBase` for the rest.
+
+    A mind is made anew for every exercise, so its constructor should only store parameters and
+    what it learns cannot leak from one exercise into the next. `begin` is called at the start of
+    every rehearsal it asked for and of the play that counts.
+
+    Optional: ``act_many``, see `BatchMind`.
+    """
+
+    def act(self, observation: Any, random: Random, /) -> Any: ...
+
+
+class MindBase:
+    """A mind that needs no preparation and learns nothing: inherit and override."""
+
+    traits = Traits()
+
+    def begin(self, task: Task) -> None:
+        """A play begins."""
+
+    def act(self, observation: Any, random: Random) -> Any:
+        """Choose an action. Randomness comes from `random` alone."""
+        raise NotImplementedError
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:
+        """What the last action brought, and what is seen now (None when it is over)."""
+
+
+class BatchMind(MindBase):
+    """A mind that acts in many episodes at once: override `act_many`.
+
+    Every field of the observation has one more axis in front, [episode, …]. One instance plays
+    all episodes of a block, so what it keeps between steps it must keep per episode.
+    """
+
+    words = 1  # random words a step
+
+    def act_many(self, observations: Any, words: Words) -> NDArray[np.integer[Any]]:
+        """An action per episode; words is [episode, `words`]."""
+        raise NotImplementedError
+
+    def act(self, observation: Any, random: Random) -> int:
+        """One episode is a batch of one."""
+        import numpy as np
+
+        one = type(observation)(*(np.asarray(part)[None] for part in observation))
+        words = np.array([[random.word(j) for j in range(self.words)]], np.uint64)
+        return int(self.act_many(one, words)[0])
+
+
+class Group(Protocol):
+    """One protocol over several slots, whose members may tell each other what they see."""
+
+    def begin(self, tasks: Sequence[Task]) -> None: ...
+    def act(self, observations: Sequence[Any], random: Sequence[Random]) -> Sequence[Any]: ...
+    def learn(self, rewards: Sequence[float], observations: Sequence[Any], done: bool) -> None: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Who is measured: a name, declared traits, and how to make a fresh one."""
+
+    name: str
+    make: Callable[[], Any]
+    traits: Traits = Traits()
+    group: bool = False
+    members: tuple[Subject, ...] = ()  # of a group
+    instruments: tuple[str, ...] = ()  # () means any
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A subject and the slots it plays: one for a mind, several for a group."""
+
+    subject: Subject
+    slots: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LineUp:
+    """Minds and groups in all slots of an environment (P1's line-up l)."""
+
+    name: str
+    seats: tuple[Seat, ...]
+
+    @classmethod
+    def of(cls, subjects: Sequence[Subject], slots: int) -> LineUp:
+        """A line-up of subjects, in slot order; what is too long is cut, too short is an error."""
+        seats: list[Seat] = []
+        taken = 0
+        for subject in subjects:
+            if taken >= slots:
+                break
+            size = len(subject.members) or 1 if subject.group else 1
+            seats.append(Seat(subject, tuple(range(taken, min(taken + size, slots)))))
+            taken += size
+        if taken < slots:
+            raise Error(f"a line-up of {taken} is too short for an environment of {slots} slots")
+        return cls(", ".join(seat.subject.name for seat in seats), tuple(seats))
+
+    @classmethod
+    def alone(cls, subject: Subject, slots: int) -> LineUp:
+        """One subject in every slot: a group as one, an isolated mind as independent copies."""
+        if subject.group:
+            if subject.members and len(subject.members) != slots:
+                raise Error(
+                    f"{subject.name} has {len(subject.members)} members for {slots} slots; "
+                    "give as many members as there are slots"
+                )
+            return cls(subject.name, (Seat(subject, tuple(range(slots))),))
+        return cls(subject.name, tuple(Seat(subject, (slot,)) for slot in range(slots)))
+
+    @property
+    def practice(self) -> int:
+        """How many rehearsals come before the play that counts."""
+        return max(seat.subject.traits.practice for seat in self.seats)
+
+
+# ---------------------------------------------------------------- what they act in
+
+
+class Environment(Protocol):
+    """A value: its state is a replay of (exercise, actions), and nothing else remembers."""
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]: ...
+    @property
+    def steps(self) -> int: ...
+    @property
+    def score(self) -> Literal["mean", "total"]: ...
+    @property
+    def actions(self) -> Sequence[Space]: ...
+    @property
+    def complexity(self) -> Mapping[str, float]: ...
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+
+    def reset(self, random: Random) -> Any:
+        """The state before the first step; `random` is the world's stream at step 0."""
+        ...
+
+    def awaited(self, state: Any) -> tuple[int, ...]:
+        """The slots that are to act: all of them, or the one to move; () means it is over."""
+        ...
+
+    def observe(self, state: Any, slot: int) -> Any: ...
+
+    def step(
+        self, state: Any, actions: Mapping[int, Any], random: Random
+    ) -> tuple[Any, Sequence[float]]:
+        """The next state, and a reward in [-1, 1] for every slot; steps are counted from 1."""
+        ...
+
+    def secret(self, state: Any, slot: int, random: Random) -> Any:
+        """What a mind that sees the future is told; None where there is nothing to tell."""
+        ...
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One environment in its place: number `index` of the series that `seed` makes."""
+
+    id: str  # instrument@version/settings-hash/seed/index: people and programs are paired by it
+    instrument: str
+    seed: int
+    index: int
+    environment: Environment
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Instead of an action: a mind that refused, answered nonsense, hung or broke."""
+
+    status: Status
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What came of one exercise, slot by slot."""
+
+    exercise: str
+    index: int
+    complexity: Mapping[str, float]
+    steps: int
+    score: tuple[float | None, ...]
+    learning: tuple[float | None, ...]
+    status: tuple[Status, ...]
+    reason: str = ""
+    actions: tuple[Mapping[int, Any], ...] = field(default=(), repr=False)  # per step
+    rewards: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # per step
+
+
+# ---------------------------------------------------------------- what is given to whom
+
+
+@dataclass
+class Block:
+    """The records of exercises first, first + 1, … for one line-up, as arrays [exercise, slot]."""
+
+    first: int
+    complexity: dict[str, NDArray[np.float64]]  # [exercise]
+    score: NDArray[np.float64]  # NaN where the exercise failed
+    learning: NDArray[np.float64]
+    status: NDArray[np.int8]  # index into STATUSES
+    steps: NDArray[np.int32]  # [exercise]
+    curve: NDArray[np.float64]  # [step]: rewards of all slots, summed over exercises that were ok
+    actions: NDArray[np.int16]  # [exercise, step, slot] of the traced ones, 0 where none was
+    reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
+
+    @classmethod
+    def of(cls, records: Sequence[Record], traced: int = 0) -> Block:
+        """The records of consecutive exercises as arrays."""
+        import numpy as np
+
+        def numbers(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+            return np.array([[np.nan if x is None else x for x in row] for row in rows], float)
+
+        longest, slots = max(record.steps for record in records), len(records[0].score)
+        curve = np.zeros(longest)
+        actions = np.zeros((max(0, min(traced, len(records))), longest, slots), np.int16)
+        for n, record in enumerate(records):
+            if set(record.status) == {"ok"}:
+                curve[: record.steps] += np.sum(record.rewards, axis=1)
+            for step, made in enumerate(record.actions if n < traced else ()):
+                for slot, action in made.items():
+                    actions[n, step, slot] = action
+        return cls(
+            first=records[0].index,
+            complexity={
+                name: np.array([record.complexity[name] for record in records], float)
+                for name in records[0].complexity
+            },
+            score=numbers([record.score for record in records]),
+            learning=numbers([record.learning for record in records]),
+            status=np.array([[STATUSES.index(s) for s in r.status] for r in records], np.int8),
+            steps=np.array([record.steps for record in records], np.int32),
+            curve=curve,
+            actions=actions,
+            reasons={record.index: record.reason for record in records if record.reason},
+        )
+
+    @classmethod
+    def join(cls, blocks: Sequence[Block]) -> Block:
+        """Consecutive blocks as one."""
+        import numpy as np
+
+        curve = np.zeros(max(len(block.curve) for block in blocks))
+        for block in blocks:
+            curve[: len(block.curve)] += block.curve
+        traced = [block.actions for block in blocks if len(block.actions)] or [blocks[0].actions]
+        longest = max(actions.shape[1] for actions in traced)
+        padded = [np.pad(a, ((0, 0), (0, longest - a.shape[1]), (0, 0))) for a in traced]
+        reasons: dict[int, str] = {}
+        for block in blocks:
+            reasons |= block.reasons
+        return cls(
+            first=blocks[0].first,
+            complexity={
+                name: np.concatenate([block.complexity[name] for block in blocks])
+                for name in blocks[0].complexity
+            },
+            score=np.concatenate([block.score for block in blocks]),
+            learning=np.concatenate([block.learning for block in blocks]),
+            status=np.concatenate([block.status for block in blocks]),
+            steps=np.concatenate([block.steps for block in blocks]),
+            curve=curve,
+            actions=np.concatenate(padded),
+            reasons=reasons,
+        )
+
+
+class Fast(Protocol):
+    """A quicker way to play one line-up, bit-equal to the plain one."""
+
+    compiled: bool  # releases the GIL, so that threads do
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """Exercises first..last-1; actions are kept for those below number `traced`."""
+        ...
+
+
+class Instrument(ABC):
+    """A test: an endless series of exercises, numbered, of known complexity.
+
+    The class docstring is its page of documentation. Settings come as keyword arguments of the
+    model `Settings`; `version` goes up whenever a result could change.
+    """
+
+    name: str
+    version: int
+    chance: float  # expected score of a random mind
+    ceiling: float  # the best there is
+    adaptive: bool = False  # exercises depend on the subject's own history
+    strata: str | None = None  # the complexity column over whose values exercises are spread
+    floor_mind: str = "random"
+    ceiling_mind: str | None = None
+    slots: int
+    settings: Any
+
+    @abstractmethod
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
+        """Exercise i of a seed; depends on (seed, i) alone, and on `history` only if adaptive."""
+
+    @abstractmethod
+    def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """An observation as a person or a language model is shown it."""
+
+    @abstractmethod
+    def read(self, answer: str) -> Any | Failure:
+        """An action from what a person or a language model wrote."""
+
+    def show_state(self, environment: Any, state: Any) -> str:
+        """The whole state as text, for a replay; what no mind may see included."""
+        return str(state)
+
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002 - if there is one
+        """A quicker form that every mind in the line-up has, if there is one."""
+        return None
+
+    def tally(self) -> Tally:
+        """How scores become one figure with its interval."""
+        from allminds.estimate import StratifiedMean
+
+        return StratifiedMean(self.strata, self.chance, self.ceiling)

@@ -1,0 +1,279 @@
+"""One exercise being played: who is awaited, what they see, what they do.
+
+`Episode` is the loop turned inside out, so that the runner, a browser, a language model and a
+training library can all drive the same object. `play` is the plain loop over it, the reference
+that every quicker form must equal bit for bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from allminds.contracts import (
+    Block,
+    Environment,
+    Exercise,
+    Failure,
+    Fast,
+    Instrument,
+    LineUp,
+    Record,
+    Seat,
+    Status,
+    Task,
+)
+from allminds.errors import Error
+from allminds.seeding import MINDS, WORLD, Random, key
+from allminds.watch import Watch
+
+
+class Episode:
+    """One exercise, open until `record` is filled.
+
+    ``waiting`` maps each slot that is to act to what it sees; `play` takes their actions.
+    """
+
+    def __init__(self, exercise: Exercise) -> None:
+        self.exercise = exercise
+        self.environment: Environment = exercise.environment
+        self.random = Random(key(exercise.seed, exercise.index, WORLD))
+        self.state = self.environment.reset(self.random)
+        self.step = 0
+        self.actions: list[Mapping[int, Any]] = []
+        self.rewards: list[tuple[float, ...]] = []
+        self.record: Record | None = None
+        self.waiting: Mapping[int, Any] = {}
+        self._look()
+
+    def task(self, slot: int, rehearsal: bool = False, future: bool = False) -> Task:
+        """What the mind in a slot may know beforehand."""
+        environment = self.environment
+        return Task(
+            instrument=self.exercise.instrument,
+            slot=slot,
+            slots=len(environment.actions),
+            team=next(team for team in environment.teams if slot in team),
+            actions=environment.actions[slot],
+            steps=environment.steps,
+            facts=environment.facts,
+            rehearsal=rehearsal,
+            secret=environment.secret(self.state, slot, self.random) if future else None,
+        )
+
+    def play(self, actions: Mapping[int, Any | Failure]) -> None:
+        """One step: the actions of all slots that are awaited."""
+        if self.record is not None:
+            raise Error(f"exercise {self.exercise.id} is over; it takes no more actions")
+        if set(actions) != set(self.waiting):
+            raise Error(f"slots {sorted(self.waiting)} are awaited, not {sorted(actions)}")
+        failures = {
+            slot: action if isinstance(action, Failure) else malformed(action)
+            for slot, action in actions.items()
+            if isinstance(action, Failure) or not self.environment.actions[slot].contains(action)
+        }
+        if failures:
+            self._fail(failures)
+            return
+        self.step += 1
+        self.state, rewards = self.environment.step(
+            self.state, actions, self.random.at(self.step)
+        )
+        self._check(rewards)
+        self.actions.append(dict(actions))
+        self.rewards.append(tuple(rewards))
+        self._look()
+
+    def observe(self, slot: int) -> Any:
+        """What a slot sees now, whether or not it is its turn."""
+        if slot in self.waiting:
+            return self.waiting[slot]
+        return self.environment.observe(self.state, slot)
+
+    def _look(self) -> None:
+        awaited = self.environment.awaited(self.state)
+        self.waiting = {slot: self.environment.observe(self.state, slot) for slot in awaited}
+        if not awaited:
+            slots = range(len(self.environment.actions))
+            each = [[rewards[slot] for rewards in self.rewards] for slot in slots]
+            self._close(
+                tuple(_score(rewards, self.environment.score) for rewards in each),
+                tuple(_learning(rewards) for rewards in each),
+                ("ok",) * len(slots),
+            )
+
+    def _fail(self, failures: Mapping[int, Failure]) -> None:
+        slots = range(len(self.environment.actions))
+        self.waiting = {}
+        self._close(
+            (None,) * len(slots),
+            (None,) * len(slots),
+            tuple(failures[slot].status if slot in failures else "void" for slot in slots),
+            next(iter(failures.values())).reason,
+        )
+
+    def _close(
+        self,
+        score: tuple[float | None, ...],
+        learning: tuple[float | None, ...],
+        status: tuple[Status, ...],
+        reason: str = "",
+    ) -> None:
+        self.record = Record(
+            exercise=self.exercise.id,
+            index=self.exercise.index,
+            complexity=self.environment.complexity,
+            steps=self.step,
+            score=score,
+            learning=learning,
+            status=status,
+            reason=reason,
+            actions=tuple(self.actions),
+            rewards=tuple(self.rewards),
+        )
+
+    def _check(self, rewards: Sequence[float]) -> None:
+        where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
+        for slot, reward in enumerate(rewards):
+            if not -1.0 <= reward <= 1.0:
+                raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
+        for team in self.environment.teams:
+            if len({rewards[slot] for slot in team}) > 1:
+                raise Error(f"{where}: slots {team} are one team but were rewarded differently")
+
+
+def malformed(action: Any) -> Failure:
+    """The failure of a mind that gave this for an action."""
+    return Failure("malformed", f"{repr(action)[:60]} is not one of the actions")
+
+
+def _one_each(actions: Any, slots: Sequence[int]) -> bool:
+    """Whether a group gave an action for every slot."""
+    return not isinstance(actions, str) and hasattr(actions, "__len__") and len(actions) == len(slots)
+
+
+def _score(rewards: Sequence[float], kind: str) -> float:
+    total = sum(rewards)
+    return total if kind == "total" else total / len(rewards)
+
+
+def _learning(rewards: Sequence[float]) -> float | None:
+    half = len(rewards) // 2
+    if half == 0:
+        return None
+    return sum(rewards[-half:]) / half - sum(rewards[:half]) / half
+
+
+# ---------------------------------------------------------------- minds at play
+
+
+class _Player:
+    """A mind or a group on its slots, seen by the loop as one thing that never raises."""
+
+    def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
+        self.slots, self.group = seat.slots, seat.subject.group
+        self.future = seat.subject.traits.sees == "future"
+        self.watch = watch
+        self.failure: Failure | None = None
+        self.randoms = [Random(key(exercise.seed, exercise.index, MINDS + s)) for s in seat.slots]
+        self.mind = self._safely(seat.subject.make)
+        self.learns = hasattr(self.mind, "learn")
+
+    def begin(self, episode: Episode, rehearsal: bool) -> None:
+        if not hasattr(self.mind, "begin"):
+            return
+        tasks = [episode.task(slot, rehearsal, self.future) for slot in self.slots]
+        self._safely(self.mind.begin, tasks if self.group else tasks[0])
+
+    def act(self, seen: Mapping[int, Any], clock: int) -> dict[int, Any | Failure]:
+        slots = [slot for slot in self.slots if slot in seen]
+        randoms = [self.randoms[self.slots.index(slot)].at(clock) for slot in slots]
+        if self.group:
+            actions = self._safely(self.mind.act, [seen[slot] for slot in slots], randoms)
+        else:
+            actions = [self._safely(self.mind.act, seen[slots[0]], randoms[0])]
+        if self.failure is None and not _one_each(actions, slots):
+            self.failure = malformed(actions)
+        if self.failure is not None:
+            return dict.fromkeys(slots, self.failure)
+        return dict(zip(slots, actions, strict=True))
+
+    def learn(self, episode: Episode) -> None:
+        if not self.learns or self.failure is not None:
+            return
+        done = episode.record is not None
+        rewards = [episode.rewards[-1][slot] for slot in self.slots]
+        seen = [None if done else episode.observe(slot) for slot in self.slots]
+        if self.group:
+            self._safely(self.mind.learn, rewards, seen, done)
+        else:
+            self._safely(self.mind.learn, rewards[0], seen[0], done)
+
+    def _safely(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a mind's own code: what it raises, or that it hangs, becomes its failure."""
+        if self.failure is not None:
+            return None
+        answer = self.watch.call(function, *arguments)
+        if isinstance(answer, Failure):
+            self.failure = answer
+            return None
+        return answer
+
+
+def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Record:
+    """Play one exercise: the rehearsals that its minds asked for, then the one that counts.
+
+    A mind that asked for p rehearsals lives through the last p of them; in earlier ones, and for
+    minds that asked for none, a fresh copy fills the slot. Random words are numbered by play
+    (0 is the one that counts) and step, so that it does not matter who rehearsed.
+    """
+    watch = watch or Watch()
+    players: dict[int, _Player] = {}
+    for left in range(line_up.practice, -1, -1):
+        number = line_up.practice - left + 1 if left else 0
+        for place, seat in enumerate(line_up.seats):
+            if seat.subject.traits.practice <= left:
+                players[place] = _Player(seat, exercise, watch)
+        record = _one_play(exercise, list(players.values()), number)
+        if set(record.status) != {"ok"}:
+            break
+    return record
+
+
+def _one_play(exercise: Exercise, players: Sequence[_Player], number: int) -> Record:
+    episode = Episode(exercise)
+    for player in players:
+        player.begin(episode, rehearsal=number > 0)
+    while episode.record is None:
+        clock = number * episode.environment.steps + episode.step
+        actions: dict[int, Any] = {}
+        for player in players:
+            if any(slot in episode.waiting for slot in player.slots):
+                actions |= player.act(episode.waiting, clock)
+        before = len(episode.rewards)
+        episode.play(actions)
+        if len(episode.rewards) > before:
+            for player in players:
+                player.learn(episode)
+    return episode.record
+
+
+class Plain:
+    """The plain loop as a `Fast` form like any other: the yardstick for all of them."""
+
+    compiled = False
+
+    def __init__(self, tool: Instrument, line_up: LineUp, watch: Watch) -> None:
+        self.tool, self.line_up, self.watch = tool, line_up, watch
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """Exercise by exercise."""
+        records = [
+            play(self.tool.exercise(seed, i), self.line_up, self.watch) for i in range(first, last)
+        ]
+        return Block.of(records, traced - first)
+
+
+def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
+    """The fastest form that every mind in the line-up has."""
+    return tool.fast(line_up, watch) or Plain(tool, line_up, watch)

@@ -1,0 +1,22 @@
+"""The one exception a user can act on."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class Error(Exception):
+    """Something a user can mend: one sentence with what was wrong, where, and what would be right.
+
+    The command line prints the sentence and ends with exit code 2; there is no traceback.
+    """
+
+
+def nearest(wrong: str, known: Iterable[str]) -> str:
+    """A hint to end an error with: the known name nearest to a wrong one, or the choice there is."""
+    names = sorted(known)
+    close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"choose from {', '.join(names)}" if names else "there are none"

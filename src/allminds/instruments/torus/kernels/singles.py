@@ -1,0 +1,276 @@
+"""The ways of single minds, compiled, and `settle`, which turns a way into rewards.
+
+Every kernel here fills one slot's way, int16[block, step, lane], for all lanes.
+"""
+
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from allminds.compiled import below, fold, kernel, word
+from allminds.instruments.torus.kernels.worlds import wrapped
+from allminds.seeding import MINDS
+
+_MINDS, _0, _9 = np.uint64(MINDS), np.uint64(0), np.uint64(9)
+
+
+@kernel
+def mind_key(seed, exercise, slot):
+    """The key of a mind's stream."""
+    return fold(fold(fold(_0, np.uint64(seed)), np.uint64(exercise)), _MINDS + np.uint64(slot))
+
+
+@kernel
+def begin(ways, seed, first, slot, row, col, keys):
+    """Put a slot of every lane on its starting cell, and make its keys [block, lane]."""
+    blocks, lanes = keys.shape
+    for b in range(blocks):
+        for l in range(lanes):
+            keys[b, l] = mind_key(seed, first + b * lanes + l, slot)
+            row[b, 0, l], col[b, 0, l] = ways.start_row[b, slot, l], ways.start_col[b, slot, l]
+
+
+@kernel
+def random_walk(rules, keys, row, col):
+    """`RandomMind`."""
+    blocks, steps, lanes = row.shape
+    rows, cols = rules.rows, rules.cols
+    for b in range(blocks):
+        for t in range(steps - 1):
+            for l in range(lanes):
+                a = np.int32(below(word(keys[b, l], np.uint64(t), _0), _9))
+                row[b, t + 1, l] = wrapped(np.int32(row[b, t, l]) + a // 3 - 1, rows)
+                col[b, t + 1, l] = wrapped(np.int32(col[b, t, l]) + a % 3 - 1, cols)
+
+
+@kernel
+def local_search(rules, ways, table, keys, row, col):
+    """`LocalSearch`: a look-up by where Good and Evil lie as seen from the mind."""
+    blocks, steps, lanes = row.shape
+    rows, cols = np.int32(rules.rows), np.int32(rules.cols)
+    for b in range(blocks):
+        for t in range(steps - 1):
+            for l in range(lanes):
+                r, c = np.int32(row[b, t, l]), np.int32(col[b, t, l])
+                good = (
+                    table.row_class[np.uint64(np.int32(ways.good_row[b, t, l]) - r + rows)]
+                    + table.col_class[np.uint64(np.int32(ways.good_col[b, t, l]) - c + cols)]
+                )
+                evil = (
+                    table.row_class[np.uint64(np.int32(ways.evil_row[b, t, l]) - r + rows)]
+                    + table.col_class[np.uint64(np.int32(ways.evil_col[b, t, l]) - c + cols)]
+                )
+                at = np.uint64(good * np.uint32(table.classes) + evil)
+                pick = below(word(keys[b, l], np.uint64(t), _0), np.uint64(table.count[at]))
+                a = np.int32(table.moves[at, pick])
+                row[b, t + 1, l] = wrapped(r + a // 3 - 1, rows)
+                col[b, t + 1, l] = wrapped(c + a % 3 - 1, cols)
+
+
+@kernel
+def shorter(here, there, size):
+    """`grid._shorter`: -1, 0 or 1."""
+    ahead = there - here
+    if ahead == 0:
+        return 0
+    sign = 1 if ahead > 0 else -1
+    return sign if 2 * abs(ahead) <= size else -sign
+
+
+@kernel
+def apart(here, there, size):
+    """Distance round a ring."""
+    ahead = abs(there - here)
+    return min(ahead, size - ahead)
+
+
+@kernel
+def expert(rules, ways, intercept, row, col):
+    """`Expert`."""
+    blocks, steps, lanes = row.shape
+    rows, cols = rules.rows, rules.cols
+    for b in range(blocks):
+        for l in range(lanes):
+            r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
+            for t in range(steps - 1):
+                to_row = np.int64(ways.good_row[b, t + 1, l])
+                to_col = np.int64(ways.good_col[b, t + 1, l])
+                if intercept:
+                    for u in range(t + 1, steps):
+                        far = max(
+                            apart(r, np.int64(ways.good_row[b, u, l]), rows),
+                            apart(c, np.int64(ways.good_col[b, u, l]), cols),
+                        )
+                        if far <= u - t:
+                            to_row = np.int64(ways.good_row[b, u, l])
+                            to_col = np.int64(ways.good_col[b, u, l])
+                            break
+                r = wrapped(r + shorter(r, to_row, rows), rows)
+                c = wrapped(c + shorter(c, to_col, cols), cols)
+                row[b, t + 1, l], col[b, t + 1, l] = r, c
+
+
+@kernel
+def gain(rules, good_row, good_col, evil_row, evil_col, r, c):
+    """The reward of a cell in half units."""
+    good = max(apart(r, good_row, rules.rows), apart(c, good_col, rules.cols))
+    evil = max(apart(r, evil_row, rules.rows), apart(c, evil_col, rules.cols))
+    return max(0, 2 - good) - max(0, 2 - evil)
+
+
+@kernel
+def reward_at(rules, ways, b, t, l, r, c):
+    """The reward of a cell at step t, in half units."""
+    return gain(
+        rules,
+        np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l]),
+        np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l]),
+        r, c,
+    )  # fmt: skip
+
+
+@kernel
+def _add_around(rules, value, row, col, sign):
+    """Add the rewards of Good (or, with sign -1, Evil) to the values of cells, in half units."""
+    for a in range(9):
+        r, c = wrapped(row + a // 3 - 1, rules.rows), wrapped(col + a % 3 - 1, rules.cols)
+        value[r, c] += sign * (2 if a == 4 else 1)
+
+
+@kernel
+def plan_optimum(rules, ways, b, l, value, across, plan):
+    """Backward induction for one lane: plan[t, row, col] is the best move, first among equals."""
+    rows, cols, steps = rules.rows, rules.cols, rules.steps
+    value[:] = 0
+    for t in range(steps - 1, -1, -1):
+        for who in range(2):
+            at_row = ways.good_row[b, t + 1, l] if who == 0 else ways.evil_row[b, t + 1, l]
+            at_col = ways.good_col[b, t + 1, l] if who == 0 else ways.evil_col[b, t + 1, l]
+            _add_around(rules, value, np.int64(at_row), np.int64(at_col), 1 - 2 * who)
+        for r in range(rows):  # the best of three columns, times 4, plus which: first wins
+            for c in range(cols):
+                west, east = value[r, wrapped(c - 1, cols)], value[r, wrapped(c + 1, cols)]
+                across[r, c] = max(4 * west + 2, 4 * value[r, c] + 1, 4 * east)
+        for c in range(cols):
+            for r in range(rows):
+                up, here = across[wrapped(r - 1, rows), c], across[r, c]
+                down = across[wrapped(r + 1, rows), c]
+                best, by = up, 0
+                if here >> 2 > best >> 2:
+                    best, by = here, 1
+                if down >> 2 > best >> 2:
+                    best, by = down, 2
+                value[r, c] = best >> 2
+                plan[t, r, c] = 3 * by + 2 - (best & 3)
+
+
+@kernel
+def optimum(rules, ways, slots, rows_of, cols_of):
+    """`Optimum`, for several slots at once: ways [slot, block, step, lane]."""
+    _, blocks, steps, lanes = rows_of.shape
+    rows, cols = rules.rows, rules.cols
+    value, across = np.empty((rows, cols), np.int64), np.empty((rows, cols), np.int64)
+    plan = np.empty((rules.steps, rows, cols), np.uint8)
+    for b in range(blocks):
+        for l in range(lanes):
+            plan_optimum(rules, ways, b, l, value, across, plan)
+            for s in range(slots):
+                r, c = np.int64(rows_of[s, b, 0, l]), np.int64(cols_of[s, b, 0, l])
+                for t in range(steps - 1):
+                    a = np.int64(plan[t, r, c])
+                    r, c = wrapped(r + a // 3 - 1, rows), wrapped(c + a % 3 - 1, cols)
+                    rows_of[s, b, t + 1, l], cols_of[s, b, t + 1, l] = r, c
+
+
+# ---------------------------------------------------------------- a user's own function
+
+
+@kernel
+def look(rules, ways, reach, b, t, l, row, col, cells, rewards):
+    """What a mind sees: `World.observe`."""
+    n = 0
+    for by_row in range(-reach, reach + 1):
+        for by_col in range(-reach, reach + 1):
+            r, c = (row + by_row) % rules.rows, (col + by_col) % rules.cols
+            cells[n] = r * rules.cols + c + 1
+            rewards[n] = reward_at(rules, ways, b, t, l, r, c) / 2
+            n += 1
+
+
+@njit(nogil=True)  # a function given as an argument is compiled in, and cannot be kept on disk
+def user_walk(act, rules, ways, reach, keys, row, col, failed, answer):
+    """The way of act(cells, rewards, step, bits) -> 1..9; notes step and answer where it fails."""
+    blocks, steps, lanes = row.shape
+    cells, rewards = np.empty((2 * reach + 1) ** 2, np.int64), np.empty((2 * reach + 1) ** 2)
+    for b in range(blocks):
+        for l in range(lanes):
+            r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
+            for t in range(steps - 1):
+                look(rules, ways, reach, b, t, l, r, c, cells, rewards)
+                a = np.int64(act(cells, rewards, t, word(keys[b, l], np.uint64(t), _0)))
+                if a < 1 or a > 9:
+                    failed[b, l], answer[b, l] = t, a
+                    row[b, t + 1 :, l], col[b, t + 1 :, l] = r, c
+                    break
+                r = wrapped(r + (a - 1) // 3 - 1, rules.rows)
+                c = wrapped(c + (a - 1) % 3 - 1, rules.cols)
+                row[b, t + 1, l], col[b, t + 1, l] = r, c
+
+
+# ---------------------------------------------------------------- settling
+
+
+@kernel
+def settle(rules, ways, row, col, alive, sums, curve):
+    """Rewards of a way in half units: per exercise (first half, second half, all), and per step.
+
+    Exercises that failed, or that only fill up the last block, are not `alive` (0 or 1).
+    """
+    blocks, steps, lanes = row.shape
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
+    half = rules.steps // 2
+    first, second = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
+    total = np.empty(lanes, np.int32)
+    reward = np.empty(lanes, np.int16)
+    for b in range(blocks):
+        first[:], second[:], total[:] = 0, 0, 0
+        for t in range(1, steps):
+            for l in range(lanes):
+                gr = abs(np.int16(ways.good_row[b, t, l] - row[b, t, l]))
+                gc = abs(np.int16(ways.good_col[b, t, l] - col[b, t, l]))
+                er = abs(np.int16(ways.evil_row[b, t, l] - row[b, t, l]))
+                ec = abs(np.int16(ways.evil_col[b, t, l] - col[b, t, l]))
+                good = max(min(gr, np.int16(rows - gr)), min(gc, np.int16(cols - gc)))
+                evil = max(min(er, np.int16(rows - er)), min(ec, np.int16(cols - ec)))
+                reward[l] = max(np.int16(0), np.int16(2 - good)) - max(
+                    np.int16(0), np.int16(2 - evil)
+                )
+            here = np.int64(0)
+            for l in range(lanes):
+                total[l] += reward[l]
+                here += reward[l] * alive[b, l]
+            curve[t - 1] += here
+            if t <= half:
+                for l in range(lanes):
+                    first[l] += reward[l]
+            if t >= steps - half:
+                for l in range(lanes):
+                    second[l] += reward[l]
+        for l in range(lanes):
+            n = b * lanes + l
+            if n < len(sums):
+                sums[n, 0], sums[n, 1], sums[n, 2] = first[l], second[l], total[l]
+
+
+@kernel
+def trace(rules, row, col, actions):
+    """The actions 1..9 that made a way, for the first exercises: actions[exercise, step]."""
+    lanes = row.shape[2]
+    for n in range(actions.shape[0]):
+        b, l = n // lanes, n % lanes
+        for t in range(actions.shape[1]):
+            by_row = shorter(np.int64(row[b, t, l]), np.int64(row[b, t + 1, l]), rules.rows)
+            by_col = shorter(np.int64(col[b, t, l]), np.int64(col[b, t + 1, l]), rules.cols)
+            actions[n, t] = 3 * (by_row + 1) + by_col + 2

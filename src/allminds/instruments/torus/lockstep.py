@@ -1,0 +1,286 @@
+"""Anybody's minds on Λ*, many episodes side by side: one step of all, then the next.
+
+The worlds come from the kernels and the observations of all episodes are made at once, so that
+what is left to pay for a plain Python mind is its own `act`. A mind with ``act_many`` is asked
+once for all episodes. Results are those of the plain loop, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds import seeding
+from allminds.contracts import BatchMind, Block, Failure, LineUp, MindBase, Subject, Task
+from allminds.episode import malformed
+from allminds.instruments.torus.environment import MOVE, Foresight, View
+from allminds.instruments.torus.fast import Failures, Worlds, block_of, make_worlds
+from allminds.seeding import MINDS
+from allminds.watch import Hang, Watch
+
+if TYPE_CHECKING:
+    from allminds.instruments.torus.instrument import LambdaStar
+
+Numbers = NDArray[np.int64]
+STAY = 5
+
+
+class Word(seeding.Random):
+    """`Random` at one step with word 0 drawn beforehand, for all episodes at once."""
+
+    __slots__ = ("first",)
+
+    first: int
+
+    def word(self, j: int = 0) -> int:
+        """64 random bits."""
+        return self.first if j == 0 else super().word(j)
+
+    def below(self, n: int, j: int = 0) -> int:
+        """A number in 0..n-1."""
+        return ((self.first if j == 0 else super().word(j)) >> 32) * n >> 32
+
+
+class Lockstep:
+    """A line-up of single minds without rehearsals, some of which have no kernel."""
+
+    compiled = False
+
+    def __init__(self, tool: LambdaStar, line_up: LineUp, watch: Watch) -> None:
+        self.tool, self.line_up, self.watch = tool, line_up, watch
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """All episodes of the block, step by step."""
+        here = make_worlds(self.tool, seed, first, last)
+        stage = _Stage(self.tool, here)
+        casts = [
+            _cast(self.tool, here, stage, seat.subject, seat.slots[0], self.watch)
+            for seat in self.line_up.seats
+        ]
+        dead: Failures = {}
+        for step in range(here.rules.steps):
+            for slot, cast in enumerate(casts):
+                stage.actions[slot, step] = cast.act(*stage.observe(slot), step, dead)
+            _bury(casts, dead, step)
+            stage.advance(step)
+            for slot, cast in enumerate(casts):
+                if cast.learns and step + 1 < here.rules.steps:
+                    cast.learn(stage, slot, step, dead)
+        return _settled(here, stage, dead, max(0, min(traced - first, here.count)))
+
+
+class _Stage:
+    """The cells of all minds in all episodes; rewards are counted in half units."""
+
+    def __init__(self, tool: LambdaStar, here: Worlds) -> None:
+        self.rows, self.cols = tool.torus.rows, tool.torus.cols
+        steps, agents, ways = here.rules.steps, here.rules.agents, here.ways
+
+        def flat(way: Any) -> Numbers:  # [block, step, lane] -> [step, exercise]
+            lanes = way.transpose(1, 0, 2).reshape(way.shape[1], -1)
+            return np.ascontiguousarray(lanes[:, : here.count]).astype(np.int64)
+
+        self.good_row, self.good_col = flat(ways.good_row), flat(ways.good_col)
+        self.evil_row, self.evil_col = flat(ways.evil_row), flat(ways.evil_col)
+        self.row, self.col = flat(ways.start_row), flat(ways.start_col)  # [slot, exercise]
+        span = np.arange(-tool.settings.range, tool.settings.range + 1)
+        rows, cols = np.meshgrid(span, span, indexing="ij")
+        self.by_row, self.by_col = rows.reshape(-1), cols.reshape(-1)
+        self.actions = np.full((agents, steps, here.count), STAY, np.int16)
+        self.rewards = np.zeros((agents, steps, here.count), np.int32)
+        self.step = 0
+
+    def observe(self, slot: int) -> tuple[Numbers, NDArray[np.float64]]:
+        """The cells round a slot and the rewards in them: [exercise, cell]."""
+        row = (self.row[slot][:, None] + self.by_row) % self.rows
+        col = (self.col[slot][:, None] + self.by_col) % self.cols
+        return row * self.cols + col + 1, self._rewards(row, col) * 0.5
+
+    def advance(self, step: int) -> None:
+        """Minds move, Good and Evil move, and the rewards are written down."""
+        moves = self.actions[:, step] - 1
+        self.row = (self.row + moves // 3 - 1) % self.rows
+        self.col = (self.col + moves % 3 - 1) % self.cols
+        self.step = step + 1
+        for slot in range(len(self.row)):
+            here = self._rewards(self.row[slot][:, None], self.col[slot][:, None])
+            self.rewards[slot, step] = here[:, 0]
+
+    def _rewards(self, row: Numbers, col: Numbers) -> Numbers:
+        """Of cells [exercise, cell], in half units."""
+        good = self._gain(row, col, self.good_row[self.step], self.good_col[self.step])
+        return good - self._gain(row, col, self.evil_row[self.step], self.evil_col[self.step])
+
+    def _gain(self, row: Numbers, col: Numbers, at_row: Numbers, at_col: Numbers) -> Numbers:
+        rows, cols = np.abs(row - at_row[:, None]), np.abs(col - at_col[:, None])
+        far = np.maximum(np.minimum(rows, self.rows - rows), np.minimum(cols, self.cols - cols))
+        gain: Numbers = np.maximum(0, 2 - far)
+        return gain
+
+
+class _OneByOne:
+    """A mind of its own in every episode, for one slot."""
+
+    def __init__(
+        self, here: Worlds, tasks: list[Task], subject: Subject, slot: int, watch: Watch
+    ) -> None:
+        self.watch, self.count = watch, here.count
+        self.keys = _keys(here, slot)
+        self.randoms = [Word(key) for key in self.keys.tolist()]
+        self.failures: dict[int, Failure] = {}
+        self.minds = [self._safely(lane, subject.make) for lane in range(here.count)]
+        self.learns = _learns(self.minds[0])
+        for lane, mind in enumerate(self.minds):
+            if hasattr(mind, "begin"):
+                self._safely(lane, mind.begin, tasks[lane])
+
+    def act(
+        self, cells: Numbers, rewards: NDArray[np.float64], step: int, dead: Failures
+    ) -> list[int]:
+        """Ask every mind; an episode that has failed stands still."""
+        actions = [STAY] * self.count
+        watch, failures, randoms, minds = self.watch, self.failures, self.randoms, self.minds
+        words = seeding.words(self.keys, step).tolist()
+        seen = list(map(View, map(tuple, cells.tolist()), map(tuple, rewards.tolist())))
+        watch.inside = True
+        for lane, view in enumerate(seen):
+            if failures and (lane in failures or lane in dead):
+                continue
+            random = randoms[lane]
+            random.step, random.first = step, words[lane]
+            watch.calls += 1
+            try:
+                action = minds[lane].act(view, random)
+            except (Hang, Exception) as error:
+                failures[lane] = watch.failure(error)
+                continue
+            if type(action) is int and 1 <= action <= 9:
+                actions[lane] = action
+            elif MOVE.contains(action):
+                actions[lane] = int(action)
+            else:
+                failures[lane] = malformed(action)
+        watch.inside = False
+        return actions
+
+    def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
+        """Tell every mind what its action brought."""
+        rewards = (stage.rewards[slot, step] * 0.5).tolist()
+        cells, seen = (part.tolist() for part in stage.observe(slot))
+        for lane, mind in enumerate(self.minds):
+            if lane not in dead and lane not in self.failures:
+                view = View(tuple(cells[lane]), tuple(seen[lane]))
+                self._safely(lane, mind.learn, rewards[lane], view, False)
+
+    def _safely(self, lane: int, function: Any, *arguments: Any) -> Any:
+        answer = self.watch.call(function, *arguments)
+        if isinstance(answer, Failure):
+            self.failures[lane] = answer
+            return None
+        return answer
+
+
+class _Together:
+    """One mind with `act_many` for one slot of all episodes at once."""
+
+    learns = False
+
+    def __init__(
+        self, here: Worlds, tasks: list[Task], subject: Subject, slot: int, watch: Watch
+    ) -> None:
+        self.watch, self.count = watch, here.count
+        self.keys = _keys(here, slot)
+        self.failures: dict[int, Failure] = {}
+        self.mind = subject.make()
+        begun = watch.call(self.mind.begin, tasks[0])
+        if isinstance(begun, Failure):
+            self._all(begun)
+
+    def act(
+        self, cells: Numbers, rewards: NDArray[np.float64], step: int, dead: Failures
+    ) -> NDArray[Any]:
+        """Ask once; what is wrong as a whole fails every episode."""
+        nothing = np.full(self.count, STAY)
+        if len(dead) == self.count:
+            return nothing
+        words = [seeding.words(self.keys, step, j) for j in range(self.mind.words)]
+        view = View(cells, rewards)  # type: ignore[arg-type] # one more axis in front
+        answer = self.watch.call(self.mind.act_many, view, np.stack(words, axis=1))
+        if isinstance(answer, Failure):
+            return self._all(answer)
+        given = np.asarray(answer)
+        if given.shape != (self.count,) or not np.issubdtype(given.dtype, np.integer):
+            said = f"{self.count} whole numbers were awaited, not {given.dtype}{given.shape}"
+            return self._all(Failure("malformed", f"act_many: {said}"))
+        wrong = (given < 1) | (given > 9)
+        for lane in np.flatnonzero(wrong).tolist():
+            self.failures.setdefault(lane, malformed(int(given[lane])))
+        return np.where(wrong, nothing, given)
+
+    def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
+        """It has no way to."""
+
+    def _all(self, failure: Failure) -> NDArray[Any]:
+        self.failures |= dict.fromkeys(range(self.count), failure)
+        return np.full(self.count, STAY)
+
+
+_Cast = _OneByOne | _Together
+
+
+def _keys(here: Worlds, slot: int) -> seeding.Words:
+    numbers = np.arange(here.first, here.first + here.count)
+    return seeding.keys(here.seed, numbers, MINDS + slot)
+
+
+def _learns(mind: Any) -> bool:
+    """Whether it has a `learn` of its own."""
+    return hasattr(mind, "learn") and getattr(type(mind), "learn", None) is not MindBase.learn
+
+
+def _cast(
+    tool: LambdaStar, here: Worlds, stage: _Stage, subject: Subject, slot: int, watch: Watch
+) -> _Cast:
+    future = subject.traits.sees == "future"
+    tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
+    batch = isinstance(subject.make(), BatchMind) and not future
+    return (_Together if batch else _OneByOne)(here, tasks, subject, slot, watch)
+
+
+def _task(tool: LambdaStar, stage: _Stage, slot: int, lane: int | None) -> Task:
+    given = tool.settings
+    secret = None
+    if lane is not None:
+        good = stage.good_row[:, lane] * stage.cols + stage.good_col[:, lane] + 1
+        evil = stage.evil_row[:, lane] * stage.cols + stage.evil_col[:, lane] + 1
+        secret = Foresight(tuple(good.tolist()), tuple(evil.tolist()))
+    return Task(
+        instrument=tool.name,
+        slot=slot,
+        slots=given.agents,
+        team=(slot,),
+        actions=MOVE,
+        steps=given.iterations,
+        facts={"rows": given.rows, "cols": given.cols, "range": given.range},
+        secret=secret,
+    )
+
+
+def _bury(casts: list[_Cast], dead: Failures, step: int) -> None:
+    """Note the episodes that have failed at this step, and through whom."""
+    for slot, cast in enumerate(casts):
+        for lane, failure in cast.failures.items():
+            died, of = dead.setdefault(lane, (step, {}))
+            if died == step:
+                of[slot] = failure
+
+
+def _settled(here: Worlds, stage: _Stage, dead: Failures, kept: int) -> Block:
+    half, rewards = here.rules.steps // 2, stage.rewards
+    rewards[:, :, list(dead)] = 0
+    late = here.rules.steps - half
+    sums = [rewards[:, :half].sum(1), rewards[:, late:].sum(1), rewards.sum(1)]
+    actions = stage.actions[:, :, :kept].transpose(2, 1, 0)
+    return block_of(here, np.stack(sums, axis=2), rewards.sum(axis=(0, 2)), actions, dead)

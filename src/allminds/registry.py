@@ -1,0 +1,287 @@
+"""Names and versions of minds and instruments, and entry points for third parties.
+
+Built-in folders and installed packages with an entry point in the group ``allminds`` register
+themselves when they are imported, which happens on the first look-up and not before.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import importlib.util
+import inspect
+import json
+import sys
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from allminds.contracts import Instrument, LineUp, MindBase, Subject, Traits
+from allminds.errors import Error, nearest
+from allminds.names import Name, parse
+
+T = TypeVar("T")
+
+_minds: dict[tuple[str, str], Any] = {}  # (instrument or "*", name) -> class or function
+_instruments: dict[str, type[Instrument]] = {}
+
+
+# ---------------------------------------------------------------- registering
+
+
+def mind(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]:
+    """Register a mind (a class or a plain function) under a name, for some instruments or all."""
+
+    def register(maker: T) -> T:
+        for instrument in [instruments] if isinstance(instruments, str) else instruments:
+            _put(_minds, (instrument, name), maker)
+        return maker
+
+    return register
+
+
+def group(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]:
+    """Register a protocol for groups: a class whose first parameter is the list of members."""
+
+    def register(maker: T) -> T:
+        maker.is_group = True  # type: ignore[attr-defined]
+        return mind(name, instruments)(maker)
+
+    return register
+
+
+def instrument(cls: type[Instrument]) -> type[Instrument]:
+    """Register an instrument under its own name."""
+    _put(_instruments, cls.name, cls)
+    return cls
+
+
+def _put(table: dict[Any, Any], key: Any, value: Any) -> None:
+    known = table.get(key)
+    if known is not None and (known.__module__, known.__qualname__) != (
+        value.__module__,
+        value.__qualname__,
+    ):
+        raise Error(f"{key} is registered twice: by {known.__module__} and {value.__module__}")
+    table[key] = value
+
+
+@functools.cache
+def load() -> None:
+    """Import everything that registers itself."""
+    importlib.import_module("allminds.instruments")
+    for entry in importlib.metadata.entry_points(group="allminds"):
+        entry.load()
+
+
+# ---------------------------------------------------------------- looking up
+
+
+def instruments() -> dict[str, type[Instrument]]:
+    """All instruments by name."""
+    load()
+    return dict(sorted(_instruments.items()))
+
+
+def minds(instrument_name: str) -> dict[str, Any]:
+    """All minds and groups registered for an instrument, by name."""
+    load()
+    return {name: _minds[on, name] for on, name in sorted(_minds) if on in (instrument_name, "*")}
+
+
+def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
+    """An instrument with its settings checked."""
+    known = instruments()
+    if name not in known:
+        raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
+    cls = known[name]
+    return cls(**_checked_settings(cls, settings or {}))  # type: ignore[call-arg]
+
+
+def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
+    known = cls.Settings.model_fields  # type: ignore[attr-defined]
+    for name in given:
+        if name not in known:
+            raise Error(f"{cls.name} has no setting '{name}'; {nearest(name, known)}")
+    return dict(given)
+
+
+def settings_hash(settings: Any) -> str:
+    """Eight hex digits that name the settings of an instrument in an exercise's id."""
+    text = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def exercise_prefix(tool: Instrument, seed: int) -> str:
+    """The id of an exercise without its number: ``instrument@version/settings/seed/``."""
+    return f"{tool.name}@{tool.version}/{settings_hash(tool.settings)}/{seed}/"
+
+
+# ---------------------------------------------------------------- subjects from names
+
+
+def subject(who: Any, tool: Instrument) -> Subject:
+    """Who a user means: a name, a class, a plain function, an object with `act`, or a Subject."""
+    if isinstance(who, Subject):
+        return _fits(who, tool)
+    if isinstance(who, str):
+        return _resolve(parse(who), tool)
+    if isinstance(who, type) or callable(who) and not hasattr(who, "act"):
+        return _subject_of(getattr(who, "__name__", str(who)), who, (), {})
+    if hasattr(who, "act"):
+        # a fresh copy for every exercise, so that nothing leaks from one into the next
+        name = type(who).__name__
+        return Subject(name, functools.partial(_copied, who), _traits(who), _is_group(who))
+    raise Error(f"{who!r} is no mind: give a name, or something with a method 'act'")
+
+
+def line_up(who: Any, tool: Instrument) -> LineUp:
+    """A subject alone in all slots of an instrument."""
+    return LineUp.alone(subject(who, tool), tool.slots)
+
+
+def _copied(who: Any) -> Any:
+    import copy
+
+    return copy.deepcopy(who)
+
+
+def _fits(who: Subject, tool: Instrument) -> Subject:
+    if who.instruments and tool.name not in who.instruments:
+        raise Error(f"{who.name} is a mind for {', '.join(who.instruments)}, not for {tool.name}")
+    return who
+
+
+def _resolve(name: Name, tool: Instrument) -> Subject:
+    maker = _find(name.name, tool)
+    text = str(replace(name, times=1))
+    if getattr(maker, "is_group", False):
+        members = tuple(
+            member
+            for argument in name.arguments
+            for member in (_resolve(argument, tool),) * argument.times
+        )
+        return _subject_of(text, maker, (members,), dict(name.keywords), members)
+    if name.times != 1:
+        raise Error(f"'{name}' repeats a mind, which only the members of a group can")
+    arguments = tuple(str(argument) for argument in name.arguments)
+    return _subject_of(text, maker, arguments, dict(name.keywords))
+
+
+def _find(name: str, tool: Instrument) -> Any:
+    known = minds(tool.name)
+    if name in known:
+        return known[name]
+    if ":" in name:
+        return _imported(name)
+    elsewhere = sorted({on for on, other in _minds if other == name})
+    if elsewhere:
+        raise Error(f"'{name}' is a mind for {', '.join(elsewhere)}, not for {tool.name}")
+    raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
+
+
+def _imported(name: str) -> Any:
+    """``package.module:Name`` or ``path/to/file.py:Name``."""
+    where, _, what = name.rpartition(":")
+    try:
+        module = _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
+    except Exception as error:
+        raise Error(f"importing '{where}' failed: {type(error).__name__}: {error}") from error
+    if not hasattr(module, what):
+        public = [key for key in vars(module) if not key.startswith("_")]
+        raise Error(f"'{where}' has no '{what}'; {nearest(what, public)}")
+    return getattr(module, what)
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise ModuleNotFoundError(f"there is no file {path}")
+    name = f"allminds_user_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+# ---------------------------------------------------------------- making them
+
+
+class FunctionMind(MindBase):
+    """A plain function of the observation (and of `random`, if it takes two) as a mind."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.traits = _traits(function)
+        self._takes_random = len(inspect.signature(function).parameters) > 1
+
+    def act(self, observation: Any, random: Any) -> Any:
+        """The function's value."""
+        return self.function(observation, random) if self._takes_random else self.function(
+            observation
+        )
+
+
+def _subject_of(
+    text: str,
+    maker: Any,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, str],
+    members: tuple[Subject, ...] = (),
+) -> Subject:
+    if not isinstance(maker, type):
+        if not callable(maker):
+            raise Error(f"{text} is no mind: it is neither a class nor a function")
+        if arguments or keywords:
+            raise Error(f"{text}: a plain function takes no parameters in brackets")
+        return Subject(text, functools.partial(FunctionMind, maker), _traits(maker))
+    if not hasattr(maker, "act"):
+        raise Error(f"{text} is no mind: the class {maker.__name__} has no method 'act'")
+    values = {key: _value(maker, text, key, value) for key, value in keywords.items()}
+    make = functools.partial(maker, *arguments, **values)
+    try:
+        probe = make()  # a wrong parameter is found here, once, and not in the midst of a run
+    except TypeError as error:
+        raise Error(f"cannot make {text}: {error}") from None
+    return Subject(text, make, _traits(probe), _is_group(probe), members)
+
+
+def _value(maker: type, text: str, key: str, value: str) -> Any:
+    """A parameter as the constructor's annotation says."""
+    parameters = inspect.signature(maker).parameters
+    if key not in parameters:
+        raise Error(f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}")
+    try:
+        kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc]
+    except NameError:
+        kind = str
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return kind(value) if kind in (int, float) else value
+    except (KeyError, ValueError):
+        word = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise Error(f"{text}: {key} must be {word}, not '{value}'") from None
+
+
+def _traits(thing: Any) -> Traits:
+    found = getattr(thing, "traits", None)
+    return found if isinstance(found, Traits) else Traits()
+
+
+def _is_group(thing: Any) -> bool:
+    return bool(getattr(thing, "is_group", False))
