@@ -12,14 +12,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 import numpy as np
 
 from allminds import seeding
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cache_folder() -> Path:
@@ -56,23 +54,25 @@ _folder = cache_folder() / "kernels" / _source_hash()
 _cached = _writable(_folder)
 
 
-def kernel(function: F) -> F:
+def is_warm() -> bool:
+    """Whether compiled kernels are on disk already."""
+    return _cached and any(_folder.rglob("*.nbi"))
+
+
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function with the GIL released; kept on disk where the home can be written to."""
     if not _cached:
-        compiled: F = numba.njit(nogil=True)(function)
-        return compiled
+        return numba.njit(nogil=True)(function)
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_folder)  # read once, while decorating
     try:
-        compiled = numba.njit(nogil=True, cache=True)(function)
+        return numba.njit(nogil=True, cache=True)(function)
     finally:
         numba.config.CACHE_DIR = before
-    return compiled
 
 
-def _inlined(function: F) -> F:
-    compiled: F = numba.njit(nogil=True)(function)
-    return compiled
+def _inlined(function: Callable[..., Any]) -> Any:
+    return numba.njit(nogil=True)(function)
 
 
 fold, word, below, unit = seeding.functions(np.uint64, _inlined)

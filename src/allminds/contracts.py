@@ -407,7 +407,7 @@ class Instrument(ABC):
     def read(self, answer: str) -> Any | Failure:
         """An action from what a person or a language model wrote."""
 
-    def show_state(self, environment: Any, state: Any) -> str:
+    def show_state(self, environment: Any, state: Any) -> str:  # noqa: ARG002 - for those who draw
         """The whole state as text, for a replay; what no mind may see included."""
         return str(state)
 

@@ -76,9 +76,7 @@ class Episode:
             self._fail(failures)
             return
         self.step += 1
-        self.state, rewards = self.environment.step(
-            self.state, actions, self.random.at(self.step)
-        )
+        self.state, rewards = self.environment.step(self.state, actions, self.random.at(self.step))
         self._check(rewards)
         self.actions.append(dict(actions))
         self.rewards.append(tuple(rewards))
@@ -99,7 +97,7 @@ class Episode:
             self._close(
                 tuple(_score(rewards, self.environment.score) for rewards in each),
                 tuple(_learning(rewards) for rewards in each),
-                ("ok",) * len(slots),
+                tuple("ok" for _ in slots),
             )
 
     def _fail(self, failures: Mapping[int, Failure]) -> None:
@@ -149,7 +147,9 @@ def malformed(action: Any) -> Failure:
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:
     """Whether a group gave an action for every slot."""
-    return not isinstance(actions, str) and hasattr(actions, "__len__") and len(actions) == len(slots)
+    return (
+        not isinstance(actions, str) and hasattr(actions, "__len__") and len(actions) == len(slots)
+    )
 
 
 def _score(rewards: Sequence[float], kind: str) -> float:

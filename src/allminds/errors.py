@@ -14,7 +14,7 @@ class Error(Exception):
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
-    """A hint to end an error with: the known name nearest to a wrong one, or the choice there is."""
+    """A hint to end an error with: the known name nearest to a wrong one, or all there are."""
     names = sorted(known)
     close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
     if close:

@@ -99,7 +99,7 @@ def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Ins
     if name not in known:
         raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
     cls = known[name]
-    return cls(**_checked_settings(cls, settings or {}))  # type: ignore[call-arg]
+    return cls(**_checked_settings(cls, settings or {}))
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def subject(who: Any, tool: Instrument) -> Subject:
         return _fits(who, tool)
     if isinstance(who, str):
         return _resolve(parse(who), tool)
-    if isinstance(who, type) or callable(who) and not hasattr(who, "act"):
+    if isinstance(who, type) or (callable(who) and not hasattr(who, "act")):
         return _subject_of(getattr(who, "__name__", str(who)), who, (), {})
     if hasattr(who, "act"):
         # a fresh copy for every exercise, so that nothing leaks from one into the next
@@ -188,7 +188,9 @@ def _imported(name: str) -> Any:
     """``package.module:Name`` or ``path/to/file.py:Name``."""
     where, _, what = name.rpartition(":")
     try:
-        module = _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        module = (
+            _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        )
     except ModuleNotFoundError as error:
         raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
     except Exception as error:
@@ -231,8 +233,8 @@ class FunctionMind(MindBase):
 
     def act(self, observation: Any, random: Any) -> Any:
         """The function's value."""
-        return self.function(observation, random) if self._takes_random else self.function(
-            observation
+        return (
+            self.function(observation, random) if self._takes_random else self.function(observation)
         )
 
 
@@ -264,7 +266,9 @@ def _value(maker: type, text: str, key: str, value: str) -> Any:
     """A parameter as the constructor's annotation says."""
     parameters = inspect.signature(maker).parameters
     if key not in parameters:
-        raise Error(f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}")
+        raise Error(
+            f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}"
+        )
     try:
         kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc]
     except NameError:

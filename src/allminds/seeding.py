@@ -86,7 +86,9 @@ def keys(seed: int, exercises: NDArray[np.integer[Any]], stream: int) -> Words:
 
 def words(stream_keys: Words, step: int, j: int = 0) -> Words:
     """`Random.word(j)` at one step, for many exercises at once."""
-    place = np.array([(step << 32) | j], np.uint64)  # an array, for NumPy warns of scalars that wrap
+    place = np.array(
+        [(step << 32) | j], np.uint64
+    )  # an array, for NumPy warns of scalars that wrap
     result: Words = _numpy.fold(stream_keys, place)
     return result
 

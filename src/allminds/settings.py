@@ -39,7 +39,7 @@ def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str
         return f"{where}: {path}: {said}" if path else f"{where}: {said}"
     if first["type"] == "literal_error":
         return f"{where}: {path} must be {first['ctx']['expected']}, not {first['input']!r}"
-    told = first["msg"].removeprefix("Input should be ")
+    told = first["msg"].removeprefix("Input should be ").partition(", unable")[0]
     return f"{where}: {path} must be {told}, not {first['input']!r}"
 
 

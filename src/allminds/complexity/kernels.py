@@ -6,6 +6,7 @@ symbol that comes, shift by one (Shift-And). When no bit is left the phrase occu
 so it is complete. A word of 64 positions costs one step, hence length² / 128 steps in all.
 """
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import Any

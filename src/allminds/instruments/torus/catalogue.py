@@ -97,10 +97,7 @@ def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
     from allminds.instruments.torus.kernels.worlds import CYCLIC, DRIFT, RELEASED, Rules
 
     limit = max(1, steps // 2)
-    if kind == "cyclic":
-        chances = walk_chances(torus, limit)
-    else:
-        chances = np.zeros((1, torus.cells))
+    chances = walk_chances(torus, limit) if kind == "cyclic" else np.zeros((1, torus.cells))
     nothing: dict[str, Any] = {
         "agents": 0,
         "strata": np.zeros(0, np.int64),

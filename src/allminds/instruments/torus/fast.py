@@ -7,7 +7,7 @@ line-ups that are given it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -211,7 +211,7 @@ class LookUp(NamedTuple):
     row_class: NDArray[np.uint32]  # [displacement + rows], times the number of column classes
     col_class: NDArray[np.uint32]
     classes: int
-    count: NDArray[np.uint8]  # [good class * classes + evil class]
+    choices: NDArray[np.uint8]  # [good class * classes + evil class]
     moves: NDArray[np.uint8]  # [.., pick]: 0..8
 
 
@@ -223,7 +223,10 @@ def look_up(rows: int, cols: int, reach: int) -> LookUp:
     offsets = np.arange(-reach, reach + 1)
     near_row = np.abs(offsets[None, :] - row_seen[:, None])  # [class, offset]
     near_col = np.abs(offsets[None, :] - col_seen[:, None])
-    near_row, near_col = np.minimum(near_row, rows - near_row), np.minimum(near_col, cols - near_col)
+    near_row, near_col = (
+        np.minimum(near_row, rows - near_row),
+        np.minimum(near_col, cols - near_col),
+    )
     far = np.maximum(near_row[:, None, :, None], near_col[None, :, None, :])
     classes = len(row_seen) * len(col_seen)
     gains = np.maximum(0, 2 - far).reshape(classes, -1)
@@ -253,13 +256,13 @@ def _axis(size: int, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return of, seen
 
 
-@dataclass(frozen=True)
 class Compiled:
     """A line-up of minds that all have kernels; a slot's way does not depend on the others."""
 
-    tool: LambdaStar
-    walks: tuple[tuple[tuple[int, ...], Walk], ...]
-    compiled: bool = True
+    compiled = True
+
+    def __init__(self, tool: LambdaStar, walks: Sequence[tuple[tuple[int, ...], Walk]]) -> None:
+        self.tool, self.walks = tool, walks
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Make the ways of all slots, then settle them."""
@@ -328,9 +331,10 @@ def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
     side, reach = min(tool.torus.rows, tool.torus.cols), tool.settings.range
     if side < 3 or 2 * reach >= side:  # the neighbourhood meets itself: left to plain Python
         return None
-    walks = tuple((seat.slots, _walk(tool, seat.subject)) for seat in line_up.seats)
-    if all(walk is not None for _, walk in walks):
-        return Compiled(tool, _together(line_up, walks))  # type: ignore[arg-type]
+    found = [(seat.slots, _walk(tool, seat.subject)) for seat in line_up.seats]
+    walks = [(slots, walk) for slots, walk in found if walk is not None]
+    if len(walks) == len(found):
+        return Compiled(tool, _together(line_up, walks))
     if any(seat.subject.group or seat.subject.traits.practice for seat in line_up.seats):
         return None
     return Lockstep(tool, line_up, watch)
@@ -346,8 +350,10 @@ def _walk(tool: LambdaStar, subject: Subject) -> Walk | None:
     return build(mind, tool) if build else None
 
 
-def _together(line_up: LineUp, walks: Any) -> Any:
+def _together(
+    line_up: LineUp, walks: list[tuple[tuple[int, ...], Walk]]
+) -> list[tuple[tuple[int, ...], Walk]]:
     """Copies of one subject walk together, which spares the optimum planning anew for each."""
     if len({seat.subject.name for seat in line_up.seats}) > 1:
         return walks
-    return ((tuple(range(len(walks))), walks[0][1]),)
+    return [(tuple(range(len(walks))), walks[0][1])]

@@ -130,12 +130,8 @@ class LambdaStar(Instrument):
         columns = complexity_columns(
             self.torus, given.iterations, lz76(visited), pattern.length, len(set(visited))
         )
-        world = World(
-            self.torus, given.iterations, given.agents, given.range, pattern, columns
-        )
-        return Exercise(
-            f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world
-        )
+        world = World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)
 
     def _pattern(self, random: Random, i: int) -> Pattern:
         """Good's and Evil's segments: equal K, and different ones from K = 3 on."""

@@ -96,7 +96,8 @@ class _Stage:
         """The cells round a slot and the rewards in them: [exercise, cell]."""
         row = (self.row[slot][:, None] + self.by_row) % self.rows
         col = (self.col[slot][:, None] + self.by_col) % self.cols
-        return row * self.cols + col + 1, self._rewards(row, col) * 0.5
+        rewards = (self._rewards(row, col) * 0.5).astype(np.float64, copy=False)
+        return row * self.cols + col + 1, rewards
 
     def advance(self, step: int) -> None:
         """Minds move, Good and Evil move, and the rewards are written down."""

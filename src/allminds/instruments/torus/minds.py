@@ -87,8 +87,9 @@ class Optimum(MindBase):
         self.plan: list[dict[int, int]] = []
         for good, evil in zip(reversed(future.good[1:]), reversed(future.evil[1:]), strict=True):
             worth = {c: _gain(torus, c, good) - _gain(torus, c, evil) + value[c] for c in cells}
-            best = {c: max(range(1, 10), key=lambda a, c=c: worth[torus.moved(c, a)]) for c in cells}
-            value = {c: worth[torus.moved(c, best[c])] for c in cells}
+            after = {c: [worth[torus.moved(c, action)] for action in range(1, 10)] for c in cells}
+            value = {c: max(after[c]) for c in cells}
+            best = {c: 1 + after[c].index(value[c]) for c in cells}
             self.plan.append(best)
         self.plan.reverse()
         self.step = 0
@@ -160,7 +161,9 @@ class QLearning(TableLearner):
         """Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
         if not self.training:
             return
-        ahead = 0.0 if done or observation is None else max(self._row((observation.cell, self.step)))
+        ahead = (
+            0.0 if done or observation is None else max(self._row((observation.cell, self.step)))
+        )
         row = self._row()
         row[self.action] += self.alpha * (
             self.scale * reward + self.gamma * ahead - row[self.action]

@@ -82,9 +82,11 @@ def table_learner(rules, ways, habits, keys, row, col):
     """`QLearning` and `Sarsa`."""
     blocks, _, lanes = row.shape
     table = np.empty((rules.steps, rules.rows * rules.cols, 9))
+    flat = table.reshape(-1)
     for b in range(blocks):
         for l in range(lanes):
-            table[:] = habits.initial
+            for n in range(len(flat)):
+                flat[n] = habits.initial
             for play in range(1, habits.sessions + 1):
                 _session(rules, ways, habits, table, b, l, keys[b, l], play, row, col)
             _session(rules, ways, habits, table, b, l, keys[b, l], 0, row, col)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from allminds.compiled import below, fold, kernel, word
-from allminds.instruments.torus.kernels.worlds import wrapped
+from allminds.instruments.torus.kernels.worlds import make_moves, wrapped
 from allminds.seeding import MINDS
 
 _MINDS, _0, _9 = np.uint64(MINDS), np.uint64(0), np.uint64(9)
@@ -33,40 +33,48 @@ def begin(ways, seed, first, slot, row, col, keys):
 
 
 @kernel
+def draw_words(keys, step, out):
+    """Word 0 of every lane at a step."""
+    for l in range(len(out)):
+        out[l] = word(keys[l], np.uint64(step), _0)
+
+
+@kernel
 def random_walk(rules, keys, row, col):
     """`RandomMind`."""
     blocks, steps, lanes = row.shape
-    rows, cols = rules.rows, rules.cols
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
+    words, moves = np.empty(lanes, np.uint64), np.empty(lanes, np.uint8)
     for b in range(blocks):
         for t in range(steps - 1):
+            draw_words(keys[b], t, words)
             for l in range(lanes):
-                a = np.int32(below(word(keys[b, l], np.uint64(t), _0), _9))
-                row[b, t + 1, l] = wrapped(np.int32(row[b, t, l]) + a // 3 - 1, rows)
-                col[b, t + 1, l] = wrapped(np.int32(col[b, t, l]) + a % 3 - 1, cols)
+                moves[l] = np.uint8(below(words[l], _9))
+            make_moves(moves, row[b, t], col[b, t], row[b, t + 1], col[b, t + 1], rows, cols)
 
 
 @kernel
 def local_search(rules, ways, table, keys, row, col):
     """`LocalSearch`: a look-up by where Good and Evil lie as seen from the mind."""
     blocks, steps, lanes = row.shape
-    rows, cols = np.int32(rules.rows), np.int32(rules.cols)
+    rows, cols, classes = np.int16(rules.rows), np.int16(rules.cols), np.uint32(table.classes)
+    words, moves = np.empty(lanes, np.uint64), np.empty(lanes, np.uint8)
     for b in range(blocks):
         for t in range(steps - 1):
+            draw_words(keys[b], t, words)
             for l in range(lanes):
-                r, c = np.int32(row[b, t, l]), np.int32(col[b, t, l])
+                r, c = np.int16(row[b, t, l] - rows), np.int16(col[b, t, l] - cols)
                 good = (
-                    table.row_class[np.uint64(np.int32(ways.good_row[b, t, l]) - r + rows)]
-                    + table.col_class[np.uint64(np.int32(ways.good_col[b, t, l]) - c + cols)]
+                    table.row_class[np.uint16(ways.good_row[b, t, l] - r)]
+                    + table.col_class[np.uint16(ways.good_col[b, t, l] - c)]
                 )
                 evil = (
-                    table.row_class[np.uint64(np.int32(ways.evil_row[b, t, l]) - r + rows)]
-                    + table.col_class[np.uint64(np.int32(ways.evil_col[b, t, l]) - c + cols)]
+                    table.row_class[np.uint16(ways.evil_row[b, t, l] - r)]
+                    + table.col_class[np.uint16(ways.evil_col[b, t, l] - c)]
                 )
-                at = np.uint64(good * np.uint32(table.classes) + evil)
-                pick = below(word(keys[b, l], np.uint64(t), _0), np.uint64(table.count[at]))
-                a = np.int32(table.moves[at, pick])
-                row[b, t + 1, l] = wrapped(r + a // 3 - 1, rows)
-                col[b, t + 1, l] = wrapped(c + a % 3 - 1, cols)
+                at = np.uint32(good * classes + evil)
+                moves[l] = table.moves[at, below(words[l], np.uint64(table.choices[at]))]
+            make_moves(moves, row[b, t], col[b, t], row[b, t + 1], col[b, t + 1], rows, cols)
 
 
 @kernel
@@ -136,34 +144,47 @@ def _add_around(rules, value, row, col, sign):
     """Add the rewards of Good (or, with sign -1, Evil) to the values of cells, in half units."""
     for a in range(9):
         r, c = wrapped(row + a // 3 - 1, rules.rows), wrapped(col + a % 3 - 1, rules.cols)
-        value[r, c] += sign * (2 if a == 4 else 1)
+        value[r, 1 + c] += sign * (2 if a == 4 else 1)
+
+
+@kernel
+def _best_of_three(value, across, plan):
+    """value <- the largest of each cell's nine neighbours; plan <- the move there, first wins.
+
+    `value` has a spare column on either side and `across` a spare row above and below, so that
+    the loops over columns need not wrap. Choices travel in the two lowest bits.
+    """
+    rows, cols = plan.shape
+    for r in range(rows):
+        value[r, 0], value[r, cols + 1] = value[r, cols], value[r, 1]
+        for c in range(cols):
+            west, here = 4 * value[r, c] + 2, 4 * value[r, c + 1] + 1
+            across[r + 1, c] = max(max(west, here), 4 * value[r, c + 2])
+    for c in range(cols):
+        across[0, c], across[rows + 1, c] = across[rows, c], across[1, c]
+    for r in range(rows):
+        for c in range(cols):
+            up, here, down = across[r, c], across[r + 1, c], across[r + 2, c]
+            by = 1 if here >> 2 > up >> 2 else 0
+            best = here if by == 1 else up
+            by = 2 if down >> 2 > best >> 2 else by
+            best = down if by == 2 else best
+            value[r, c + 1] = best >> 2
+            plan[r, c] = 3 * by + 2 - (best & 3)
 
 
 @kernel
 def plan_optimum(rules, ways, b, l, value, across, plan):
     """Backward induction for one lane: plan[t, row, col] is the best move, first among equals."""
-    rows, cols, steps = rules.rows, rules.cols, rules.steps
-    value[:] = 0
-    for t in range(steps - 1, -1, -1):
-        for who in range(2):
-            at_row = ways.good_row[b, t + 1, l] if who == 0 else ways.evil_row[b, t + 1, l]
-            at_col = ways.good_col[b, t + 1, l] if who == 0 else ways.evil_col[b, t + 1, l]
-            _add_around(rules, value, np.int64(at_row), np.int64(at_col), 1 - 2 * who)
-        for r in range(rows):  # the best of three columns, times 4, plus which: first wins
-            for c in range(cols):
-                west, east = value[r, wrapped(c - 1, cols)], value[r, wrapped(c + 1, cols)]
-                across[r, c] = max(4 * west + 2, 4 * value[r, c] + 1, 4 * east)
-        for c in range(cols):
-            for r in range(rows):
-                up, here = across[wrapped(r - 1, rows), c], across[r, c]
-                down = across[wrapped(r + 1, rows), c]
-                best, by = up, 0
-                if here >> 2 > best >> 2:
-                    best, by = here, 1
-                if down >> 2 > best >> 2:
-                    best, by = down, 2
-                value[r, c] = best >> 2
-                plan[t, r, c] = 3 * by + 2 - (best & 3)
+    for r in range(rules.rows):
+        for c in range(rules.cols + 2):
+            value[r, c] = 0
+    for t in range(rules.steps, 0, -1):
+        good_row, good_col = np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l])
+        evil_row, evil_col = np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l])
+        _add_around(rules, value, good_row, good_col, 1)
+        _add_around(rules, value, evil_row, evil_col, -1)
+        _best_of_three(value, across, plan[t - 1])
 
 
 @kernel
@@ -171,7 +192,7 @@ def optimum(rules, ways, slots, rows_of, cols_of):
     """`Optimum`, for several slots at once: ways [slot, block, step, lane]."""
     _, blocks, steps, lanes = rows_of.shape
     rows, cols = rules.rows, rules.cols
-    value, across = np.empty((rows, cols), np.int64), np.empty((rows, cols), np.int64)
+    value, across = np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32)
     plan = np.empty((rules.steps, rows, cols), np.uint8)
     for b in range(blocks):
         for l in range(lanes):
@@ -235,7 +256,8 @@ def settle(rules, ways, row, col, alive, sums, curve):
     total = np.empty(lanes, np.int32)
     reward = np.empty(lanes, np.int16)
     for b in range(blocks):
-        first[:], second[:], total[:] = 0, 0, 0
+        for l in range(lanes):
+            first[l] = second[l] = total[l] = 0
         for t in range(1, steps):
             for l in range(lanes):
                 gr = abs(np.int16(ways.good_row[b, t, l] - row[b, t, l]))

@@ -57,6 +57,19 @@ def wrapped(place, size):
     return place
 
 
+@kernel
+def make_moves(moves, row, col, to_row, to_col, rows, cols):
+    """All lanes move by 0..8; on its own, so that it becomes a few vector instructions."""
+    for l in range(len(moves)):
+        a = np.int16(moves[l])
+        r = np.int16(row[l] + a // np.int16(3) - np.int16(1))
+        c = np.int16(col[l] + a % np.int16(3) - np.int16(1))
+        r = np.int16(r + rows) if r < 0 else r
+        c = np.int16(c + cols) if c < 0 else c
+        to_row[l] = np.int16(r - rows) if r >= rows else r
+        to_col[l] = np.int16(c - cols) if c >= cols else c
+
+
 # ---------------------------------------------------------------- segments
 
 
@@ -84,9 +97,7 @@ def _weighted_move(rules, row, col, left, chance):
     total = 0.0
     for a in range(9):
         to_row = wrapped(row + a // 3 - 1, rules.rows)
-        weights[a] = rules.chances[
-            left, to_row * rules.cols + wrapped(col + a % 3 - 1, rules.cols)
-        ]
+        weights[a] = rules.chances[left, to_row * rules.cols + wrapped(col + a % 3 - 1, rules.cols)]
         total += weights[a]
     aim, reached, last = chance * total, 0.0, 0
     for a in range(9):
@@ -173,10 +184,10 @@ def redraw(rules, seed, draws, moves, lengths, distinct):
 def _same_segment(rules, place, moves, length):
     if rules.lengths[place] != length:
         return False
+    same = True
     for l in range(length):
-        if rules.catalogue[place, l] != moves[l]:
-            return False
-    return True
+        same &= rules.catalogue[place, l] == moves[l]
+    return same
 
 
 @kernel
@@ -205,7 +216,8 @@ def _choose(rules, making, complexity, good, codes, seen, scratch, columns):
         low, high = rules.shelf[complexity], rules.shelf[complexity + 1]
         place = low + np.int64(below(word(making, _0, _0), np.uint64(high - low)))
         length = rules.lengths[place]
-        good[:length] = rules.catalogue[place, :length]
+        for l in range(length):
+            good[l] = rules.catalogue[place, l]
         columns[0], columns[1], columns[2] = complexity, length, rules.distinct[place]
         return _pick_evil(rules, making, good, length, complexity)
     attempt = 1
@@ -252,34 +264,61 @@ def _travel_released(rules, ways, block, lane, start, codes):
 
 
 @kernel
-def _travel(rules, ways, block, lane, world, good, columns, evil_place):
-    """`World._travel`, step by step, from two different uniform cells."""
-    rows, cols, length = rules.rows, rules.cols, columns[1]
-    evil, evil_length = rules.catalogue[evil_place], rules.lengths[evil_place]
-    g = np.int64(below(word(world, _0, _0), np.uint64(rows * cols)))
-    e = np.int64(below(word(world, _0, _1), np.uint64(rows * cols - 1)))
-    e += e >= g
-    _put(ways, cols, block, 0, lane, g, e)
-    gr, gc, er, ec = g // cols, g % cols, e // cols, e % cols
-    at_good = at_evil = 0
-    for t in range(1, rules.steps + 1):
-        a, b = np.int64(good[at_good]), np.int64(evil[at_evil])
-        at_good = at_good + 1 if at_good + 1 < length else 0
-        at_evil = at_evil + 1 if at_evil + 1 < evil_length else 0
-        to_gr, to_gc = wrapped(gr + a // 3 - 1, rows), wrapped(gc + a % 3 - 1, cols)
-        to_er, to_ec = wrapped(er + b // 3 - 1, rows), wrapped(ec + b % 3 - 1, cols)
-        if to_gr == to_er and to_gc == to_ec:
-            good_there = to_gr == gr and to_gc == gc
-            evil_there = to_er == er and to_ec == ec
-            if good_there or (
-                not evil_there and below(word(world, np.uint64(t), _0), _2) == _0
+def _set_out(rules, ways, block, lane, world):
+    """Good and Evil on two different uniform cells."""
+    good = np.int64(below(word(world, _0, _0), np.uint64(rules.rows * rules.cols)))
+    evil = np.int64(below(word(world, _0, _1), np.uint64(rules.rows * rules.cols - 1)))
+    _put(ways, rules.cols, block, 0, lane, good, evil + (evil >= good))
+
+
+@kernel
+def _repeat(moves, length, steps, out):
+    """A segment repeated over all steps."""
+    at = 0
+    for t in range(steps):
+        out[t] = moves[at]
+        at = at + 1 if at + 1 < length else 0
+
+
+@kernel
+def _travel(rules, ways, block, worlds, good_moves, evil_moves):
+    """`World._travel` for all lanes of a block, step by step; moves are [step, lane]."""
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
+    good_row, good_col = ways.good_row[block], ways.good_col[block]
+    evil_row, evil_col = ways.evil_row[block], ways.evil_col[block]
+    for t in range(rules.steps):
+        make_moves(
+            good_moves[t], good_row[t], good_col[t], good_row[t + 1], good_col[t + 1], rows, cols
+        )
+        make_moves(
+            evil_moves[t], evil_row[t], evil_col[t], evil_row[t + 1], evil_col[t + 1], rows, cols
+        )
+        clash = False
+        for l in range(len(worlds)):
+            clash |= (good_row[t + 1, l] == evil_row[t + 1, l]) & (
+                good_col[t + 1, l] == evil_col[t + 1, l]
+            )
+        if clash:
+            _part(good_row, good_col, evil_row, evil_col, worlds, t + 1)
+
+
+@kernel
+def _part(good_row, good_col, evil_row, evil_col, worlds, t):
+    """Where both are in one cell at step t: who is already there keeps it, else it is drawn."""
+    for l in range(len(worlds)):
+        if good_row[t, l] == evil_row[t, l] and good_col[t, l] == evil_col[t, l]:
+            good_stays = (
+                good_row[t, l] == good_row[t - 1, l] and good_col[t, l] == good_col[t - 1, l]
+            )
+            evil_stays = (
+                evil_row[t, l] == evil_row[t - 1, l] and evil_col[t, l] == evil_col[t - 1, l]
+            )
+            if good_stays or (
+                not evil_stays and below(word(worlds[l], np.uint64(t), _0), _2) == _0
             ):
-                to_er, to_ec = er, ec
+                evil_row[t, l], evil_col[t, l] = evil_row[t - 1, l], evil_col[t - 1, l]
             else:
-                to_gr, to_gc = gr, gc
-        gr, gc, er, ec = to_gr, to_gc, to_er, to_ec
-        ways.good_row[block, t, lane], ways.good_col[block, t, lane] = gr, gc
-        ways.evil_row[block, t, lane], ways.evil_col[block, t, lane] = er, ec
+                good_row[t, l], good_col[t, l] = good_row[t - 1, l], good_col[t - 1, l]
 
 
 @kernel
@@ -309,17 +348,24 @@ def make_worlds(rules, seed, first, ways, columns):
     codes, seen = np.empty(rules.steps, np.int64), np.zeros(cells, np.bool_)
     scratch = lz76_scratch(cells, rules.steps)
     deck, swaps = np.arange(cells), np.empty(rules.agents, np.int64)
+    good_moves = np.empty((rules.steps, lanes), np.uint8)
+    evil_moves = np.empty((rules.steps, lanes), np.uint8)
+    worlds = np.empty(lanes, np.uint64)
     for n in range(len(columns)):
         block, lane = n // lanes, n % lanes
         stream = fold(fold(_0, np.uint64(seed)), np.uint64(first + n))
-        making, world = fold(stream, _MAKING), fold(stream, _WORLD)
+        making, worlds[lane] = fold(stream, _MAKING), fold(stream, _WORLD)
+        _start_minds(rules, ways, block, lane, worlds[lane], deck, swaps)
         if rules.kind == RELEASED:
             columns[n, 1] = _draw_released(rules, making, path, codes)
             columns[n, 0] = lz76_kernel(codes, rules.steps, scratch)
             columns[n, 2] = _distinct(codes, seen)
             _travel_released(rules, ways, block, lane, path[0], codes)
-        else:
-            wanted = rules.strata[(first + n) % len(rules.strata)] if len(rules.strata) else 0
-            evil = _choose(rules, making, wanted, good, codes, seen, scratch, columns[n])
-            _travel(rules, ways, block, lane, world, good, columns[n], evil)
-        _start_minds(rules, ways, block, lane, world, deck, swaps)
+            continue
+        wanted = rules.strata[(first + n) % len(rules.strata)] if len(rules.strata) else 0
+        evil = _choose(rules, making, wanted, good, codes, seen, scratch, columns[n])
+        _set_out(rules, ways, block, lane, worlds[lane])
+        _repeat(good, columns[n, 1], rules.steps, good_moves[:, lane])
+        _repeat(rules.catalogue[evil], rules.lengths[evil], rules.steps, evil_moves[:, lane])
+        if lane == lanes - 1:
+            _travel(rules, ways, block, worlds, good_moves, evil_moves)

@@ -1,0 +1,1 @@
+"""Giving tests: `plan` (what, to whom), `engine` (played where), `store` (run folder), `run`."""

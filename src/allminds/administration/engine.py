@@ -1,0 +1,177 @@
+"""Who plays where: exercises in chunks, on threads or processes, back in order.
+
+A task is (sitting, first exercise, last exercise) and its value depends on nothing else, so any
+number of jobs and any chunk gives the same records.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Block, Fast, Instrument, LineUp
+from allminds.episode import form
+from allminds.errors import Error, nearest
+from allminds.watch import Watch
+
+ENGINES = ("local",)
+BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
+COMPILED_WORK, PYTHON_WORK = 1 << 25, 1 << 18  # agent-steps in a task: about half a second
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """Some minds that take a test together, because they share the way it is played."""
+
+    instrument: str
+    settings: tuple[tuple[str, Any], ...]
+    minds: tuple[Any, ...]
+    seed: int
+    traced: int = 0
+    time_limit: float = 10.0
+
+    @cached_property
+    def tool(self) -> Instrument:
+        """The instrument."""
+        return registry.make_instrument(self.instrument, dict(self.settings))
+
+    @cached_property
+    def line_ups(self) -> list[LineUp]:
+        """The minds in its slots."""
+        return [registry.line_up(who, self.tool) for who in self.minds]
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Over the minds."""
+        return Watch(self.time_limit)
+
+    @cached_property
+    def forms(self) -> list[Fast]:
+        """How each line-up is played."""
+        return [form(self.tool, line_up, self.watch) for line_up in self.line_ups]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether threads will do."""
+        return all(way.compiled for way in self.forms)
+
+    def chunk(self) -> int:
+        """Exercises in a task."""
+        steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
+        cost = sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
+        work = COMPILED_WORK if self.compiled else PYTHON_WORK
+        wanted = max(1, work // cost)
+        return min(wanted // BLOCK * BLOCK, 64 * BLOCK) if wanted >= BLOCK else wanted
+
+
+@dataclass(frozen=True)
+class Part:
+    """A task that is done: one block per line-up of its sitting, and the seconds each took."""
+
+    sitting: int
+    first: int
+    last: int
+    blocks: list[Block]
+    seconds: list[float]
+
+
+def seat(
+    instrument: str, settings: dict[str, Any], minds: Sequence[Any], seed: int, traced: int,
+    time_limit: float,
+) -> list[Sitting]:  # fmt: skip
+    """The sittings of a test: all compiled minds in one, every other in one of its own."""
+    given = tuple(sorted(settings.items()))
+    together: list[Any] = []
+    alone: list[Sitting] = []
+    for who in minds:
+        one = Sitting(instrument, given, (who,), seed, traced, time_limit)
+        if one.compiled:
+            together.append(who)
+        else:
+            alone.append(one)
+    first = Sitting(instrument, given, tuple(together), seed, traced, time_limit)
+    return ([first] if together else []) + alone
+
+
+def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The exercises still to be played, in chunks."""
+    size = sitting.chunk()
+    for low, high in gaps:
+        for first in range(low, high, size):
+            yield first, min(high, first + size)
+
+
+def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
+    """Do one task."""
+    blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
+    seconds = [0.0] * len(blocks)
+    with sitting.watch.running():
+        for low in range(first, last, BLOCK):
+            for n, way in enumerate(sitting.forms):
+                start = time.perf_counter()
+                high = min(last, low + BLOCK)
+                blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
+                seconds[n] += time.perf_counter() - start
+    return Part(number, first, last, [Block.join(of) for of in blocks], seconds)
+
+
+def play_all(
+    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], jobs: int, engine: str
+) -> Iterator[Part]:
+    """Play what is missing of every sitting; parts come in the order of their exercises."""
+    if engine not in ENGINES:
+        raise Error(f"there is no engine '{engine}'; {nearest(engine, ENGINES)}")
+    for number, (sitting, missing) in enumerate(zip(sittings, gaps, strict=True)):
+        todo = tasks(sitting, missing)
+        if jobs == 1:
+            for first, last in todo:
+                yield play(sitting, number, first, last)
+        else:
+            yield from _spread(sitting, number, todo, jobs)
+
+
+def _spread(
+    sitting: Sitting, number: int, todo: Iterator[tuple[int, int]], jobs: int
+) -> Iterator[Part]:
+    """On threads for kernels, on processes for Python minds; a few tasks at a time.
+
+    Parts that nobody has taken yet cost memory, so tasks are handed out in waves.
+    """
+    from joblib import Parallel, delayed
+
+    how: dict[str, Any] = {"prefer": "threads"} if sitting.compiled else {"prefer": "processes"}
+    wave = list(itertools.islice(todo, 1 if sitting.compiled else 2))
+    if len(wave) == 1:  # one task needs no helpers, and only one thread is to compile
+        yield play(sitting, number, *wave.pop())
+    todo = itertools.chain(wave, todo)
+    with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
+        for wave in _waves(todo, 4 * jobs):
+            yield from parallel(delayed(_remote)(_sent(sitting), number, *task) for task in wave)
+
+
+def _waves(todo: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    while wave := list(itertools.islice(todo, size)):
+        yield wave
+
+
+def _sent(sitting: Sitting) -> Sitting:
+    """A sitting without what another process had better make anew; threads share it whole."""
+    if sitting.compiled:
+        return sitting
+    fields = (sitting.instrument, sitting.settings, sitting.minds, sitting.seed)
+    return Sitting(*fields, sitting.traced, sitting.time_limit)
+
+
+def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:
+    return play(_known(sitting), number, first, last)
+
+
+@lru_cache(maxsize=8)
+def _known(sitting: Sitting) -> Sitting:
+    """The sitting this process already made ready, if it did."""
+    return sitting

@@ -1,0 +1,186 @@
+"""The main job: play a plan and keep what comes of it, or evaluate some minds on the spot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from allminds import registry, results
+from allminds.administration import engine
+from allminds.administration import plan as plans
+from allminds.administration.engine import Part, Sitting
+from allminds.administration.plan import Plan, Test
+from allminds.administration.store import RunFolder
+from allminds.administration.summary import Scores, summarise
+from allminds.contracts import Block, LineUp
+from allminds.errors import Error
+from allminds.settings import checked
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _nobody(_what: str, _done: int, _total: int) -> None:
+    """Nobody is watching."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How exercises are played; the results do not depend on it."""
+
+    jobs: int = os.cpu_count() or 1
+    engine: str = "local"
+    strict: bool = False  # stop at the first exercise that fails
+    progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
+
+    def __post_init__(self) -> None:
+        """Jobs are counted from 1."""
+        if self.jobs < 1:
+            raise Error(f"jobs must be 1 or more, not {self.jobs}")
+
+
+def evaluate(
+    instrument: str,
+    minds: Sequence[Any],
+    *,
+    settings: dict[str, Any] | None = None,
+    episodes: int = 1000,
+    seed: int = 1,
+    time_limit: float = 10.0,
+    how: How | None = None,
+) -> dict[str, Any]:
+    """One instrument, some minds: names, classes, functions or objects. Nothing is written."""
+    given = settings or {}
+    test = {"instrument": instrument, "minds": ["-"], "episodes": episodes}
+    checked(Test, test, f"evaluate {instrument}")
+    what = {"tests": [test], "seed": seed, "time_limit": time_limit}
+    checked(Plan, what, f"evaluate {instrument}")
+    tool = registry.make_instrument(instrument, given)
+    sittings = engine.seat(instrument, given, plans.distinct(minds, tool), seed, 0, time_limit)
+    scores = Scores(tool, minds)
+
+    def take(part: Part) -> None:
+        scores.take(sittings[part.sitting], part)
+
+    _play(sittings, [[(0, episodes)]] * len(sittings), how or How(), instrument, take)
+    return scores.summary(seed, episodes)
+
+
+def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
+    """Play a plan into a new run folder."""
+    plans.check(plan)
+    return _fill(RunFolder.create(out, plan), how or How())
+
+
+def resume(out: Path, how: How | None = None) -> RunFolder:
+    """Do the rest of a run that was broken off; it ends bit-identical to an unbroken one."""
+    folder = RunFolder.open(out)
+    plans.check(folder.plan)
+    return _fill(folder, how or How())
+
+
+def _fill(folder: RunFolder, how: How) -> RunFolder:
+    with folder.locked():
+        for number, test in enumerate(folder.plan.tests):
+            _fill_test(folder, number, test, how)
+        folder.write_json("summary.json", summarise(folder))
+    return folder
+
+
+def _fill_test(folder: RunFolder, number: int, test: Test, how: How) -> None:
+    plan = folder.plan
+    sittings = engine.seat(
+        test.instrument, test.settings, test.minds, plan.seed, plan.traces, plan.time_limit
+    )
+    gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
+
+    def keep(part: Part) -> None:
+        tables = _tables(plan, sittings[part.sitting], part)
+        folder.add(number, part.sitting, part.first, part.last, **tables)
+
+    what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
+    _play(sittings, gaps, how, what, keep)
+
+
+def _play(
+    sittings: Sequence[Sitting],
+    gaps: Sequence[list[tuple[int, int]]],
+    how: How,
+    what: str,
+    take: Callable[[Part], None],
+) -> None:
+    """Play what is missing, and hand on every part."""
+    counts = [sum(high - low for low, high in missing) for missing in gaps]
+    total = sum(n * len(sitting.minds) for n, sitting in zip(counts, sittings, strict=True))
+    done = 0
+    how.progress(what, done, total)
+    for part in engine.play_all(sittings, gaps, how.jobs, how.engine):
+        sitting = sittings[part.sitting]
+        if how.strict:
+            _stop_at_failure(sitting, part, what)
+        take(part)
+        done += (part.last - part.first) * len(sitting.minds)
+        how.progress(what, done, total)
+
+
+def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
+    for line_up, block in zip(sitting.line_ups, part.blocks, strict=True):
+        if block.reasons:
+            index = min(block.reasons)
+            raise Error(f"{line_up.name} failed exercise {index} of {what}: {block.reasons[index]}")
+
+
+# ---------------------------------------------------------------- what is kept of a part
+
+
+def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
+    import pyarrow as pa
+
+    pairs = list(zip(sitting.line_ups, part.blocks, strict=True))
+    records = [
+        results.table(block, plan.run, sitting.tool, who, sitting.seed) for who, block in pairs
+    ]
+    made = {
+        "timings": pa.table(
+            {"mind": [line_up.name for line_up, _ in pairs], "seconds": part.seconds}
+        ),
+        "curves": pa.concat_tables([_curve(line_up, block) for line_up, block in pairs]),
+        "records": pa.concat_tables(records).unify_dictionaries(),
+    }
+    traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
+    return made | ({"traces": pa.concat_tables(traces)} if traces else {})
+
+
+def _curve(line_up: LineUp, block: Block) -> pa.Table:
+    import pyarrow as pa
+
+    ok = int((block.status == 0).all(axis=1).sum()) * block.score.shape[1]
+    steps = len(block.curve)
+    return pa.table(
+        {
+            "mind": [line_up.name] * steps,
+            "step": np.arange(1, steps + 1, dtype=np.int32),
+            "count": np.full(steps, ok, np.int64),
+            "total": block.curve,
+        }
+    )
+
+
+def _trace(line_up: LineUp, block: Block) -> pa.Table:
+    import pyarrow as pa
+
+    index, step, slot = np.indices(block.actions.shape).reshape(3, -1)
+    return pa.table(
+        {
+            "mind": [line_up.name] * len(index),
+            "index": index + block.first,
+            "slot": slot.astype(np.int32),
+            "step": (step + 1).astype(np.int32),
+            "action": block.actions.reshape(-1),
+        }
+    )

@@ -1,0 +1,132 @@
+"""From blocks of records to the scores that a table shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from allminds import registry
+from allminds.administration.engine import Part, Sitting
+from allminds.administration.store import RunFolder
+from allminds.contracts import STATUSES, Block, Instrument
+from allminds.estimate import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass
+class Score:
+    """One mind on one test: its figures, and how its failures came about."""
+
+    mind: str
+    tally: Tally
+    seconds: float = 0.0
+    failures: dict[str, int] = field(default_factory=dict)  # status -> exercises
+    reason: str = ""  # of the first failure
+
+    def add(self, block: Block, seconds: float = 0.0) -> None:
+        """Take the next exercises."""
+        self.tally.add(block)
+        self.seconds += seconds
+        if not block.reasons:
+            return
+        self.reason = self.reason or block.reasons[min(block.reasons)]
+        at_fault = np.where(block.status == STATUSES.index("void"), 0, block.status).max(axis=1)
+        for number in at_fault[at_fault > 0]:
+            status = STATUSES[int(number)]
+            self.failures[status] = self.failures.get(status, 0) + 1
+
+    def row(self) -> dict[str, Any]:
+        """The figures as a plain value; what cannot be estimated is None."""
+        found = self.tally.estimate()
+        return {
+            "mind": self.mind,
+            "score": found.score,
+            "stderr": found.stderr,
+            "ci95": None if found.ci95 is None else list(found.ci95),
+            "normalised": found.normalised,
+            "learning": found.learning,
+            "episodes": found.episodes,
+            "failed": found.failed,
+            "failures": self.failures,
+            "reason": self.reason or None,
+            "seconds": round(self.seconds, 6),
+        }
+
+
+class Scores:
+    """The scores of all minds of a test, filled part by part."""
+
+    def __init__(self, tool: Instrument, minds: Sequence[Any]) -> None:
+        self.tool = tool
+        names = [registry.line_up(who, tool).name for who in minds]
+        self.of = {name: Score(name, tool.tally()) for name in names}
+
+    def take(self, sitting: Sitting, part: Part) -> None:
+        """Add a part that has just been played."""
+        for line_up, block, seconds in zip(
+            sitting.line_ups, part.blocks, part.seconds, strict=True
+        ):
+            self.of[line_up.name].add(block, seconds)
+
+    def summary(self, seed: int, episodes: int) -> dict[str, Any]:
+        """The test and its results as a plain value."""
+        return {
+            "instrument": self.tool.name,
+            "settings": self.tool.settings.model_dump(mode="json"),
+            "seed": seed,
+            "episodes": episodes,
+            "results": [score.row() for score in self.of.values()],
+        }
+
+
+def summarise(folder: RunFolder) -> dict[str, Any]:
+    """The scores of a whole run, read back part by part, so that memory stays flat."""
+    import pyarrow.parquet as pq
+
+    spent = folder.seconds()
+    tests = []
+    for number, test in enumerate(folder.plan.tests):
+        scores = Scores(registry.make_instrument(test.instrument, test.settings), test.minds)
+        for path in folder.parts(number):
+            rows = pq.read_table(path)
+            for name, score in scores.of.items():
+                block = _block_again(rows, name, scores.tool)
+                if block is not None:
+                    score.add(block)
+        for name, score in scores.of.items():
+            score.seconds = spent.get((number, name), 0.0)
+        tests.append(scores.summary(folder.plan.seed, test.episodes))
+    return {"run": folder.plan.run, "tests": tests}
+
+
+def _block_again(rows: pa.Table, mind: str, tool: Instrument) -> Block | None:
+    """A mind's block from its rows, as far as a score needs it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    here = rows.filter(pc.equal(rows["mind"].cast("string"), mind))
+    if not len(here):
+        return None
+
+    def column(name: str) -> Any:
+        return here[name].to_numpy().astype(float).reshape(-1, tool.slots)
+
+    status = pc.index_in(here["status"], pa.array(STATUSES)).to_numpy().astype(np.int8)
+    failed = here.filter(pc.is_valid(here["reason"]))
+    reasons = dict(zip(failed["index"].to_pylist(), failed["reason"].to_pylist(), strict=True))
+    return Block(
+        first=int(here["index"][0].as_py()),
+        complexity={tool.strata: column(tool.strata)[:, 0]} if tool.strata else {},
+        score=column("score"),
+        learning=column("learning"),
+        status=status.reshape(-1, tool.slots),
+        steps=column("steps")[:, 0].astype(np.int32),
+        curve=np.zeros(0),
+        actions=np.zeros((0, 0, tool.slots), np.int16),
+        reasons=reasons,
+    )

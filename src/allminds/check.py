@@ -1,0 +1,256 @@
+"""Public conformance checks: run them on your own mind or instrument before you trust a score.
+
+Both raise `Error` with the first thing that is wrong, and return nothing if all is well.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from allminds import registry
+from allminds.contracts import (
+    Block,
+    Discrete,
+    Exercise,
+    Failure,
+    Instrument,
+    LineUp,
+    Record,
+    Seat,
+    Subject,
+)
+from allminds.episode import Episode, Plain, form, play
+from allminds.errors import Error
+from allminds.seeding import Random, key
+from allminds.watch import Watch
+
+SEED = 20
+_EXERCISES = 4
+
+
+def check_mind(
+    who: Any, instrument: str = "lambda-star", settings: Mapping[str, Any] | None = None
+) -> None:
+    """Whether a mind keeps the contract on an instrument.
+
+    It answers every exercise with an action that there is, repeats itself given the same random
+    words, does not carry anything from one exercise into another, draws no words if it says it
+    is deterministic, and gives the same results in its quick form as in the plain loop.
+    """
+    tool = registry.make_instrument(instrument, settings)
+    line_up = registry.line_up(who, tool)
+    watch = Watch()
+    with watch.running():
+        alone = [play(tool.exercise(SEED, i), line_up, watch) for i in range(_EXERCISES)]
+        for record in alone:
+            _require(
+                set(record.status) == {"ok"},
+                f"{line_up.name} fails exercise {record.index}: {record.status}, {record.reason}",
+            )
+        backwards = [play(tool.exercise(SEED, i), line_up, watch) for i in range(_EXERCISES)[::-1]]
+        _require(
+            [_outcome(record) for record in alone] == [_outcome(r) for r in backwards[::-1]],
+            f"{line_up.name} does not repeat itself: it has randomness or memory of its own; "
+            "draw from the 'random' it is given and keep nothing outside the instance",
+        )
+        _check_traits(tool, line_up, alone[0], watch)
+        _check_forms(tool, line_up, watch)
+
+
+def _outcome(record: Record) -> tuple[Any, ...]:
+    return record.actions, record.rewards, record.score, record.status
+
+
+def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
+    """A mind that says it is deterministic does as well without random words."""
+    seats = []
+    for seat in line_up.seats:
+        if not seat.subject.traits.deterministic or seat.subject.group:
+            return
+        sealed = Subject(seat.subject.name, _sealing(seat.subject), seat.subject.traits)
+        seats.append(Seat(sealed, seat.slots))
+    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    _require(
+        _outcome(record) == _outcome(before),
+        f"{line_up.name} says it is deterministic, but draws random words: {record.reason}",
+    )
+
+
+class _NoWords(Random):
+    """Randomness that refuses."""
+
+    def word(self, j: int = 0) -> int:
+        raise RuntimeError(f"word {j} was drawn")
+
+
+def _sealing(subject: Subject) -> Any:
+    def make() -> Any:
+        mind = subject.make()
+        act = mind.act
+        mind.act = lambda observation, _random: act(observation, _NoWords(0))
+        return mind
+
+    return make
+
+
+def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
+    quick = form(tool, line_up, watch).play(SEED, 3, 3 + _EXERCISES, 5)
+    plain = Plain(tool, line_up, watch).play(SEED, 3, 3 + _EXERCISES, 5)
+    difference = block_difference(quick, plain)
+    _require(not difference, f"{line_up.name}: the quick form differs from the plain: {difference}")
+
+
+def block_difference(a: Block, b: Block) -> str:
+    """What differs between two blocks, bit by bit; nothing if they are equal."""
+    if a.first != b.first:
+        return f"first: {a.first} and {b.first}"
+    if set(a.complexity) != set(b.complexity):
+        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
+    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
+    for name in ("actions", "score", "learning", "status", "steps", "curve"):
+        pairs[name] = (getattr(a, name), getattr(b, name))
+    for name, (one, other) in pairs.items():
+        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
+            if one.shape != other.shape:
+                return f"{name}: shapes {one.shape} and {other.shape}"
+            where = tuple(int(n) for n in np.argwhere(one != other)[0])
+            return f"{name}{list(where)}: {one[where]} and {other[where]}"
+    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"
+
+
+# ---------------------------------------------------------------- instruments
+
+
+def check_instrument(
+    which: str | Instrument, settings: Mapping[str, Any] | None = None, seed: int = SEED
+) -> None:
+    """Whether an instrument keeps the contract.
+
+    Its exercises are reproducible and independent of each other, its environments are values
+    with bounded rewards that are equal within a team, and it can be shown and answered in text.
+    """
+    tool = registry.make_instrument(which, settings) if isinstance(which, str) else which
+    _require(
+        re.fullmatch(r"[a-z][a-z0-9:/._-]*", tool.name) is not None and tool.version >= 1,
+        f"'{tool.name}' version {tool.version}: a name is kebab-case, a version 1 or more",
+    )
+    _require(tool.chance < tool.ceiling, f"{tool.name}: chance must be below the ceiling")
+    _require(bool((type(tool).__doc__ or "").strip()), f"{tool.name} has no docstring")
+    for name in filter(None, (tool.floor_mind, tool.ceiling_mind)):
+        registry.line_up(name, tool)
+    differing: set[tuple[int, int]] = set()
+    columns = set(tool.exercise(seed, 0).environment.complexity)
+    for i in range(_EXERCISES):
+        exercise = tool.exercise(seed, i)
+        _check_exercise(tool, exercise, columns)
+        record = _check_play(tool, exercise)
+        differing |= _different_slots(record)
+    _warn_of_equals(tool, differing)
+
+
+def _check_exercise(tool: Instrument, exercise: Exercise, columns: set[str]) -> None:
+    environment, where = exercise.environment, f"{tool.name}, exercise {exercise.index}"
+    again = tool.exercise(exercise.seed, exercise.index)
+    _require(again.id == exercise.id, f"{where}: its id changes from call to call")
+    _require(again.environment == environment, f"{where}: it changes from call to call")
+    awaited = f"{registry.exercise_prefix(tool, exercise.seed)}{exercise.index}"
+    _require(exercise.id == awaited, f"{where}: its id is '{exercise.id}', not '{awaited}'")
+    slots = sorted(slot for team in environment.teams for slot in team)
+    _require(
+        slots == list(range(tool.slots)) == list(range(len(environment.actions))),
+        f"{where}: its teams {environment.teams} are no partition of {tool.slots} slots",
+    )
+    _require(set(environment.complexity) == columns, f"{where}: its complexity columns change")
+    _require(
+        all(math.isfinite(value) for value in environment.complexity.values()),
+        f"{where}: a complexity is not a finite number",
+    )
+    _require(
+        tool.strata is None or tool.strata in columns, f"{where}: it lacks column '{tool.strata}'"
+    )
+
+
+def _check_play(tool: Instrument, exercise: Exercise) -> Record:
+    """Play by lot, twice: it ends in time, repeats, and can be shown and answered."""
+    where = f"{tool.name}, exercise {exercise.index}"
+    first, second = Episode(exercise), Episode(exercise)
+    for episode in (first, second):
+        while episode.record is None:
+            _require(
+                episode.step < exercise.environment.steps,
+                f"{where}: it goes on after {exercise.environment.steps} steps",
+            )
+            actions = {}
+            for slot, seen in episode.waiting.items():
+                actions[slot] = _any_action(exercise, slot, episode.step)
+                _check_words(tool, seen, actions[slot], exercise, slot)
+            episode.play(actions)
+    assert first.record is not None
+    _require(
+        first.record == second.record and first.state == second.state,
+        f"{where}: the same actions lead to another state",
+    )
+    _require(
+        all(score is not None and -1 <= score <= 1 for score in first.record.score),
+        f"{where}: a score lies outside [-1, 1]",
+    )
+    return first.record
+
+
+def _any_action(exercise: Exercise, slot: int, step: int) -> Any:
+    space = exercise.environment.actions[slot]
+    if not isinstance(space, Discrete):
+        raise Error(f"{exercise.id}: only discrete actions can be checked")
+    return space.start + Random(key(SEED, exercise.index, 2 + slot), step).below(space.n)
+
+
+def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, slot: int) -> None:
+    shown = tool.show(seen, "text")
+    _require(isinstance(shown, str) and bool(shown), f"{tool.name}: an observation has no text")
+    space = exercise.environment.actions[slot]
+    answers = [str(action)]
+    if isinstance(space, Discrete) and space.labels:
+        answers = [space.labels[action - space.start]]
+    for answer in answers:
+        _require(
+            tool.read(answer) == action,
+            f"{tool.name}: the answer '{answer}' is read as {tool.read(answer)!r}, not {action!r}",
+        )
+    nonsense = tool.read("\N{SNOWMAN} no such answer")
+    _require(isinstance(nonsense, Failure), f"{tool.name}: nonsense is read as {nonsense!r}")
+
+
+def _different_slots(record: Record) -> set[tuple[int, int]]:
+    slots = range(len(record.score))
+    return {
+        (a, b)
+        for rewards in record.rewards
+        for a in slots
+        for b in slots
+        if a < b and rewards[a] != rewards[b]
+    }
+
+
+def _warn_of_equals(tool: Instrument, differing: set[tuple[int, int]]) -> None:
+    """Slots of different teams that were always rewarded alike may be one team."""
+    teams = tool.exercise(SEED, 0).environment.teams
+    of = {slot: team for team in teams for slot in team}
+    for a in range(tool.slots):
+        for b in range(a + 1, tool.slots):
+            if of[a] != of[b] and (a, b) not in differing:
+                warnings.warn(
+                    f"{tool.name}: slots {a} and {b} are in different teams, but were rewarded "
+                    "alike at every step",
+                    stacklevel=3,
+                )
+
+
+def _require(held: bool, otherwise: str) -> None:
+    if not held:
+        raise Error(otherwise)

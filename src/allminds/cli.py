@@ -1,0 +1,267 @@
+"""The command line: one verb each. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from allminds.errors import Error
+
+app = typer.Typer(
+    name="allminds",
+    help="Measure minds: programs, learners, language models, people, and groups of them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+CORES = os.cpu_count() or 1
+MindOption = Annotated[
+    list[str] | None,
+    typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
+]
+JobsOption = Annotated[int, typer.Option(min=1, help="Threads or processes.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
+StrictOption = Annotated[bool, typer.Option(help="Stop at the first exercise that fails.")]
+EngineOption = Annotated[str, typer.Option(help="Where to play: local.")]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
+
+
+@app.command(epilog="Example: allminds run  |  allminds run plan.toml --out runs/mine")
+def run(
+    plan: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", show_default=False)] = None,
+    mind: MindOption = None,
+    write_plan: Annotated[
+        bool, typer.Option("--write-plan", help="Print the plan with comments, and stop.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the run; runs/1, … if none.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Finish the run in this folder.")] = None,
+    engine: EngineOption = "local",
+    jobs: JobsOption = CORES,
+    strict: StrictOption = False,
+) -> None:
+    """Give tests to minds: a plan, or without one the built-in battery over the built-in minds.
+
+    Shows a table for every test and writes one HTML report into the run folder.
+    """
+    from allminds.administration import plan as plans
+    from allminds.administration import run as runs
+    from allminds.report import write_report
+    from allminds.screen import show_test, watching
+
+    if write_plan:
+        print(plan.read_text() if plan else plans.BATTERY, end="")
+        return
+    if resume is not None and (plan or mind or out):
+        raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
+    if resume is None:
+        what = plans.read_plan(plan) if plan else plans.battery()
+        what = plans.with_minds(what, mind or [])
+        target = out or _free_folder()
+    else:
+        target = resume
+    with watching(f"allminds run --resume {target}") as progress:
+        how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
+        folder = runs.resume(target, how) if resume else runs.run(what, target, how)
+        page = write_report(folder, target / "report.html")
+    for test in folder.summary()["tests"]:
+        show_test(test)
+    print(f"report: {page}")
+
+
+@app.command(
+    epilog='Example: allminds evaluate lambda-star -m local-search -m "expert(intercept=false)"'
+)
+def evaluate(
+    instrument: Annotated[str, typer.Argument(help="Its name; see allminds list.")],
+    mind: MindOption = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")
+    ] = None,
+    episodes: Annotated[int, typer.Option(help="Exercises each mind is given.")] = 1000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
+    jobs: JobsOption = CORES,
+    as_json: JsonOption = False,
+    engine: EngineOption = "local",
+    strict: StrictOption = False,
+    time_limit: Annotated[float, typer.Option(help="Seconds a mind may take to act.")] = 10.0,
+) -> None:
+    """Give one instrument to some minds, and show their scores with floor and ceiling."""
+    from allminds import registry
+    from allminds.administration import run as runs
+    from allminds.screen import show_test, watching
+
+    settings = _settings(setting or [])
+    minds = list(mind or [])
+    tool = registry.make_instrument(instrument, settings)
+    if not minds and as_json:
+        raise Error("name at least one mind with --mind; see allminds list minds")
+    if not as_json:
+        names = [registry.line_up(who, tool).name for who in minds]
+        ends = (tool.floor_mind, tool.ceiling_mind)
+        minds += [name for name in ends if name and name not in names]
+    with watching() as progress:
+        how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
+        found = runs.evaluate(
+            instrument, minds, settings=settings, episodes=episodes, seed=seed,
+            time_limit=time_limit, how=how,
+        )  # fmt: skip
+    if as_json:
+        _print_json(found | {"results": [_as_promised(row) for row in found["results"]]})
+    else:
+        show_test(found)
+
+
+@app.command("list", epilog="Example: allminds list minds")
+def list_what(
+    what: Annotated[str, typer.Argument(help="instruments or minds")] = "instruments",
+    as_json: JsonOption = False,
+) -> None:
+    """What there is, with a line each."""
+    from allminds.errors import nearest
+    from allminds.screen import listing, show_listing
+
+    kinds = ("instruments", "minds")
+    if what not in kinds:
+        raise Error(f"cannot list '{what}'; {nearest(what, kinds)}")
+    found = listing(what)
+    if as_json:
+        _print_json({what: found})
+    else:
+        show_listing(found)
+
+
+@app.command(epilog="Example: allminds report runs/1")
+def report(
+    run: RunArgument,
+    out: Annotated[Path | None, typer.Option(help="File; RUN/report.html if none.")] = None,
+) -> None:
+    """Write the HTML report of a run again."""
+    from allminds.administration.store import RunFolder
+    from allminds.report import write_report
+
+    print(f"report: {write_report(RunFolder.open(run), out or run / 'report.html')}")
+
+
+@app.command(epilog="Example: allminds replay runs/1 --exercise 7 --mind local-search")
+def replay(
+    run: RunArgument,
+    exercise: Annotated[int, typer.Option(min=0, help="Number of the exercise.")],
+    mind: Annotated[str | None, typer.Option(help="Whose; the first mind if none.")] = None,
+    test: Annotated[int, typer.Option(min=1, help="Number of the test in the plan.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one exercise of a run step by step, and check it against what was recorded."""
+    from allminds.administration.replay import replayed
+    from allminds.administration.store import RunFolder
+
+    steps = replayed(RunFolder.open(run), exercise, mind, test - 1)
+    if as_json:
+        _print_json(steps.as_json())
+    else:
+        print(steps.as_text())
+
+
+@app.command(epilog="Example: allminds complexity 7,3,4,9,8,7,3,4,9,8 --measure lz76")
+def complexity(
+    sequence: Annotated[str, typer.Argument(help="Characters, or symbols with commas between.")],
+    measure: Annotated[str | None, typer.Option(help="One of them; all if none.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How complex a sequence is."""
+    from allminds.complexity import MEASURES
+    from allminds.complexity import measure as measured
+    from allminds.screen import show_listing
+
+    if as_json or measure:
+        name = measure or "lz76"
+        value = measured(sequence, name)
+        if as_json:
+            _print_json({"measure": name, "value": value})
+        else:
+            print(f"{value:g}")
+        return
+    show_listing(
+        [
+            {"measure": name, "value": f"{measured(sequence, name):g}", "what": kind.description}
+            for name, kind in MEASURES.items()
+        ]
+    )
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def _settings(given: list[str]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise Error(f"--set takes KEY=VALUE, such as rows=10, not '{text}'")
+        settings[name.strip()] = value.strip()
+    return settings
+
+
+def _as_promised(row: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a result that `--json` promises."""
+    keys = ("mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "seconds")
+    return {key: row[key] for key in keys}
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def _free_folder() -> Path:
+    number = 1
+    while (Path("runs") / str(number)).exists():
+        number += 1
+    return Path("runs") / str(number)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import importlib.metadata
+
+        print(f"allminds {importlib.metadata.version('allminds')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's own
+
+
+def main() -> None:
+    """Run the command line; what a user can mend is one line and exit code 2."""
+    try:
+        app(standalone_mode=False)
+    except Error as error:
+        sys.exit(_said(str(error)))
+    except _UsageError as error:
+        where, wrong = error.ctx.command_path if error.ctx else "allminds", error.format_message()
+        sys.exit(_said(f"{wrong.rstrip('.')}; see {where} --help") if wrong else 2)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _said(sentence: str) -> int:
+    print(f"allminds: {' '.join(sentence.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,97 @@
+"""The tidy table: a row per (exercise, slot), the same for programs, models and people.
+
+Parquet on disk, pandas in the API. Times are not in it, so that two tables can be compared bit
+for bit; they are sorted by instrument, exercise, mind and slot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from allminds import registry
+from allminds.contracts import STATUSES, Block, Instrument, LineUp
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+SCHEMA = 1  # of the table; goes up when a column changes its meaning
+ORDER = ["instrument", "settings", "seed", "index", "mind", "slot"]
+
+
+def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) -> pa.Table:
+    """The rows of a block for one line-up."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    exercises, slots = block.score.shape
+    rows = exercises * slots
+    index = np.repeat(np.arange(block.first, block.first + exercises), slots)
+    prefix = registry.exercise_prefix(tool, seed)
+    number = pc.cast(pa.array(index), pa.string())
+    columns: dict[str, Any] = {
+        "run": _constant(run, rows),
+        "exercise": pc.binary_join_element_wise(pa.scalar(prefix), number, ""),
+        "instrument": _constant(tool.name, rows),
+        "settings": _constant(registry.settings_hash(tool.settings), rows),
+        "seed": pa.array(np.full(rows, seed, np.int64)),
+        "index": pa.array(index),
+    }
+    for name, values in block.complexity.items():
+        columns[name] = pa.array(np.repeat(values, slots))
+    return pa.table(columns | _who(tool, line_up, exercises) | _what(block, index))
+
+
+def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:
+    import pyarrow as pa
+
+    seats = sorted((slot, seat) for seat in line_up.seats for slot in seat.slots)
+    teams = tool.exercise(0, 0).environment.teams
+    of = {slot: number for number, team in enumerate(teams) for slot in team}
+    names = [seat.subject.name for _, seat in seats]
+    traits = [str(seat.subject.traits) for _, seat in seats]
+    groups = [seat.subject.name if seat.subject.group else "" for _, seat in seats]
+    slots = [slot for slot, _ in seats]
+    return {
+        "mind": _repeated(names, exercises),
+        "traits": _repeated(traits, exercises),
+        "group": _repeated(groups, exercises),
+        "slot": pa.array(np.tile(np.array(slots, np.int32), exercises)),
+        "team": pa.array(np.tile(np.array([of[slot] for slot in slots], np.int32), exercises)),
+    }
+
+
+def _what(block: Block, index: Any) -> dict[str, Any]:
+    import pyarrow as pa
+
+    exercises, slots = block.score.shape
+    score, learning = block.score.reshape(-1), block.learning.reshape(-1)
+    status = pa.DictionaryArray.from_arrays(pa.array(block.status.reshape(-1)), pa.array(STATUSES))
+    reasons = [block.reasons.get(int(i)) for i in index] if block.reasons else None
+    return {
+        "steps": pa.array(np.repeat(block.steps, slots)),
+        "score": pa.array(score, mask=np.isnan(score)),
+        "learning": pa.array(learning, mask=np.isnan(learning)),
+        "status": status.cast(pa.string()),
+        "reason": pa.array(reasons or [None] * (exercises * slots), pa.string()),
+    }
+
+
+def _constant(value: str, rows: int) -> Any:
+    return _repeated([value], rows)
+
+
+def _repeated(values: list[str], times: int) -> Any:
+    """A short list over and over, kept as codes."""
+    import pyarrow as pa
+
+    words = sorted(set(values))
+    codes = np.tile(np.array([words.index(value) for value in values], np.int32), times)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(words))
+
+
+def ordered(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table in its one order."""
+    return frame.sort_values(ORDER, kind="stable", ignore_index=True)

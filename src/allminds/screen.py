@@ -1,0 +1,143 @@
+"""What the terminal shows: tables, lists and progress. None of it in a pipe but the tables."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+from allminds import registry
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A figure, with a real minus; a dash where there is none."""
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def show_test(test: dict[str, Any]) -> None:
+    """The scores on one test, best first, with floor and ceiling marked."""
+    cls = registry.instruments()[test["instrument"]]
+    ends = {cls.floor_mind: "floor", cls.ceiling_mind: "ceiling"}
+    settings = " ".join(f"{key}={value}" for key, value in test["settings"].items())
+    table = Table(
+        title=f"{test['instrument']}  ·  seed {test['seed']}", caption=settings, box=box.SIMPLE,
+        pad_edge=False, collapse_padding=True, title_justify="left", caption_justify="left",
+    )  # fmt: skip
+    table.add_column("mind", overflow="fold")
+    for name in ("score", "95 % interval", "normalised", "learning", "exercises", "failed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    rows = sorted(test["results"], key=lambda row: -9 if row["score"] is None else -row["score"])
+    for row in rows:
+        who = Text(row["mind"])
+        if row["mind"] in ends:
+            who.append(f"  {ends[row['mind']]}", style="dim")
+        interval = row["ci95"]
+        table.add_row(
+            who,
+            number(row["score"]),
+            "–" if interval is None else f"[{number(interval[0])}, {number(interval[1])}]",
+            number(row["normalised"]),
+            number(row["learning"]),
+            f"{row['episodes']:,}",
+            str(row["failed"]) if row["failed"] else "",
+        )
+    console = Console()
+    console.print(table)
+    for row in rows:
+        if row["failed"]:
+            ways = ", ".join(f"{count} {status}" for status, count in row["failures"].items())
+            console.print(f"{row['mind']} failed: {ways}. First: {row['reason']}", style="yellow",
+                          markup=False)  # fmt: skip
+
+
+def show_listing(rows: list[dict[str, str]]) -> None:
+    """Rows under their names, in columns."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in rows[0]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(value) for value in row.values()))
+    Console().print(table)
+
+
+def listing(what: str) -> list[dict[str, str]]:
+    """Instruments, or the minds of every instrument, with the first line of what they are."""
+    found = registry.instruments()
+    if what == "instruments":
+        return [
+            {"instrument": name, "version": str(cls.version), "what": _first_line(cls)}
+            for name, cls in found.items()
+        ]
+    return [
+        {"instrument": name, "mind": mind, "what": _first_line(maker)}
+        for name in found
+        for mind, maker in registry.minds(name).items()
+    ]
+
+
+def _first_line(thing: Any) -> str:
+    return (thing.__doc__ or "").strip().split("\n")[0]
+
+
+# ---------------------------------------------------------------- progress
+
+
+class _Rate(ProgressColumn):
+    """Exercises a second."""
+
+    def render(self, task: Any) -> Text:
+        """So far."""
+        speed = task.finished_speed or task.speed
+        return Text("" if not speed else f"{speed:,.0f}/s")
+
+
+@contextlib.contextmanager
+def watching(resume: str = "") -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar with rate and time left while this lasts, if somebody is watching.
+
+    An interrupt becomes one line that says how to go on, and exit code 130.
+    """
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate(),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    tasks: dict[str, Any] = {}
+
+    def progress(what: str, done: int, total: int) -> None:
+        if what not in tasks:
+            tasks[what] = bar.add_task(what, total=total)
+            if console.is_terminal and _will_compile():
+                bar.console.print("compiling kernels, the first time only (about 20 s) …")
+        bar.update(tasks[what], completed=done, total=total)
+
+    try:
+        with bar:
+            yield progress
+    except KeyboardInterrupt:
+        hint = f"; go on with: {resume}" if resume else ""
+        print(f"allminds: stopped{hint}", file=sys.stderr)
+        sys.exit(130)
+
+
+def _will_compile() -> bool:
+    """Whether the kernels are not on disk yet."""
+    compiled = sys.modules.get("allminds.compiled")
+    return compiled is not None and not compiled.is_warm()
