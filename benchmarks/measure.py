@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -21,26 +21,45 @@ class Effort:
     repeats: int
 
 
-def cost(play: Play, size: int, effort: Effort, first: int = 0) -> float:
-    """Seconds an exercise: the quickest of several timings, each on exercises of its own.
+@dataclass(frozen=True)
+class Contender:
+    """A way of playing, and how many exercises it is given at a time."""
 
-    The first call only tells how many calls fill a timing, unless it alone took as long as all
-    timings would.
+    play: Play
+    size: int
+    first: int = 0
+
+
+def costs(contenders: Mapping[str, Contender], effort: Effort) -> dict[str, float]:
+    """Seconds an exercise of each: the quickest of several timings, each on exercises of its own.
+
+    Contenders take turns, so that a neighbour's load on the machine meets them all. The first
+    call of each only tells how many calls fill a timing, unless it fills one by itself.
     """
-    start = time.perf_counter()
-    play(first, first + size)
-    once = time.perf_counter() - start
-    if once > effort.seconds * effort.repeats:
-        return once / size
-    calls = max(1, math.ceil(effort.seconds / once))
-    best = math.inf
-    for _ in range(effort.repeats):
-        start = time.perf_counter()
-        for _ in range(calls):
-            first += size
-            play(first, first + size)
-        best = min(best, (time.perf_counter() - start) / (calls * size))
+    best = dict.fromkeys(contenders, math.inf)
+    calls, turns, first = {}, {}, {}
+    for name, one in contenders.items():
+        once = _timed(one, one.first, 1)
+        if once > effort.seconds:
+            best[name] = once / one.size
+        calls[name] = max(1, math.ceil(effort.seconds / once))
+        turns[name] = min(effort.repeats, int(effort.seconds * effort.repeats / once))
+        first[name] = one.first + one.size
+    for turn in range(effort.repeats):
+        for name, one in contenders.items():
+            if turn < turns[name]:
+                spent = _timed(one, first[name], calls[name])
+                best[name] = min(best[name], spent / (calls[name] * one.size))
+                first[name] += calls[name] * one.size
     return best
+
+
+def _timed(one: Contender, first: int, calls: int) -> float:
+    """Seconds for some calls on consecutive exercises."""
+    start = time.perf_counter()
+    for low in range(first, first + calls * one.size, one.size):
+        one.play(low, low + one.size)
+    return time.perf_counter() - start
 
 
 def best_of(function: Callable[[], object], repeats: int) -> float:

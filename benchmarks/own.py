@@ -15,7 +15,8 @@ from allminds.compiled import below
 from allminds.contracts import BatchMind, MindBase, Task
 from allminds.instruments.torus import Torus, View
 from allminds.instruments.torus.own import compiled_mind
-from allminds.seeding import Random, Words, below as below_many
+from allminds.seeding import Random, Words
+from allminds.seeding import below as below_many
 
 
 class OwnRandom(MindBase):
@@ -57,13 +58,14 @@ class LocalSearchOfMany(BatchMind):
         rewards = np.asarray(observations.rewards)
         best = rewards == rewards.max(axis=1, keepdims=True)
         pick = below_many(words[:, 0], best.sum(axis=1)).astype(np.int64)
-        return 1 + np.argmax(best.cumsum(axis=1) > pick[:, None], axis=1)
+        picked: NDArray[np.int64] = np.argmax(best.cumsum(axis=1) > pick[:, None], axis=1)
+        return 1 + picked
 
 
 @compiled_mind
 def compiled_random(_cells: Any, _rewards: Any, _step: int, bits: Any) -> int:
     """Any action."""
-    return 1 + np.int64(below(bits, np.uint64(9)))  # type: ignore[no-any-return, return-value]
+    return 1 + np.int64(below(bits, np.uint64(9)))  # type: ignore[return-value]
 
 
 @compiled_mind

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import naive
 import numpy as np
 import vectorised
-from measure import Effort, Play, Table, cost, micro, times, verdict
+from measure import Contender, Effort, Play, Table, costs, micro, times, verdict
 from numpy.typing import NDArray
 from own import OWN
 
 from allminds import registry
-from allminds.administration.engine import BLOCK
+from allminds.administration.engine import BLOCK, Sitting
 from allminds.contracts import Fast
 from allminds.episode import Plain, form
 from allminds.instruments.torus import LambdaStar
@@ -29,6 +30,7 @@ PLAIN_TARGETS = {"random": 1000.0, "local-search": 1000.0, "q-learning": 100.0}
 NUMPY_TARGETS = {"random": 5.0, "local-search": 5.0}
 LOCKSTEP_TARGETS = {"random": 10.0, "local-search": 5.0}
 NUMPY_SIZES = {False: (BLOCK, 4 * BLOCK, 16 * BLOCK), True: (64,)}  # learner? the best is taken
+FEW = {1: 22, 10: 4}  # minds -> exercises of a slow baseline at a time
 MIDDLE = 10  # where a baseline too slow for all complexities begins: among the middle ones
 
 
@@ -68,62 +70,62 @@ def must_equal(what: str, one: NDArray[np.float64], other: NDArray[np.float64]) 
 # ---------------------------------------------------------------- kernels
 
 
-def kernels(effort: Effort, agents: tuple[int, ...] = (1, 10)) -> Table:
+def kernels(effort: Effort, agents: Sequence[int], minds: Sequence[str] = MINDS) -> Table:
     """Every built-in mind against the plain loop, the lean loop and NumPy."""
-    rows = [row for n in agents for who in MINDS for row in _kernel_rows(who, n, effort)]
     return Table(
         "Kernels",
         "10x10, 100 iterations, one core; microseconds an episode (all minds of it), and how many "
         "times quicker the kernel is. Worlds are made anew in every one of them.",
         ("mind", "minds", "kernel µs", "plain loop µs", "lean loop µs", "NumPy µs",
          "x plain loop", "x lean loop", "x NumPy", "targets"),
-        rows,
+        [_kernel_row(who, n, effort) for n in agents for who in minds],
     )  # fmt: skip
 
 
-def _kernel_rows(who: str, agents: int, effort: Effort) -> Iterator[list[str]]:
+def _kernel_row(who: str, agents: int, effort: Effort) -> list[str]:
     tool = lambda_star(agents=agents)
     line_up = registry.line_up(who, tool)
     kernel, plain = form(tool, line_up, Watch()), Plain(tool, line_up, Watch())
     if not kernel.compiled:
         raise Unequal(f"{who} has no kernel here")
-    learner, known = who in LEARNERS, who in naive.MINDS_HERE
-    few = 1 if learner else 22 if agents == 1 else 4
+    learner = who in LEARNERS
+    few = 1 if learner else FEW[agents]
     size = BLOCK // 4 if learner else BLOCK
-
     found = scores(kernel, MIDDLE, MIDDLE + size)
     must_equal(f"{who}, plain loop", found[:few], scores(plain, MIDDLE, MIDDLE + few))
-    slow = Effort(effort.seconds, max(1, effort.repeats - 2))
-    ours_cost = cost(ours(kernel), size, effort)
-    plain_cost = cost(ours(plain), few, slow, MIDDLE)
-    lean_cost = numpy_cost = None
-    if known:
-        some = 64 if learner else size
-        must_equal(f"{who}, lean loop", found[:few], naive.play(tool, who, SEED, MIDDLE, MIDDLE + few))
-        must_equal(f"{who}, NumPy", found[:some], vectorised.play(tool, who, SEED, MIDDLE, MIDDLE + some))
-        lean_cost = cost(lambda a, b: naive.play(tool, who, SEED, a, b), few, slow, MIDDLE)
-        numpy_cost = min(
-            cost(lambda a, b: vectorised.play(tool, who, SEED, a, b), chunk, slow)
-            for chunk in NUMPY_SIZES[learner]
+    entered = {
+        "kernel": Contender(ours(kernel), size),
+        "plain": Contender(ours(plain), few, MIDDLE),
+    }
+    if who in naive.MINDS_HERE:
+        lean, arrays = (
+            partial(naive.play, tool, who, SEED),
+            partial(vectorised.play, tool, who, SEED),
         )
+        some = min(size, NUMPY_SIZES[learner][0])
+        must_equal(f"{who}, lean loop", found[:few], lean(MIDDLE, MIDDLE + few))
+        must_equal(f"{who}, NumPy", found[:some], arrays(MIDDLE, MIDDLE + some))
+        entered["lean"] = Contender(lean, few, MIDDLE)
+        entered |= {f"NumPy {n}": Contender(arrays, n) for n in NUMPY_SIZES[learner]}
+    spent = costs(entered, effort)
+    own, slow, lean_cost = spent["kernel"], spent["plain"], spent.get("lean")
+    numpy_cost = min((spent[name] for name in spent if name.startswith("NumPy")), default=None)
     targets = []
     if who in PLAIN_TARGETS:
-        targets.append(f"plain {verdict(plain_cost / ours_cost, PLAIN_TARGETS[who])}")
+        targets.append(f"plain {verdict(slow / own, PLAIN_TARGETS[who])}")
     if who in NUMPY_TARGETS and numpy_cost is not None:
-        targets.append(f"NumPy {verdict(numpy_cost / ours_cost, NUMPY_TARGETS[who])}")
-    yield [
-        who, str(agents), micro(ours_cost), micro(plain_cost), micro(lean_cost), micro(numpy_cost),
-        times(plain_cost / ours_cost),
-        times(lean_cost / ours_cost if lean_cost else None),
-        times(numpy_cost / ours_cost if numpy_cost else None),
-        ", ".join(targets),
+        targets.append(f"NumPy {verdict(numpy_cost / own, NUMPY_TARGETS[who])}")
+    baselines = (slow, lean_cost, numpy_cost)
+    return [
+        who, str(agents), micro(own), *(micro(each) for each in baselines),
+        *(times(each / own if each else None) for each in baselines), ", ".join(targets),
     ]  # fmt: skip
 
 
 # ---------------------------------------------------------------- a user's own minds
 
 
-def own_minds(effort: Effort, agents: tuple[int, ...] = (1, 10)) -> Table:
+def own_minds(effort: Effort, agents: Sequence[int]) -> Table:
     """A user's minds in lock-step against the plain loop over the same class."""
     return Table(
         "A user's own mind",
@@ -136,20 +138,28 @@ def own_minds(effort: Effort, agents: tuple[int, ...] = (1, 10)) -> Table:
 
 
 def _own_row(who: str, agents: int, effort: Effort) -> list[str]:
-    tool = lambda_star(agents=agents)
+    tool, few = lambda_star(agents=agents), FEW[agents]
     wanted = scores(form(tool, registry.line_up(who, tool), Watch()), MIDDLE, MIDDLE + BLOCK)
-    spent = []
-    for maker in OWN[who]:
-        way = form(tool, registry.line_up(maker, tool), Watch())
-        must_equal(f"{who} as {maker.__name__}", wanted, scores(way, MIDDLE, MIDDLE + BLOCK))
-        spent.append(cost(ours(way), BLOCK, effort))
-    few = 22 if agents == 1 else 4
     plain = Plain(tool, registry.line_up(OWN[who].act, tool), Watch())
     must_equal(f"{who} of a user", wanted[:few], scores(plain, MIDDLE, MIDDLE + few))
-    plain_cost = cost(ours(plain), few, effort, MIDDLE)
-    lean_cost = cost(lambda a, b: naive.play(tool, who, SEED, a, b), few, effort, MIDDLE)
+    entered = {
+        "plain": Contender(ours(plain), few, MIDDLE),
+        "lean": Contender(partial(naive.play, tool, who, SEED), few, MIDDLE),
+    }
+    for name, maker in OWN[who]._asdict().items():
+        way, size = form(tool, registry.line_up(maker, tool), Watch()), _as_run(maker, agents)
+        must_equal(f"{who} by {name}", wanted[:size], scores(way, MIDDLE, MIDDLE + size))
+        entered[name] = Contender(ours(way), size)
+    spent = costs(entered, effort)
+    ratios = [spent["plain"] / spent[name] for name in OWN[who]._fields]
     return [
-        who, str(agents), micro(plain_cost), micro(lean_cost), *(micro(each) for each in spent),
-        *(times(plain_cost / each) for each in spent), times(lean_cost / spent[0]),
-        f"act {verdict(plain_cost / spent[0], LOCKSTEP_TARGETS[who])}",
+        who, str(agents), *(micro(each) for each in spent.values()), *map(times, ratios),
+        times(spent["lean"] / spent["act"]),
+        f"act {verdict(ratios[0], LOCKSTEP_TARGETS[who])}",
     ]  # fmt: skip
+
+
+def _as_run(maker: Any, agents: int) -> int:
+    """How many exercises of such a mind the runner plays together."""
+    settings = (("agents", agents), ("iterations", 100))
+    return min(BLOCK, Sitting("lambda-star", settings, (maker,), SEED).chunk())

@@ -37,8 +37,9 @@ class Worlds(NamedTuple):
 
     def rewards(self, t: int, cells: Cells) -> NDArray[np.int8]:
         """Of cells [slot, episode] at step t, in half units."""
-        gain: NDArray[np.int8] = self.of.gain[cells, self.good[t]]
-        return gain - self.of.gain[cells, self.evil[t]]
+        gain = self.of.gain
+        found: NDArray[np.int8] = gain[cells, self.good[t]] - gain[cells, self.evil[t]]
+        return found
 
 
 def draw(streams: Words, n: object, step: int, j: int = 0) -> Cells:
@@ -61,7 +62,10 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
         to_good, to_evil = of.moved[good[t], good_moves[t]], of.moved[evil[t], evil_moves[t]]
         clash = np.flatnonzero(to_good == to_evil)
         if len(clash):
-            good_there, evil_there = to_good[clash] == good[t, clash], to_evil[clash] == evil[t, clash]
+            good_there, evil_there = (
+                to_good[clash] == good[t, clash],
+                to_evil[clash] == evil[t, clash],
+            )
             by_lot = draw(world[clash], 2, t + 1) == 0
             good_moves_on = good_there | (~evil_there & by_lot)
             stays = clash[good_moves_on]
@@ -106,7 +110,8 @@ def pick_best(values: NDArray[np.generic], streams: Words, step: int) -> Cells:
     """The index of a largest value along the last axis, uniform among equals."""
     best = values == values.max(axis=-1, keepdims=True)
     pick = draw(streams, best.sum(axis=-1), step)
-    return np.argmax(best.cumsum(axis=-1) > pick[..., None], axis=-1)
+    picked: Cells = np.argmax(best.cumsum(axis=-1) > pick[..., None], axis=-1)
+    return picked
 
 
 def random(here: Worlds) -> Cells:

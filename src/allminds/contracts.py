@@ -306,20 +306,20 @@ class Block:
     reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
 
     @classmethod
-    def of(cls, records: Sequence[Record], traced: int = 0) -> Block:
-        """The records of consecutive exercises as arrays."""
+    def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
+        """The records of consecutive exercises of at most `steps` steps as arrays."""
         import numpy as np
 
         def numbers(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
             return np.array([[np.nan if x is None else x for x in row] for row in rows], float)
 
-        longest, slots = max(record.steps for record in records), len(records[0].score)
-        curve = np.zeros(longest)
-        actions = np.zeros((max(0, min(traced, len(records))), longest, slots), np.int16)
+        curve = np.zeros(steps)
+        kept, slots = max(0, min(traced, len(records))), len(records[0].score)
+        actions = np.zeros((kept, steps, slots), np.int16)
         for n, record in enumerate(records):
             if set(record.status) == {"ok"}:
                 curve[: record.steps] += np.sum(record.rewards, axis=1)
-            for step, made in enumerate(record.actions if n < traced else ()):
+            for step, made in enumerate(record.actions if n < kept else ()):
                 for slot, action in made.items():
                     actions[n, step, slot] = action
         return cls(

@@ -268,10 +268,10 @@ class Plain:
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Exercise by exercise."""
-        records = [
-            play(self.tool.exercise(seed, i), self.line_up, self.watch) for i in range(first, last)
-        ]
-        return Block.of(records, traced - first)
+        exercises = [self.tool.exercise(seed, i) for i in range(first, last)]
+        records = [play(exercise, self.line_up, self.watch) for exercise in exercises]
+        steps = max(exercise.environment.steps for exercise in exercises)
+        return Block.of(records, steps, traced - first)
 
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:

@@ -156,7 +156,8 @@ def _levels(parts: Sequence[Path], column: str) -> Levels:
         return Levels(np.array(sorted(values)))
     width = _round_step((high - low) / BINS)
     first = math.floor(low / width)
-    return Levels(width * np.arange(first, math.floor(high / width) + 1), width)
+    steps = np.arange(first, math.floor(high / width) + 1, dtype=np.float64)
+    return Levels(steps * width, width)
 
 
 def _round_step(least: float) -> float:
@@ -181,7 +182,7 @@ def _batches(part: Path, slots: int, column: str | None) -> Iterator[pa.Table]:
             if rest is not None and len(rest):
                 rows = pa.concat_tables([rest, rows])
             whole = len(rows) - len(rows) % slots
-            rest = rows.slice(whole)
+            rest = None
             if whole:
                 yield rows.slice(0, whole)
 

@@ -1,0 +1,52 @@
+# Two commands do all the set-up on a fresh machine: make run, make test.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: help run test test-quick lint types check bench docs clean
+
+help:  ## what there is
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "allminds needs Python 3.11 or later; set it with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[test]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[lint]'
+	@touch $@ $(VENV)/.installed
+
+run: $(VENV)/.installed  ## install, then give the built-in battery to the built-in minds
+	$(BIN)/allminds run
+
+test: $(VENV)/.installed-test  ## install what the tests need, and run them all
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+test-quick: $(VENV)/.installed-test  ## without the slow ones
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+lint: $(VENV)/.installed-lint  ## ruff
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+
+types: $(VENV)/.installed-lint  ## mypy, strict
+	$(BIN)/mypy
+
+check: lint types test  ## all that CI does
+
+bench: $(VENV)/.installed  ## speed, as ratios in one run
+	$(BIN)/python benchmarks/run.py --write
+
+clean:  ## remove what was installed and made
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

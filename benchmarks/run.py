@@ -1,0 +1,142 @@
+"""The benchmark: ratios against named baselines, measured in one run on one machine.
+
+    python benchmarks/run.py [--quick] [--write]
+
+Nothing here is asserted but that all ways of playing give the same scores, to the bit. Times
+differ between machines and between runs; the quickest of several timings is shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import growth
+import processes
+import ratios
+from measure import Effort, Table
+from rich.console import Console
+
+from allminds.administration.engine import BLOCK
+
+README = Path(__file__).with_name("README.md")
+
+TEXT = """\
+# Benchmarks
+
+Ratios in one run on one machine against named baselines; never a timed assertion. Times on
+another machine, or on this one while it is busy, will differ; ratios much less. Every time is
+the quickest of several.
+
+    make bench                                       # about {minutes}
+    .venv/bin/python benchmarks/run.py --quick       # rougher, in under a minute
+    .venv/bin/python benchmarks/run.py --write       # also rewrites this page
+
+## What is compared
+
+- **kernel**: `form(...).play` as the runner calls it, {block:,} exercises at a time (learners
+  {learners:,}), warm, one thread; worlds are not remembered from one call to the next.
+- **plain loop**: `allminds.episode.Plain`, the readable reference, with its observations, checks,
+  records and watch over minds.
+- **lean loop** (`naive.py`): plain Python written by hand for this one experiment, without our
+  contract, with tables made beforehand.
+- **NumPy** (`vectorised.py`): arrays over episodes, a loop over steps; the best of the batch
+  sizes {sizes} is shown ({batch} for Q-learning, whose tables fill 128 MB at a time).
+- **act, act_many, compiled** (`own.py`): a user's own mind that no kernel knows: in lock-step,
+  one call an episode or one for all of them, or as a Numba function; as many exercises at a time
+  as the runner gives it.
+
+Included on every side: picking the segments, the ways of Good and Evil with their collisions,
+starting cells, random words, rewards, the score of every mind in every exercise. Not included on
+any side: the catalogue of segments, which is made once (timed apart below), compiling, and the
+baselines' look-up tables. The plain loop and ours also make complexity columns and learning;
+ours also sums rewards step by step; the lean loop and NumPy make scores alone.
+
+Before anything is timed, the scores of all ways are compared, and the benchmark stops unless
+they are the same bits. The targets of the plain loop are those of the project's plan; the
+lean loop has none, and is shown so that nobody need take the plain one on trust.
+
+## Last results
+
+`{command}`, {date}: {seconds:.0f} s in all.
+
+{machine}
+
+"""
+
+
+def machine() -> str:
+    """The processor and the versions that matter."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        name = next(
+            line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+        )
+    except (OSError, StopIteration):
+        pass
+    packages = ("allminds", "numpy", "numba", "llvmlite")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    return (
+        f"{name}, {os.cpu_count()} cores, {platform.system()}; "
+        f"Python {platform.python_version()}, {versions}."
+    )
+
+
+def sections(quick: bool) -> Iterator[Table]:
+    """Every table, one after the other as it is ready."""
+    if quick:
+        effort = Effort(0.2, 2)
+        yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
+        yield ratios.own_minds(effort, (1,))
+        yield processes.catalogues(((10, 50), (10, 100)), 1)
+        yield processes.first_result(1)
+        yield processes.memory()
+        yield from growth.growth(Effort(0.05, 2), quick)
+    else:
+        effort = Effort(0.25, 6)
+        yield ratios.kernels(effort, (1, 10))
+        yield ratios.own_minds(effort, (1, 10))
+        yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
+        yield processes.first_result(3)
+        yield processes.memory()
+        yield from growth.growth(Effort(0.2, 3), quick)
+
+
+def main() -> None:
+    """Measure, print, and write if asked to."""
+    parser = argparse.ArgumentParser(description="Ratios against named baselines, in one run.")
+    parser.add_argument("--quick", action="store_true", help="rougher, in under a minute")
+    parser.add_argument("--write", action="store_true", help=f"rewrite {README.name}")
+    given = parser.parse_args()
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=180)
+    console.print(machine(), highlight=False)
+    start, found = time.perf_counter(), []
+    for table in sections(given.quick):
+        table.show(console)
+        found.append(table)
+    seconds = time.perf_counter() - start
+    console.print(f"{seconds:.0f} s in all", highlight=False)
+    if given.write:
+        command = " ".join(["python benchmarks/run.py", *sys.argv[1:]])
+        text = TEXT.format(
+            minutes="three minutes", command=command, machine=machine(), block=BLOCK,
+            learners=BLOCK // 4, sizes=", ".join(map(str, ratios.NUMPY_SIZES[False])),
+            batch=ratios.NUMPY_SIZES[True][0],
+            date=datetime.date.today().isoformat(), seconds=seconds,
+        )  # fmt: skip
+        README.write_text(text + "\n".join(table.markdown() for table in found), encoding="utf-8")
+        console.print(f"written to {README}", highlight=False)
+
+
+if __name__ == "__main__":
+    main()

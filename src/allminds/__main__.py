@@ -1,0 +1,5 @@
+"""``python -m allminds`` is the command ``allminds``."""
+
+from allminds.cli import main
+
+main()

@@ -1,0 +1,26 @@
+"""Shared by all tests: a quiet hypothesis, and tools to make small runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "allminds",
+    deadline=None,  # the first example compiles kernels
+    derandomize=True,  # the same examples on every machine
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("allminds")
+
+SHARED = Path(__file__).parents[2] / "shared" / "reference"
+
+
+@pytest.fixture
+def reference() -> Path:
+    """The authors' figures, where they lie beside the project."""
+    if not SHARED.is_dir():
+        pytest.skip("the reference figures are not beside this checkout")
+    return SHARED

@@ -1,0 +1,392 @@
+"""The report says what the run folder says, in one file that fetches nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from allminds import registry
+from allminds.administration.plan import Plan, Test, read_plan
+from allminds.administration.run import How, run
+from allminds.administration.store import RunFolder
+from allminds.contracts import Discrete, Exercise, Instrument
+from allminds.errors import Error
+from allminds.report import data, plots, write_report
+from allminds.report.page import count, interval, number, plan_text
+from allminds.settings import Settings
+
+SMALL = {"rows": 5, "cols": 5, "iterations": 20}
+HERE = How(jobs=1)
+
+FAILING = """
+class Always:
+    def act(self, observation, random):
+        raise ValueError("<b>broken</b> & gone")
+
+class Sometimes:
+    def act(self, observation, random):
+        return 5 if random.below(40) else 99
+"""
+
+
+class Page(HTMLParser):
+    """The tables of a page by class, as rows of text; its tags, attributes and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tables: dict[str, list[list[list[str]]]] = {}
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.source, self.text = text, ""
+        self.cell = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag == "table":
+            self.table = self.tables.setdefault(dict(attrs)["class"], [])
+            self.table.append([])
+        elif tag == "tr":
+            self.table[-1].append([])
+        elif tag in ("td", "th"):
+            self.table[-1][-1].append("")
+            self.cell = True
+        elif tag == "small":
+            self.cell = False
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.cell = False
+
+    def handle_data(self, text):
+        self.text += text
+        if self.cell:
+            self.table[-1][-1][-1] += text
+
+
+def page_of(folder: RunFolder, out) -> Page:
+    return Page(write_report(folder, out / "report.html").read_text("utf-8"))
+
+
+def played(out, minds, episodes=66, **settings) -> RunFolder:
+    test = Test(instrument="lambda-star", minds=minds, episodes=episodes, settings=SMALL | settings)
+    return run(Plan(tests=[test]), out / "run", HERE)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    tests = [
+        Test(
+            instrument="lambda-star", minds=["random", "local-search"], episodes=66, settings=SMALL
+        ),
+        Test(
+            instrument="lambda-star",
+            minds=["local-search", "random"],
+            episodes=40,
+            settings=SMALL | {"agents": 3},
+        ),
+    ]
+    return run(Plan(tests=tests, seed=3), tmp_path_factory.mktemp("report") / "run", HERE)
+
+
+@pytest.fixture(scope="module")
+def page(folder, tmp_path_factory):
+    return page_of(folder, tmp_path_factory.mktemp("page"))
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_every_mind_stands_in_the_table_of_every_test(page):
+    assert [sorted(row[0] for row in table[1:]) for table in page.tables["scores"]] == [
+        ["local-search", "random"],
+        ["local-search", "random"],
+    ]
+
+
+def test_the_scores_are_those_of_the_summary_best_first(page, folder):
+    for table, test in zip(page.tables["scores"], folder.summary()["tests"], strict=True):
+        best_first = sorted(test["results"], key=lambda row: -row["score"])
+        assert [row[:7] for row in table[1:]] == [
+            [
+                row["mind"],
+                number(row["score"]),
+                interval(row["ci95"]),
+                number(row["normalised"]),
+                number(row["learning"]),
+                count(row["episodes"]),
+                count(row["failed"]),
+            ]
+            for row in best_first
+        ]
+
+
+def per_exercise(folder):
+    """The scores with all slots of an exercise as one value, by pandas."""
+    by = ["test", "mind", "index", "K"]
+    return folder.records().groupby(by, observed=True, as_index=False)["score"].mean()
+
+
+@pytest.mark.parametrize("batch", [data._BATCH, 7])
+def test_points_are_means_over_exercises_with_t_intervals(folder, monkeypatch, batch):
+    monkeypatch.setattr(data, "_BATCH", batch)  # 7 records cut an exercise of 3 slots in two
+    rows = per_exercise(folder)
+    for n, found in enumerate(data.read_tests(folder)):
+        scores = dict(list(rows[rows["test"] == n].groupby(["mind", "K"], observed=True)["score"]))
+        assert {(point.mind, point.k) for point in found.points} == set(scores)
+        for point in found.points:
+            score = scores[point.mind, point.k]
+            assert point.exercises == len(score)
+            assert point.mean == pytest.approx(score.mean())
+            reach = stats.t.ppf(0.975, len(score) - 1) * score.sem()
+            ends = (score.mean() - reach, score.mean() + reach)
+            assert point.interval == (pytest.approx(ends) if len(score) > 1 else None)
+
+
+def test_the_points_of_the_score_plot_stand_in_its_table(page, folder):
+    for table, found in zip(page.tables["points"], data.read_tests(folder), strict=True):
+        assert table[1:] == [
+            [p.mind, f"{p.k:g}", number(p.mean), interval(p.interval), count(p.exercises)]
+            for p in found.points
+        ]
+
+
+def test_the_figures_of_the_learning_plot_are_mean_rewards(page, folder):
+    sums = folder.curves().groupby(["test", "step", "mind"])[["total", "count"]].sum()
+    means = (sums["total"] / sums["count"]).to_dict()
+    for n, table in enumerate(page.tables["curve"]):
+        minds = table[0][1:]
+        for row in table[1:]:
+            assert row[1:] == [number(means[n, int(row[0]), mind]) for mind in minds]
+        assert [int(row[0]) for row in table[1:]] == list(range(1, 21))
+
+
+def test_it_says_how_to_repeat_the_run(page, folder, tmp_path):
+    assert folder.plan.run in page.text
+    assert "allminds run PLAN.toml" in page.text
+    assert folder.made["versions"]["numpy"] in page.text
+    (tmp_path / "PLAN.toml").write_text(plan_text(folder.plan), "utf-8")
+    again = read_plan(tmp_path / "PLAN.toml")
+    assert again == folder.plan
+    assert again.run == folder.plan.run
+    assert plan_text(folder.plan) in page.text
+
+
+def test_any_plan_survives_being_written_as_toml(tmp_path):
+    odd = {"a b": 'quo"te\\', "deep": {"x": [1, 2.5, True]}, "π": "\x7f\n"}
+    test = Test(instrument="lambda-star", minds=["m<ü>&.py:X"], settings=odd)
+    plan = Plan(tests=[test, test.model_copy(update={"settings": {}})], seed=2**62)
+    (tmp_path / "PLAN.toml").write_text(plan_text(plan), "utf-8")
+    assert read_plan(tmp_path / "PLAN.toml") == plan
+
+
+def test_no_large_words(page):
+    assert not re.search(r"\bIQ\b|intelligen", page.text, re.IGNORECASE)
+
+
+def test_figures_have_three_decimals_and_a_real_minus_sign():
+    assert [number(x) for x in (-0.12345, -0.0001, 1, None)] == ["−0.123", "0.000", "1.000", "–"]
+    assert interval((-1, 0.5)) == "[−1.000, 0.500]"
+    assert [count(1, "mind"), count(12345, "exercise")] == ["1 mind", "12,345 exercises"]
+
+
+# ---------------------------------------------------------------- one file, nothing fetched
+
+
+def test_nothing_is_fetched_from_elsewhere(page):
+    links = [value for name, value in page.attributes if name in ("href", "src", "xlink:href")]
+    assert links
+    assert all(link.startswith("#") for link in links)
+    assert not {"script", "link", "img", "iframe", "object", "image"} & set(page.tags)
+    text = page.source
+    assert set(re.findall(r'(\S*)="?https?://', text)) <= {"xmlns", "xmlns:xlink"}
+    assert text.count("://") == len(re.findall(r'xmlns(?::xlink)?="http://', text))
+    assert not re.search(r"url\(|@import", text)
+
+
+def test_the_same_run_gives_the_same_page(page, folder, tmp_path):
+    assert page_of(folder, tmp_path).source == page.source
+
+
+def test_names_and_reasons_are_text_and_never_markup(tmp_path):
+    file = tmp_path / "m<i>&x.py"
+    file.write_text(FAILING)
+    page = page_of(
+        played(tmp_path, [f"{file}:Sometimes", f"{file}:Always", "random"], 30), tmp_path
+    )
+    assert f"{file}:Sometimes" in [row[0] for row in page.tables["scores"][0]]
+    assert "m<i>&x.py…ometimes" in page.text  # at the end of its line
+    assert "<b>broken</b> & gone" in page.text
+    assert "i" not in page.tags
+
+
+# ---------------------------------------------------------------- odd runs
+
+
+def test_failures_are_shown_and_what_cannot_be_estimated_is_a_dash(tmp_path):
+    (tmp_path / "mine.py").write_text(FAILING)
+    always, sometimes = f"{tmp_path}/mine.py:Always", f"{tmp_path}/mine.py:Sometimes"
+    folder = played(tmp_path, [always, sometimes, "random"], 30)
+    page = page_of(folder, tmp_path)
+    assert page.tables["scores"][0][-1][:7] == [always, "–", "–", "–", "–", "30", "30"]
+    failed = {row["mind"]: row["failed"] for row in folder.summary()["tests"][0]["results"]}
+    assert 0 < failed[sometimes] < 30
+    assert f"{always} failed 30 of 30 exercises (error 30); the first because:" in page.text
+    assert (
+        f"failed {failed[sometimes]} of 30 exercises (malformed {failed[sometimes]})" in page.text
+    )
+    assert always not in {row[0] for row in page.tables["points"][0]}
+
+
+def test_a_run_in_which_everything_failed_has_no_plots(tmp_path):
+    (tmp_path / "mine.py").write_text(FAILING)
+    page = page_of(played(tmp_path, [f"{tmp_path}/mine.py:Always"], 3), tmp_path)
+    assert "svg" not in page.tags
+
+
+def test_a_single_exercise_has_no_interval(tmp_path):
+    page = page_of(played(tmp_path, ["local-search"], 1), tmp_path)
+    assert page.tables["scores"][0][1][2] == "–"
+
+
+class Pair:
+    """Two minds in one step, of no measured complexity; the first gets half its action."""
+
+    teams, steps, score = ((0,), (1,)), 1, "mean"
+    actions, complexity, facts = (Discrete(3), Discrete(3)), {}, {}
+
+    def reset(self, _random):
+        return 0
+
+    def awaited(self, state):
+        return () if state else (0, 1)
+
+    def observe(self, state, _slot):
+        return state
+
+    def step(self, _state, actions, _random):
+        return 1, (actions[0] / 2, 0.0)
+
+    def secret(self, _state, _slot, _random):
+        return None
+
+
+class Question(Instrument):
+    name, version, chance, ceiling, slots = "question", 1, 0.25, 0.5, 2
+    Settings = Settings
+
+    def __init__(self):
+        self.settings = Settings()
+
+    def exercise(self, seed, i, history=()):  # noqa: ARG002
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Pair())
+
+    def show(self, observation, form):  # noqa: ARG002
+        return str(observation)
+
+    def read(self, answer):
+        return int(answer)
+
+
+def test_a_question_without_complexity_has_a_table_and_no_plot(tmp_path, monkeypatch):
+    registry.load()
+    monkeypatch.setitem(registry._instruments, "question", Question)
+    plan = Plan(tests=[Test(instrument="question", minds=["random"], episodes=50)])
+    page = page_of(run(plan, tmp_path / "run", HERE), tmp_path)
+    assert page.tables["scores"][0][1][0] == "random"
+    assert "svg" not in page.tags
+
+
+def test_many_complexities_are_put_into_bins(folder, monkeypatch):
+    monkeypatch.setattr(data, "MOST_LEVELS", 4)
+    monkeypatch.setattr(data, "BINS", 4)
+    rows = per_exercise(folder)
+    rows = rows[(rows["test"] == 0) & (rows["mind"] == "random")]
+    found = data.read_tests(folder)[0]
+    bins = [point for point in found.points if point.mind == "random"]
+    assert found.binned
+    assert len(bins) <= 6
+    for point in bins:
+        low, high = (float(x) for x in point.label[1:-1].split(","))
+        inside = rows[(low <= rows["K"]) & (rows["K"] < high)]
+        assert point.exercises == len(inside)
+        assert point.mean == pytest.approx(inside["score"].mean())
+    assert sum(point.exercises for point in bins) == len(rows)
+
+
+def test_every_value_falls_into_its_bin_whatever_the_rounding():
+    values = np.linspace(0.3, 0.9, 200)
+    width = data._round_step(0.6 / 16)
+    levels = data.Levels(width * np.arange(np.floor(0.3 / width), 19), width)
+    numbers = levels.number(values)
+    assert width == pytest.approx(0.05)
+    assert numbers.min() == 0
+    assert (np.diff(numbers) >= 0).all()
+
+
+def test_many_steps_are_put_together(folder, monkeypatch):
+    monkeypatch.setattr(data, "MOST_STEPS", 8)
+    curve = data.read_tests(folder)[0].curve
+    labels = ["1–3", "4–6", "7–9", "10–12", "13–15", "16–18", "19–20"]
+    assert [stretch.label for stretch in curve] == labels
+    rows = folder.curves()
+    last = rows[(rows["test"] == 0) & (rows["mind"] == "random") & (rows["step"] >= 19)]
+    assert curve[-1].means["random"] == pytest.approx(last["total"].sum() / last["count"].sum())
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.fixture
+def no_plots(monkeypatch):
+    """Plots take the time, and are not what these tests are about."""
+    monkeypatch.setattr(plots, "_svg", lambda *_: "<svg></svg>")
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_a_place_that_cannot_be_written_is_said_in_one_sentence(folder, tmp_path):
+    with pytest.raises(Error, match=r"cannot write the report .*nowhere.*: No such file"):
+        write_report(folder, tmp_path / "nowhere" / "report.html")
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(Error, match="cannot write the report"):
+        write_report(folder, tmp_path / "taken")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.usefixtures("no_plots")
+def test_a_disk_that_fails_leaves_the_old_report_as_it_was(folder, tmp_path, monkeypatch):
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "report.html").write_text("old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Error, match="No space left on device"):
+        write_report(folder, tmp_path / "report.html")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert (tmp_path / "report.html").read_text() == "old"
+
+
+def test_a_run_that_is_not_complete_has_no_report(tmp_path):
+    test = Test(instrument="lambda-star", minds=["random"], settings=SMALL)
+    folder = RunFolder.create(tmp_path / "run", Plan(tests=[test]))
+    with pytest.raises(Error, match="not complete"):
+        write_report(folder, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_importing_the_report_loads_nothing_heavy():
+    code = (
+        "import sys, allminds.report; "
+        "print([n for n in ('altair', 'vl_convert', 'jinja2', 'pandas', 'pyarrow', 'numba') "
+        "if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

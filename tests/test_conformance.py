@@ -1,0 +1,63 @@
+"""One suite over everything that is registered; the same checks that users have."""
+
+from __future__ import annotations
+
+import pytest
+
+from allminds import registry
+from allminds.check import check_instrument, check_mind
+from allminds.contracts import MindBase, Traits
+from allminds.errors import Error
+
+SMALL = {"lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2}}
+QUICK = {"q-learning": "q-learning(sessions=4)", "sarsa": "sarsa(sessions=4)"}
+MINDS = [(tool, name) for tool in registry.instruments() for name in registry.minds(tool)]
+
+
+@pytest.mark.parametrize("name", registry.instruments())
+def test_every_instrument_keeps_the_contract(name):
+    check_instrument(name, SMALL[name])
+
+
+@pytest.mark.parametrize(("instrument", "name"), MINDS)
+def test_every_mind_keeps_the_contract(instrument, name):
+    check_mind(QUICK.get(name, name), instrument, SMALL[instrument])
+
+
+class Forgetless(MindBase):
+    """Remembers in the class what it should remember in the instance."""
+
+    seen = 0
+
+    def act(self, observation, random):  # noqa: ARG002
+        type(self).seen += 1
+        return 1 + self.seen % 9
+
+
+class Secretly(MindBase):
+    """Says it is deterministic, and is not."""
+
+    traits = Traits(deterministic=True)
+
+    def act(self, observation, random):  # noqa: ARG002
+        return 1 + random.below(9)
+
+
+class Beyond(MindBase):
+    """Answers what is no action."""
+
+    def act(self, observation, random):  # noqa: ARG002
+        return 10
+
+
+@pytest.mark.parametrize(
+    ("mind", "said"),
+    [
+        (Forgetless, "does not repeat itself"),
+        (Secretly, "draws random words"),
+        (Beyond, "10 is not one of the actions"),
+    ],
+)
+def test_the_check_finds_what_breaks_the_contract(mind, said):
+    with pytest.raises(Error, match=said):
+        check_mind(mind, "lambda-star", SMALL["lambda-star"])

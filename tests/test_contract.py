@@ -1,0 +1,374 @@
+"""The contract holds what is to come: questions, turns, teams, groups, rehearsals, failures.
+
+A throwaway question and a throwaway game are written here against it, and nothing in the
+contract had to change for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pytest
+
+from allminds import registry
+from allminds.check import check_instrument
+from allminds.contracts import (
+    Discrete,
+    Exercise,
+    Failure,
+    Instrument,
+    LineUp,
+    MindBase,
+    Subject,
+    Traits,
+)
+from allminds.episode import Episode, Plain, play
+from allminds.errors import Error
+from allminds.seeding import MAKING, Random, key
+from allminds.settings import Settings, checked
+from allminds.watch import Watch
+
+# ---------------------------------------------------------------- a question of one step
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What is a + b? One step, ten options, the reward is the hit."""
+
+    a: int
+    b: int
+    teams = ((0,),)
+    steps = 1
+    score: Literal["mean", "total"] = "mean"
+    actions = (Discrete(10),)
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        return {"size": float(self.a + self.b)}
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {}
+
+    def reset(self, random: Random) -> int | None:  # noqa: ARG002
+        return None
+
+    def awaited(self, state: int | None) -> tuple[int, ...]:
+        return (0,) if state is None else ()
+
+    def observe(self, state: int | None, slot: int) -> tuple[int, int]:  # noqa: ARG002
+        return self.a, self.b
+
+    def step(self, state: int | None, actions: Mapping[int, int], random: Random):  # noqa: ARG002
+        return actions[0], [1.0 if actions[0] == self.a + self.b else 0.0]
+
+    def secret(self, state: int | None, slot: int, random: Random) -> int:  # noqa: ARG002
+        return self.a + self.b
+
+
+class Sums(Instrument):
+    """Little sums."""
+
+    name = "sums"
+    version = 1
+    chance = 0.1
+    ceiling = 1.0
+    Settings = Settings
+    slots = 1
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = checked(Settings, settings, self.name)
+
+    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:  # noqa: ARG002
+        random = Random(key(seed, i, MAKING))
+        prefix = registry.exercise_prefix(self, seed)
+        return Exercise(
+            f"{prefix}{i}", self.name, seed, i, Sum(random.below(5), random.below(5, 1))
+        )
+
+    def show(self, observation: Any, form: str) -> Any:
+        return f"{observation[0]} + {observation[1]} =" if form == "text" else observation
+
+    def read(self, answer: str) -> int | Failure:
+        return int(answer) if answer.isdigit() else Failure("malformed", answer)
+
+
+def test_a_question_is_an_environment_of_one_step():
+    tool = Sums()
+    check_instrument(tool)
+    right = LineUp.alone(registry.subject(lambda seen: seen[0] + seen[1], tool), 1)
+    wrong = LineUp.alone(registry.subject(lambda seen: (seen[0] + seen[1] + 1) % 10, tool), 1)
+    assert [play(tool.exercise(1, i), right).score for i in range(5)] == [(1.0,)] * 5
+    assert [play(tool.exercise(1, i), wrong).score for i in range(5)] == [(0.0,)] * 5
+    assert play(tool.exercise(1, 0), right).learning == (None,)
+
+
+# ---------------------------------------------------------------- a game in turns, two teams
+
+
+@dataclass(frozen=True)
+class Nim:
+    """Two players in turn take one or two of seven; who takes the last wins: total +1 and -1."""
+
+    teams = ((0,), (1,))
+    steps = 7
+    score: Literal["mean", "total"] = "total"
+    actions = (Discrete(2, start=1), Discrete(2, start=1))
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        return {}
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        return {"heap": 7}
+
+    def reset(self, random: Random) -> tuple[int, int]:  # noqa: ARG002
+        return 7, 0  # heap, who moves
+
+    def awaited(self, state: tuple[int, int]) -> tuple[int, ...]:
+        return (state[1],) if state[0] > 0 else ()
+
+    def observe(self, state: tuple[int, int], slot: int) -> int:  # noqa: ARG002
+        return state[0]
+
+    def step(self, state: tuple[int, int], actions: Mapping[int, int], random: Random):  # noqa: ARG002
+        heap, mover = state
+        left = max(0, heap - actions[mover])
+        won = 1.0 if left == 0 else 0.0
+        return (left, 1 - mover), [won if slot == mover else -won for slot in (0, 1)]
+
+    def secret(self, state: Any, slot: int, random: Random) -> None:
+        return None
+
+
+class NimTest(Sums):
+    """A game in turns."""
+
+    name = "nim"
+    chance = 0.0
+    slots = 2
+
+    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:  # noqa: ARG002
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Nim())
+
+    def show(self, observation: Any, form: str) -> Any:  # noqa: ARG002
+        return f"{observation} left"
+
+
+def strategist(heap: int) -> int:
+    return heap % 3 or 1
+
+
+def test_players_move_in_turn_and_totals_are_scored():
+    tool = NimTest()
+    check_instrument(tool)
+    episode = Episode(tool.exercise(1, 0))
+    movers = []
+    while episode.record is None:
+        (slot,) = episode.waiting
+        movers.append(slot)
+        episode.play({slot: strategist(episode.waiting[slot])})
+    assert movers == [0, 1] * (len(movers) // 2) + [0] * (len(movers) % 2)
+    assert episode.record.score == (1.0, -1.0)  # seven is won by who begins
+
+
+def test_a_line_up_puts_minds_in_slots_and_cuts_what_is_too_long():
+    tool = NimTest()
+    first, other = (registry.subject(who, tool) for who in (strategist, lambda heap: 1))
+    record = play(tool.exercise(1, 0), LineUp.of([other, first, first], 2))
+    assert record.score == (-1.0, 1.0)
+    with pytest.raises(Error, match="too short"):
+        LineUp.of([first], 2)
+
+
+def test_learn_is_told_every_step_to_every_slot():
+    told = []
+
+    class Listener(MindBase):
+        def act(self, observation, random):  # noqa: ARG002
+            return 1
+
+        def learn(self, reward, observation, done):
+            told.append((reward, observation, done))
+
+    tool = NimTest()
+    play(tool.exercise(1, 0), LineUp.alone(registry.subject(Listener, tool), 2))
+    assert len(told) == 14  # seven steps, two slots
+    assert told[-2:] == [(1.0, None, True), (-1.0, None, True)]
+
+
+# ---------------------------------------------------------------- groups
+
+
+class Whisper:
+    """A group whose second member does what the first saw: one takes one, so both do."""
+
+    is_group = True
+
+    def begin(self, tasks):
+        self.slots = [task.slot for task in tasks]
+
+    def act(self, observations, random):
+        assert len(random) == len(observations)
+        return [1] * len(observations)
+
+    def learn(self, rewards, observations, done):
+        self.last = rewards, observations, done
+
+
+def test_a_group_plays_several_slots_as_one():
+    tool = NimTest()
+    subject = registry.subject(Whisper, tool)
+    assert subject.group
+    record = play(tool.exercise(1, 0), LineUp.alone(subject, 2))
+    assert record.score == (1.0, -1.0)
+    assert len(record.actions) == 7
+
+
+# ---------------------------------------------------------------- rehearsals
+
+
+def test_a_mind_lives_through_the_rehearsals_it_asked_for_and_no_others():
+    plays = []
+
+    class Practised(MindBase):
+        traits = Traits(learns=True, practice=3)
+
+        def __init__(self):
+            self.seen = 0
+
+        def begin(self, task):
+            self.seen += 1
+            plays.append((self.seen, task.rehearsal))
+
+        def act(self, observation, random):  # noqa: ARG002
+            return 0
+
+    class Untaught(MindBase):
+        def __init__(self):
+            self.plays = 0
+
+        def begin(self, task):  # noqa: ARG002
+            self.plays += 1
+            assert self.plays == 1
+
+        def act(self, observation, random):  # noqa: ARG002
+            return 0
+
+    tool = Sums()
+    play(tool.exercise(1, 0), LineUp.alone(registry.subject(Practised, tool), 1))
+    assert plays == [(1, True), (2, True), (3, True), (4, False)]
+    both = LineUp.of([registry.subject(Practised, tool), registry.subject(Untaught, tool)], 2)
+    play(NimTest().exercise(1, 0), both)
+
+
+def test_random_words_of_the_play_that_counts_do_not_depend_on_practice():
+    def drawn(practice):
+        words = []
+
+        class Drawing(MindBase):
+            traits = Traits(practice=practice)
+
+            def act(self, observation, random):  # noqa: ARG002
+                words.append(random.word())
+                return 0
+
+        tool = Sums()
+        play(tool.exercise(1, 0), LineUp.alone(registry.subject(Drawing, tool), 1))
+        return words
+
+    assert drawn(0)[-1] == drawn(4)[-1]
+    assert len(set(drawn(4))) == 5
+
+
+# ---------------------------------------------------------------- failures
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (lambda seen: 10, "malformed"),
+        (lambda seen: -1, "malformed"),
+        (lambda seen: "5", "malformed"),
+        (lambda seen: True, "malformed"),
+        (lambda seen: None, "malformed"),
+        (lambda seen: 1 / 0, "error"),
+    ],
+)
+def test_a_wrong_answer_fails_the_exercise_with_its_status(answer, status):
+    tool = Sums()
+    record = play(tool.exercise(1, 0), LineUp.alone(registry.subject(answer, tool), 1))
+    assert record.status == (status,)
+    assert record.score == (None,)
+    assert record.reason
+
+
+def test_who_hangs_is_broken_off_and_who_waits_is_not_blamed():
+    tool, watch = NimTest(), Watch(0.2)
+
+    def hangs(heap):
+        while True:
+            try:
+                heap += 1
+            except Exception:
+                heap -= 1
+
+    line_up = LineUp.of([registry.subject(who, tool) for who in (strategist, hangs)], 2)
+    with watch.running():
+        record = play(tool.exercise(1, 0), line_up, watch)
+    assert record.status == ("void", "timeout")
+    assert record.steps == 1
+
+
+def test_a_sleeping_mind_is_broken_off_too():
+    import time
+
+    tool, watch = Sums(), Watch(0.2)
+    line_up = LineUp.alone(registry.subject(lambda seen: time.sleep(60), tool), 1)
+    with watch.running():
+        assert play(tool.exercise(1, 0), line_up, watch).status == ("timeout",)
+
+
+def test_rewards_that_differ_within_a_team_are_an_error_of_the_environment():
+    class Torn(Nim):
+        teams = ((0, 1),)
+
+    exercise = Exercise("torn/0", "torn", 1, 0, Torn())
+    episode = Episode(exercise)
+    with pytest.raises(Error, match=r"step 7: slots \(0, 1\) are one team"):
+        while episode.record is None:
+            episode.play(dict.fromkeys(episode.waiting, 1))
+
+
+def test_rewards_out_of_bounds_are_an_error_of_the_environment():
+    class Rich(Sum):
+        def step(self, state, actions, random):  # noqa: ARG002
+            return 1, [2.0]
+
+    episode = Episode(Exercise("rich/0", "rich", 1, 0, Rich(1, 1)))
+    with pytest.raises(Error, match=r"slot 0 got 2.0, outside \[-1, 1\]"):
+        episode.play({0: 1})
+
+
+def test_an_episode_takes_the_actions_of_those_it_awaits():
+    episode = Episode(NimTest().exercise(1, 0))
+    with pytest.raises(Error, match=r"slots \[0\] are awaited"):
+        episode.play({1: 1})
+
+
+def test_records_and_blocks_hold_the_same():
+    tool = NimTest()
+    line_up = LineUp.alone(registry.subject(strategist, tool), 2)
+    block = Plain(tool, line_up, Watch()).play(1, 5, 9, traced=7)
+    assert block.score.tolist() == [[1.0, -1.0]] * 4
+    assert block.actions.shape == (2, 7, 2)
+    assert block.curve.tolist() == [0.0] * 7  # zero-sum
+
+
+def test_a_subject_knows_for_which_instruments_it_is():
+    tool = Sums()
+    with pytest.raises(Error, match="not for sums"):
+        registry.subject(Subject("x", object, instruments=("nim",)), tool)
