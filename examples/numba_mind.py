@@ -10,7 +10,7 @@ from allminds.instruments.torus.own import compiled_mind
 
 
 @compiled_mind
-def careful(cells, rewards, step, bits):  # noqa: ARG001
+def careful(cells, rewards, step, bits):
     """One episode, one step: cells and rewards as arrays, bits the random word of this step."""
     if rewards.max() == 0:
         return 1 + int(below(bits, np.uint64(9)))

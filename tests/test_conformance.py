@@ -29,7 +29,7 @@ class Forgetless(MindBase):
 
     seen = 0
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         type(self).seen += 1
         return 1 + self.seen % 9
 
@@ -39,14 +39,14 @@ class Secretly(MindBase):
 
     traits = Traits(deterministic=True)
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         return 1 + random.below(9)
 
 
 class Beyond(MindBase):
     """Answers what is no action."""
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         return 10
 
 

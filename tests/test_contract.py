@@ -52,19 +52,19 @@ class Sum:
     def facts(self) -> Mapping[str, Any]:
         return {}
 
-    def reset(self, random: Random) -> int | None:  # noqa: ARG002
+    def reset(self, random: Random) -> int | None:
         return None
 
     def awaited(self, state: int | None) -> tuple[int, ...]:
         return (0,) if state is None else ()
 
-    def observe(self, state: int | None, slot: int) -> tuple[int, int]:  # noqa: ARG002
+    def observe(self, state: int | None, slot: int) -> tuple[int, int]:
         return self.a, self.b
 
-    def step(self, state: int | None, actions: Mapping[int, int], random: Random):  # noqa: ARG002
+    def step(self, state: int | None, actions: Mapping[int, int], random: Random):
         return actions[0], [1.0 if actions[0] == self.a + self.b else 0.0]
 
-    def secret(self, state: int | None, slot: int, random: Random) -> int:  # noqa: ARG002
+    def secret(self, state: int | None, slot: int, random: Random) -> int:
         return self.a + self.b
 
 
@@ -81,7 +81,7 @@ class Sums(Instrument):
     def __init__(self, **settings: Any) -> None:
         self.settings = checked(Settings, settings, self.name)
 
-    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
         random = Random(key(seed, i, MAKING))
         prefix = registry.exercise_prefix(self, seed)
         return Exercise(
@@ -125,16 +125,16 @@ class Nim:
     def facts(self) -> Mapping[str, Any]:
         return {"heap": 7}
 
-    def reset(self, random: Random) -> tuple[int, int]:  # noqa: ARG002
+    def reset(self, random: Random) -> tuple[int, int]:
         return 7, 0  # heap, who moves
 
     def awaited(self, state: tuple[int, int]) -> tuple[int, ...]:
         return (state[1],) if state[0] > 0 else ()
 
-    def observe(self, state: tuple[int, int], slot: int) -> int:  # noqa: ARG002
+    def observe(self, state: tuple[int, int], slot: int) -> int:
         return state[0]
 
-    def step(self, state: tuple[int, int], actions: Mapping[int, int], random: Random):  # noqa: ARG002
+    def step(self, state: tuple[int, int], actions: Mapping[int, int], random: Random):
         heap, mover = state
         left = max(0, heap - actions[mover])
         won = 1.0 if left == 0 else 0.0
@@ -151,10 +151,10 @@ class NimTest(Sums):
     chance = 0.0
     slots = 2
 
-    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Nim())
 
-    def show(self, observation: Any, form: str) -> Any:  # noqa: ARG002
+    def show(self, observation: Any, form: str) -> Any:
         return f"{observation} left"
 
 
@@ -188,7 +188,7 @@ def test_learn_is_told_every_step_to_every_slot():
     told = []
 
     class Listener(MindBase):
-        def act(self, observation, random):  # noqa: ARG002
+        def act(self, observation, random):
             return 1
 
         def learn(self, reward, observation, done):
@@ -244,18 +244,18 @@ def test_a_mind_lives_through_the_rehearsals_it_asked_for_and_no_others():
             self.seen += 1
             plays.append((self.seen, task.rehearsal))
 
-        def act(self, observation, random):  # noqa: ARG002
+        def act(self, observation, random):
             return 0
 
     class Untaught(MindBase):
         def __init__(self):
             self.plays = 0
 
-        def begin(self, task):  # noqa: ARG002
+        def begin(self, task):
             self.plays += 1
             assert self.plays == 1
 
-        def act(self, observation, random):  # noqa: ARG002
+        def act(self, observation, random):
             return 0
 
     tool = Sums()
@@ -272,7 +272,7 @@ def test_random_words_of_the_play_that_counts_do_not_depend_on_practice():
         class Drawing(MindBase):
             traits = Traits(practice=practice)
 
-            def act(self, observation, random):  # noqa: ARG002
+            def act(self, observation, random):
                 words.append(random.word())
                 return 0
 
@@ -338,14 +338,15 @@ def test_rewards_that_differ_within_a_team_are_an_error_of_the_environment():
 
     exercise = Exercise("torn/0", "torn", 1, 0, Torn())
     episode = Episode(exercise)
+    for _ in range(6):
+        episode.play(dict.fromkeys(episode.waiting, 1))
     with pytest.raises(Error, match=r"step 7: slots \(0, 1\) are one team"):
-        while episode.record is None:
-            episode.play(dict.fromkeys(episode.waiting, 1))
+        episode.play(dict.fromkeys(episode.waiting, 1))
 
 
 def test_rewards_out_of_bounds_are_an_error_of_the_environment():
     class Rich(Sum):
-        def step(self, state, actions, random):  # noqa: ARG002
+        def step(self, state, actions, random):
             return 1, [2.0]
 
     episode = Episode(Exercise("rich/0", "rich", 1, 0, Rich(1, 1)))

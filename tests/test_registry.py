@@ -61,7 +61,7 @@ def test_an_object_is_copied_for_every_exercise(tool):
         def __init__(self):
             self.count = 0
 
-        def act(self, observation, random):  # noqa: ARG002
+        def act(self, observation, random):
             self.count += 1
             return 5
 

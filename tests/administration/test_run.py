@@ -207,7 +207,7 @@ def test_nothing_is_written_when_the_plan_is_wrong(tmp_path):
 
 
 def test_failures_are_counted_with_their_reason():
-    def now_and_then(observation, random):  # noqa: ARG001
+    def now_and_then(observation, random):
         return 10 if random.below(200) == 0 else 5
 
     found = evaluate("lambda-star", [now_and_then], settings=SMALL, episodes=300, how=How(jobs=1))[
@@ -216,7 +216,7 @@ def test_failures_are_counted_with_their_reason():
     assert 0 < found["failed"] == found["failures"]["malformed"] < 300
     assert found["reason"] == "10 is not one of the actions"
     assert found["score"] is not None
-    with pytest.raises(Error, match="failed exercise .* 10 is not one of the actions"):
+    with pytest.raises(Error, match=r"failed exercise .* 10 is not one of the actions"):
         evaluate(
             "lambda-star", [now_and_then], settings=SMALL, episodes=300,
             how=How(jobs=1, strict=True),

@@ -286,10 +286,10 @@ class Question(Instrument):
     def __init__(self):
         self.settings = Settings()
 
-    def exercise(self, seed, i, history=()):  # noqa: ARG002
+    def exercise(self, seed, i, history=()):
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Pair())
 
-    def show(self, observation, form):  # noqa: ARG002
+    def show(self, observation, form):
         return str(observation)
 
     def read(self, answer):

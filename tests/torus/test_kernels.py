@@ -123,7 +123,7 @@ class Batched(BatchMind):
 
 
 @compiled_mind
-def compiled_search(cells, rewards, step, bits):  # noqa: ARG001
+def compiled_search(cells, rewards, step, bits):
     """The same compiled."""
     best, count = rewards.max(), 0
     for reward in rewards:
@@ -156,12 +156,12 @@ class Remembers(MindBase):
     def __init__(self):
         self.last, self.paid = 5, False
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         if not self.paid:
             self.last = 1 + random.below(9, 3)
         return self.last
 
-    def learn(self, reward, observation, done):  # noqa: ARG002
+    def learn(self, reward, observation, done):
         self.paid = reward > 0
 
 
@@ -175,7 +175,7 @@ class Clairvoyant(MindBase):
     def begin(self, task):
         self.good, self.step = task.secret.good, 0
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         self.step += 1
         wanted = self.good[self.step]
         return 1 + (observation.cells.index(wanted) if wanted in observation.cells else 4)
@@ -206,13 +206,13 @@ class Faulty(MindBase):
                 raise ValueError("I would rather not")
         return uniform_best(observation.rewards, random) + 1
 
-    def learn(self, reward, observation, done):  # noqa: ARG002
+    def learn(self, reward, observation, done):
         if self.step == 5 and reward > 0.5:
             raise KeyError("learnt too much")
 
 
 @compiled_mind
-def faulty_compiled(cells, rewards, step, bits):  # noqa: ARG001
+def faulty_compiled(cells, rewards, step, bits):
     """Answers 0 or 10 now and then."""
     if step == 2 and bits % np.uint64(3) == np.uint64(0):
         return 10
@@ -224,7 +224,7 @@ def faulty_compiled(cells, rewards, step, bits):  # noqa: ARG001
 class FaultyBatch(BatchMind):
     """Answers 10 now and then."""
 
-    def act_many(self, observations, words):  # noqa: ARG002
+    def act_many(self, observations, words):
         return np.where(words[:, 0] % np.uint64(50) == 0, 10, 5)
 
 
@@ -243,7 +243,7 @@ def test_failures_are_the_same_in_every_form(mind, agents):
 
 def test_a_batch_of_the_wrong_shape_fails_every_exercise():
     class Odd(BatchMind):
-        def act_many(self, observations, words):  # noqa: ARG002
+        def act_many(self, observations, words):
             return np.array([5, 5, 5])
 
     tool = registry.make_instrument("lambda-star", {"rows": 5, "cols": 5, "iterations": 5})
@@ -254,7 +254,7 @@ def test_a_batch_of_the_wrong_shape_fails_every_exercise():
 
 def test_a_mind_that_hangs_in_lock_step_fails_only_its_exercise():
     class Hangs(MindBase):
-        def act(self, observation, random):  # noqa: ARG002
+        def act(self, observation, random):
             while random.below(40) == 0:
                 pass
             return 5

@@ -182,7 +182,7 @@ def _batches(part: Path, slots: int, column: str | None) -> Iterator[pa.Table]:
             if rest is not None and len(rest):
                 rows = pa.concat_tables([rest, rows])
             whole = len(rows) - len(rows) % slots
-            rest = None
+            rest = rows.slice(whole)
             if whole:
                 yield rows.slice(0, whole)
 
