@@ -40,23 +40,24 @@ def show_test(test: dict[str, Any]) -> None:
         pad_edge=False, collapse_padding=True, title_justify="left", caption_justify="left",
     )  # fmt: skip
     table.add_column("mind", overflow="fold")
-    for name in ("score", "95 % interval", "normalised", "learning", "exercises", "failed"):
+    rows = sorted(test["results"], key=lambda row: 9 if row["score"] is None else -row["score"])
+    names = ["score", "95 % interval", "normalised", "learning", "exercises"]
+    for name in names + ["failed"] * any(row["failed"] for row in rows):
         table.add_column(name, justify="right", no_wrap=True)
-    rows = sorted(test["results"], key=lambda row: -9 if row["score"] is None else -row["score"])
     for row in rows:
         who = Text(row["mind"])
         if row["mind"] in ends:
             who.append(f"  {ends[row['mind']]}", style="dim")
         interval = row["ci95"]
-        table.add_row(
-            who,
+        figures = [
             number(row["score"]),
             "–" if interval is None else f"[{number(interval[0])}, {number(interval[1])}]",
             number(row["normalised"]),
             number(row["learning"]),
             f"{row['episodes']:,}",
-            str(row["failed"]) if row["failed"] else "",
-        )
+            f"{row['failed']:,}",
+        ]
+        table.add_row(who, *figures[: len(table.columns) - 1])
     console = Console()
     console.print(table)
     for row in rows:

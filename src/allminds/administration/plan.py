@@ -70,7 +70,7 @@ time_limit = 10.0 # seconds a mind may take for one action
 [[tests]]
 instrument = "lambda-star"
 episodes = 4400   # spread evenly over the complexities K
-minds = ["random", "local-search", "q-learning", "sarsa", "expert", "optimum"]
+minds = ["random", "local-search", "q-learning", "sarsa(epsilon=0.1)", "expert", "optimum"]
 [tests.settings]
 rows = 10
 cols = 10
@@ -79,7 +79,7 @@ iterations = 50
 [[tests]]
 instrument = "lambda-star"
 episodes = 4400
-minds = ["random", "local-search", "q-learning", "sarsa", "expert", "optimum"]
+minds = ["random", "local-search", "q-learning", "sarsa(epsilon=0.1)", "expert", "optimum"]
 [tests.settings]
 rows = 5
 cols = 5

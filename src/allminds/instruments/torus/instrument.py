@@ -56,7 +56,7 @@ class LambdaStarSettings(Settings):
 
 @registry.instrument
 class LambdaStar(Instrument):
-    """Λ* (Lambda Star): search for Good and keep away from Evil on a torus (P4).
+    """Λ* (Lambda Star): search for Good and keep away from Evil on a torus.
 
     Good and Evil travel over an m-by-n torus in patterns of equal complexity K. A mind sees the
     cells round it and the rewards that lie there, and makes one king move a step: +1 on Good,
