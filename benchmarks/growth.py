@@ -11,9 +11,10 @@ from ratios import LEARNERS, SEED, lambda_star, ours
 from allminds import registry
 from allminds.administration.engine import BLOCK
 from allminds.episode import form
+from allminds.instruments.torus.kernels.worlds import LANES
 from allminds.watch import Watch
 
-MINDS = ("random", "local-search", "expert", "optimum", "q-learning")
+MINDS = ("random", "local-search", "expert", "q-learning")
 
 
 def growth(effort: Effort, quick: bool) -> list[Table]:
@@ -46,7 +47,7 @@ def _per_step(settings: dict[str, Any], effort: Effort) -> list[str]:
     for who in MINDS:
         way = form(tool, registry.line_up(who, tool), Watch())
         way.play(SEED, 0, 1, 0)  # makes the catalogue, and compiles what is not yet compiled
-        entered[who] = Contender(ours(way), BLOCK // 8 if who in LEARNERS else BLOCK)
+        entered[who] = Contender(ours(way), LANES if who in LEARNERS else BLOCK)
     steps = tool.settings.iterations * tool.settings.agents
     each = [seconds / steps * 1e9 for seconds in costs(entered, effort).values()]
     return [f"{ns:.3g}" if ns < 100 else f"{ns:,.0f}" for ns in each]

@@ -25,6 +25,7 @@ from measure import Effort, Table
 from rich.console import Console
 
 from allminds.administration.engine import BLOCK
+from allminds.instruments.torus.kernels.worlds import LANES
 
 README = Path(__file__).with_name("README.md")
 
@@ -44,7 +45,7 @@ the quickest of several.
 - **kernel**: `form(...).play` as the runner calls it, {block:,} exercises at a time (learners
   {learners:,}), warm, one thread; worlds are not remembered from one call to the next.
 - **plain loop**: `allminds.episode.Plain`, the readable reference, with its observations, checks,
-  records and watch over minds.
+  records and watch over minds; {few} exercises at a time (learners 1), or {fewer} with ten minds.
 - **lean loop** (`naive.py`): plain Python written by hand for this one experiment, without our
   contract, with tables made beforehand.
 - **NumPy** (`vectorised.py`): arrays over episodes, a loop over steps; the best of the batch
@@ -99,15 +100,15 @@ def sections(quick: bool) -> Iterator[Table]:
         yield processes.catalogues(((10, 50), (10, 100)), 1)
         yield processes.first_result(1)
         yield processes.memory()
-        yield from growth.growth(Effort(0.05, 2), quick)
+        yield from growth.growth(Effort(0.05, 1), quick)
     else:
-        effort = Effort(0.25, 6)
+        effort = Effort(0.2, 5)
         yield ratios.kernels(effort, (1, 10))
         yield ratios.own_minds(effort, (1, 10))
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
-        yield processes.first_result(3)
+        yield processes.first_result(2)
         yield processes.memory()
-        yield from growth.growth(Effort(0.2, 3), quick)
+        yield from growth.growth(Effort(0.2, 2), quick)
 
 
 def main() -> None:
@@ -130,7 +131,7 @@ def main() -> None:
         command = " ".join(["python benchmarks/run.py", *sys.argv[1:]])
         text = TEXT.format(
             minutes="three minutes", command=command, machine=machine(), block=BLOCK,
-            learners=BLOCK // 4, sizes=", ".join(map(str, ratios.NUMPY_SIZES[False])),
+            few=ratios.FEW[1], fewer=ratios.FEW[10], learners=LANES, sizes=", ".join(map(str, ratios.NUMPY_SIZES[False])),
             batch=ratios.NUMPY_SIZES[True][0],
             date=datetime.date.today().isoformat(), seconds=seconds,
         )  # fmt: skip

@@ -21,13 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
-
-MINUS = "\N{MINUS SIGN}"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A figure, with a real minus; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", MINUS)
+from allminds.report.page import number
 
 
 def show_test(test: dict[str, Any]) -> None:

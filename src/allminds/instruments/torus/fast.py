@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.torus.catalogue import base_rules
 from allminds.instruments.torus.kernels import learners, singles, worlds
 from allminds.instruments.torus.kernels.worlds import LANES, Rules, Ways
+from allminds.instruments.torus.look_up import look_up
 from allminds.instruments.torus.minds import Expert, LocalSearch, Optimum, QLearning, Sarsa
 from allminds.instruments.torus.own import CompiledMind
 from allminds.watch import Watch
@@ -199,61 +200,6 @@ WALKS: dict[type, Callable[[Any, LambdaStar], Walk | None]] = {
     QLearning: _table_learner,
     Sarsa: _table_learner,
 }
-
-
-class LookUp(NamedTuple):
-    """Local search as a table over where Good and Evil lie as seen from the mind.
-
-    Rows and columns apart fall into classes: each displacement at which something can be seen,
-    and "far". For every pair of classes: how many best cells there are, and the move to each.
-    """
-
-    row_class: NDArray[np.uint32]  # [displacement + rows], times the number of column classes
-    col_class: NDArray[np.uint32]
-    classes: int
-    choices: NDArray[np.uint8]  # [good class * classes + evil class]
-    moves: NDArray[np.uint8]  # [.., pick]: 0..8
-
-
-@lru_cache(maxsize=8)
-def look_up(rows: int, cols: int, reach: int) -> LookUp:
-    """The table for a torus and a range of sight."""
-    row_class, row_seen = _axis(rows, reach)
-    col_class, col_seen = _axis(cols, reach)
-    offsets = np.arange(-reach, reach + 1)
-    near_row = np.abs(offsets[None, :] - row_seen[:, None])  # [class, offset]
-    near_col = np.abs(offsets[None, :] - col_seen[:, None])
-    near_row, near_col = (
-        np.minimum(near_row, rows - near_row),
-        np.minimum(near_col, cols - near_col),
-    )
-    far = np.maximum(near_row[:, None, :, None], near_col[None, :, None, :])
-    classes = len(row_seen) * len(col_seen)
-    gains = np.maximum(0, 2 - far).reshape(classes, -1)
-    rewards = gains[:, None, :] - gains[None, :, :]  # [good, evil, cell in sight]
-    best = (rewards == rewards.max(axis=2, keepdims=True)).reshape(classes * classes, -1)
-    by_row, by_col = np.sign(offsets)[:, None], np.sign(offsets)[None, :]
-    move = (3 * (by_row + 1) + by_col + 1).reshape(-1)
-    count = best.sum(axis=1)
-    moves = np.zeros(best.shape, np.uint8)
-    order = np.argsort(~best, axis=1, kind="stable")  # best cells first, in reading order
-    moves[:] = move[order]
-    return LookUp(
-        (row_class * len(col_seen)).astype(np.uint32),
-        col_class.astype(np.uint32),
-        classes,
-        count.astype(np.uint8 if count.max() < 256 else np.uint16),
-        moves,
-    )
-
-
-def _axis(size: int, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Class by displacement -size..size, and a displacement of each class."""
-    shift = np.arange(-size, size + 1) % size
-    shift = np.where(shift > size // 2, shift - size, shift)
-    shift = np.where(np.abs(shift) > reach + 1, size // 2, shift)  # all that is far, alike
-    seen, of = np.unique(shift, return_inverse=True)
-    return of, seen
 
 
 class Compiled:

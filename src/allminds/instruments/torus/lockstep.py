@@ -7,6 +7,7 @@ once for all episodes. Results are those of the plain loop, bit for bit.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from allminds.contracts import BatchMind, Block, Failure, LineUp, MindBase, Subj
 from allminds.episode import malformed
 from allminds.instruments.torus.environment import MOVE, Foresight, View
 from allminds.instruments.torus.fast import Failures, Worlds, block_of, make_worlds
+from allminds.instruments.torus.look_up import look_up
 from allminds.seeding import MINDS
 from allminds.watch import Hang, Watch
 
@@ -50,11 +52,12 @@ class Lockstep:
 
     def __init__(self, tool: LambdaStar, line_up: LineUp, watch: Watch) -> None:
         self.tool, self.line_up, self.watch = tool, line_up, watch
+        self.sights = _Sights(tool)
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """All episodes of the block, step by step."""
         here = make_worlds(self.tool, seed, first, last)
-        stage = _Stage(self.tool, here)
+        stage = _Stage(self.tool, here, self.sights)
         casts = [
             _cast(self.tool, here, stage, seat.subject, seat.slots[0], self.watch)
             for seat in self.line_up.seats
@@ -62,7 +65,7 @@ class Lockstep:
         dead: Failures = {}
         for step in range(here.rules.steps):
             for slot, cast in enumerate(casts):
-                stage.actions[slot, step] = cast.act(*stage.observe(slot), step, dead)
+                stage.actions[slot, step] = cast.act(stage, slot, step, dead)
             _bury(casts, dead, step)
             stage.advance(step)
             for slot, cast in enumerate(casts):
@@ -71,10 +74,25 @@ class Lockstep:
         return _settled(here, stage, dead, max(0, min(traced - first, here.count)))
 
 
+class _Sights:
+    """The two halves of a `View`; equal ones are made once."""
+
+    def __init__(self, tool: LambdaStar) -> None:
+        reach, torus = tool.settings.range, tool.torus
+        self.table = table = look_up(torus.rows, torus.cols, reach)
+        self.cells = cache(lambda cell: torus.around(cell + 1, reach))
+
+        def rewards(both: int) -> tuple[float, ...]:
+            good, evil = divmod(both, table.classes)
+            return tuple(((table.gains[good] - table.gains[evil]) * 0.5).tolist())
+
+        self.rewards = cache(rewards)
+
+
 class _Stage:
     """The cells of all minds in all episodes; rewards are counted in half units."""
 
-    def __init__(self, tool: LambdaStar, here: Worlds) -> None:
+    def __init__(self, tool: LambdaStar, here: Worlds, sights: _Sights) -> None:
         self.rows, self.cols = tool.torus.rows, tool.torus.cols
         steps, agents, ways = here.rules.steps, here.rules.agents, here.ways
 
@@ -88,6 +106,7 @@ class _Stage:
         span = np.arange(-tool.settings.range, tool.settings.range + 1)
         rows, cols = np.meshgrid(span, span, indexing="ij")
         self.by_row, self.by_col = rows.reshape(-1), cols.reshape(-1)
+        self.sights = sights
         self.actions = np.full((agents, steps, here.count), STAY, np.int16)
         self.rewards = np.zeros((agents, steps, here.count), np.int32)
         self.step = 0
@@ -98,6 +117,21 @@ class _Stage:
         col = (self.col[slot][:, None] + self.by_col) % self.cols
         rewards = (self._rewards(row, col) * 0.5).astype(np.float64, copy=False)
         return row * self.cols + col + 1, rewards
+
+    def views(self, slot: int) -> list[View]:
+        """What a slot sees in every episode."""
+        row, col, table = self.row[slot], self.col[slot], self.sights.table
+
+        def seen(at_row: Numbers, at_col: Numbers) -> Any:
+            return (
+                table.row_class[at_row - row + self.rows]
+                + table.col_class[at_col - col + self.cols]
+            )
+
+        good = seen(self.good_row[self.step], self.good_col[self.step])
+        evil = seen(self.evil_row[self.step], self.evil_col[self.step])
+        cells, both = (row * self.cols + col).tolist(), (good * table.classes + evil).tolist()
+        return list(map(View, map(self.sights.cells, cells), map(self.sights.rewards, both)))
 
     def advance(self, step: int) -> None:
         """Minds move, Good and Evil move, and the rewards are written down."""
@@ -137,16 +171,13 @@ class _OneByOne:
             if hasattr(mind, "begin"):
                 self._safely(lane, mind.begin, tasks[lane])
 
-    def act(
-        self, cells: Numbers, rewards: NDArray[np.float64], step: int, dead: Failures
-    ) -> list[int]:
+    def act(self, stage: _Stage, slot: int, step: int, dead: Failures) -> list[int]:
         """Ask every mind; an episode that has failed stands still."""
         actions = [STAY] * self.count
         watch, failures, randoms, minds = self.watch, self.failures, self.randoms, self.minds
         words = seeding.words(self.keys, step).tolist()
-        seen = list(map(View, map(tuple, cells.tolist()), map(tuple, rewards.tolist())))
         watch.inside = True
-        for lane, view in enumerate(seen):
+        for lane, view in enumerate(stage.views(slot)):
             if failures and (lane in failures or lane in dead):
                 continue
             random = randoms[lane]
@@ -169,11 +200,10 @@ class _OneByOne:
     def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
         """Tell every mind what its action brought."""
         rewards = (stage.rewards[slot, step] * 0.5).tolist()
-        cells, seen = (part.tolist() for part in stage.observe(slot))
+        views = stage.views(slot)
         for lane, mind in enumerate(self.minds):
             if lane not in dead and lane not in self.failures:
-                view = View(tuple(cells[lane]), tuple(seen[lane]))
-                self._safely(lane, mind.learn, rewards[lane], view, False)
+                self._safely(lane, mind.learn, rewards[lane], views[lane], False)
 
     def _safely(self, lane: int, function: Any, *arguments: Any) -> Any:
         answer = self.watch.call(function, *arguments)
@@ -199,15 +229,13 @@ class _Together:
         if isinstance(begun, Failure):
             self._all(begun)
 
-    def act(
-        self, cells: Numbers, rewards: NDArray[np.float64], step: int, dead: Failures
-    ) -> NDArray[Any]:
+    def act(self, stage: _Stage, slot: int, step: int, dead: Failures) -> NDArray[Any]:
         """Ask once; what is wrong as a whole fails every episode."""
         nothing = np.full(self.count, STAY)
         if len(dead) == self.count:
             return nothing
         words = [seeding.words(self.keys, step, j) for j in range(self.mind.words)]
-        view = View(cells, rewards)  # type: ignore[arg-type] # one more axis in front
+        view = View(*stage.observe(slot))  # type: ignore[arg-type] # one more axis in front
         answer = self.watch.call(self.mind.act_many, view, np.stack(words, axis=1))
         if isinstance(answer, Failure):
             return self._all(answer)
