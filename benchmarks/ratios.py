@@ -129,8 +129,8 @@ def own_minds(effort: Effort, agents: Sequence[int]) -> Table:
     return Table(
         "A user's own mind",
         "10x10, 100 iterations, one core; microseconds an episode, and how many times quicker than "
-        "the plain loop over the same class with `act`. The lean loop, written by hand for this one "
-        "mind, needs no observations, and is quicker than lock-step where the last ratio is below 1.",
+        "the plain loop over the same class with `act`. The lean loop, written by hand for this "
+        "one mind, makes no observations; below 1 it is quicker than lock-step.",
         ("mind", "minds", "plain loop µs", "lean µs", "act µs", "act_many µs", "compiled µs",
          "x act", "x act_many", "x compiled", "act against lean", "targets"),
         [_own_row(who, n, effort) for n in agents for who in OWN],

@@ -34,16 +34,16 @@ TEXT = """\
 
 Ratios in one run on one machine against named baselines; never a timed assertion. Times on
 another machine, or on this one while it is busy, will differ; ratios much less. Every time is
-the quickest of several.
+the quickest of several, taken in turns with the others.
 
-    make bench                                       # about {minutes}
+    make bench                                       # in under four minutes
     .venv/bin/python benchmarks/run.py --quick       # rougher, in under a minute
     .venv/bin/python benchmarks/run.py --write       # also rewrites this page
 
 ## What is compared
 
 - **kernel**: `form(...).play` as the runner calls it, {block:,} exercises at a time (learners
-  {learners:,}), warm, one thread; worlds are not remembered from one call to the next.
+  {lanes:,}), warm, one thread; worlds are not remembered from one call to the next.
 - **plain loop**: `allminds.episode.Plain`, the readable reference, with its observations, checks,
   records and watch over minds; {few} exercises at a time (learners 1), or {fewer} with ten minds.
 - **lean loop** (`naive.py`): plain Python written by hand for this one experiment, without our
@@ -97,12 +97,12 @@ def sections(quick: bool) -> Iterator[Table]:
         effort = Effort(0.2, 2)
         yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
         yield ratios.own_minds(effort, (1,))
-        yield processes.catalogues(((10, 50), (10, 100)), 1)
+        yield processes.catalogues(((10, 100),), 1)
         yield processes.first_result(1)
-        yield processes.memory()
+        yield processes.memory((1_000_000,))
         yield from growth.growth(Effort(0.05, 1), quick)
     else:
-        effort = Effort(0.2, 5)
+        effort = Effort(0.2, 4)
         yield ratios.kernels(effort, (1, 10))
         yield ratios.own_minds(effort, (1, 10))
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
@@ -128,13 +128,18 @@ def main() -> None:
     seconds = time.perf_counter() - start
     console.print(f"{seconds:.0f} s in all", highlight=False)
     if given.write:
-        command = " ".join(["python benchmarks/run.py", *sys.argv[1:]])
         text = TEXT.format(
-            minutes="three minutes", command=command, machine=machine(), block=BLOCK,
-            few=ratios.FEW[1], fewer=ratios.FEW[10], learners=LANES, sizes=", ".join(map(str, ratios.NUMPY_SIZES[False])),
+            block=BLOCK,
+            lanes=LANES,
+            few=ratios.FEW[1],
+            fewer=ratios.FEW[10],
+            sizes=" and ".join(f"{size:,}" for size in ratios.NUMPY_SIZES[False]),
             batch=ratios.NUMPY_SIZES[True][0],
-            date=datetime.date.today().isoformat(), seconds=seconds,
-        )  # fmt: skip
+            command=" ".join(["python benchmarks/run.py", *sys.argv[1:]]),
+            date=datetime.date.today().isoformat(),
+            seconds=seconds,
+            machine=machine(),
+        )
         README.write_text(text + "\n".join(table.markdown() for table in found), encoding="utf-8")
         console.print(f"written to {README}", highlight=False)
 

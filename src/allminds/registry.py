@@ -163,7 +163,7 @@ def _resolve(name: Name, tool: Instrument) -> Subject:
         members = tuple(
             member
             for argument in name.arguments
-            for member in (_resolve(argument, tool),) * argument.times
+            for member in (_resolve(replace(argument, times=1), tool),) * argument.times
         )
         return _subject_of(text, maker, (members,), dict(name.keywords), members)
     if name.times != 1:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from allminds.contracts import Subject, Task, Traits
 from allminds.errors import Error
-from allminds.instruments.torus.environment import Foresight, View
+from allminds.instruments.torus.environment import View
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.minds import (
     INSTRUMENT,
@@ -64,13 +64,16 @@ class Protocol:
         self.minds = [make() for make in makers]
         for mind, task in zip(self.minds, tasks, strict=True):
             if hasattr(mind, "begin"):
-                mind.begin(task)
+                sees = getattr(mind, "traits", Traits()).sees == "future"
+                mind.begin(task if sees else replace(task, secret=None))
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
         """The action of every member, in slot order."""
         return self.choose(observations, random)
 
-    def learn(self, rewards: Sequence[float], observations: Sequence[View], done: bool) -> None:
+    def learn(
+        self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
+    ) -> None:
         """Tell the members, as far as they want to know."""
         for mind, reward, view in zip(self.minds, rewards, observations, strict=True):
             if hasattr(mind, "learn"):

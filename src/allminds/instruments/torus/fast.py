@@ -1,7 +1,7 @@
-"""The quick forms of Λ*: compiled ways for the built-in minds, lock-step for everyone else's.
+"""The compiled form of Λ*: worlds for a block of exercises, ways through them, and their records.
 
-Both play on the same `Worlds`, which are made once for a block of exercises and shared by all
-line-ups that are given it.
+`Worlds` are made once for a block and shared by all line-ups that are given it, by the minds in
+`lockstep` too. `walks` has the compiled twin of every mind and group.
 """
 
 from __future__ import annotations
@@ -15,23 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import STATUSES, Block, Failure, Fast, LineUp, Subject
-from allminds.episode import malformed
-from allminds.instruments.chance import RandomMind
+from allminds.contracts import STATUSES, Block, Failure
 from allminds.instruments.torus.catalogue import base_rules
-from allminds.instruments.torus.kernels import learners, singles, worlds
+from allminds.instruments.torus.kernels import singles, worlds
 from allminds.instruments.torus.kernels.worlds import LANES, Rules, Ways
-from allminds.instruments.torus.look_up import look_up
-from allminds.instruments.torus.minds import Expert, LocalSearch, Optimum, QLearning, Sarsa
-from allminds.instruments.torus.own import CompiledMind
-from allminds.watch import Watch
 
 if TYPE_CHECKING:
     from allminds.instruments.torus.instrument import LambdaStar
 
-Way = NDArray[np.int16]
 Failures = dict[int, tuple[int, dict[int, Failure]]]  # exercise -> step, and the slots at fault
-MOST_TABLE_CELLS = 30_000_000  # a learner's table beyond this is left to the plain Python
 
 
 @dataclass(frozen=True)
@@ -116,90 +108,12 @@ class Slots:
 Walk = Callable[[Slots], None]  # fills the ways
 
 
-def _each(fill: Callable[[Worlds, Any, Way, Way], None]) -> Walk:
-    """A walk that fills one slot after the other."""
-
-    def walk(slots: Slots) -> None:
-        for n in range(len(slots.slots)):
-            fill(slots.worlds, slots.keys[n], slots.row[n], slots.col[n])
-
-    return walk
-
-
-def _random(_mind: RandomMind, _tool: LambdaStar) -> Walk:
-    return _each(lambda here, keys, row, col: singles.random_walk(here.rules, keys, row, col))
-
-
-def _local_search(_mind: LocalSearch, tool: LambdaStar) -> Walk:
-    table = look_up(tool.torus.rows, tool.torus.cols, tool.settings.range)
-    return _each(
-        lambda here, keys, row, col: singles.local_search(
-            here.rules, here.ways, table, keys, row, col
-        )
-    )
-
-
-def _expert(mind: Expert, _tool: LambdaStar) -> Walk:
-    return _each(
-        lambda here, _keys, row, col: singles.expert(
-            here.rules, here.ways, mind.intercept, row, col
-        )
-    )
-
-
-def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
-    return lambda slots: singles.optimum(
-        slots.worlds.rules, slots.worlds.ways, len(slots.slots), slots.row, slots.col
-    )
-
-
-def _table_learner(mind: QLearning | Sarsa, tool: LambdaStar) -> Walk | None:
-    if tool.torus.cells * tool.settings.iterations * 9 > MOST_TABLE_CELLS:
-        return None
-    habits = learners.Habits(
-        isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,
-        mind.sessions,
-    )  # fmt: skip
-    return _each(
-        lambda here, keys, row, col: learners.table_learner(
-            here.rules, here.ways, habits, keys, row, col
-        )
-    )
-
-
-def _users_own(mind: CompiledMind, tool: LambdaStar) -> Walk:
-    def walk(slots: Slots) -> None:
-        here = slots.worlds
-        for n, slot in enumerate(slots.slots):
-            failed, answer = np.full(slots.keys[n].shape, -1), np.zeros_like(slots.keys[n], int)
-            singles.user_walk(
-                type(mind).function, here.rules, here.ways, tool.settings.range, slots.keys[n],
-                slots.row[n], slots.col[n], failed, answer,
-            )  # fmt: skip
-            for lane in np.flatnonzero(failed.reshape(-1)[: here.count] >= 0).tolist():
-                step = int(failed.flat[lane])
-                _fail(slots.failed, lane, step, slot, malformed(int(answer.flat[lane])))
-
-    return walk
-
-
-def _fail(failures: Failures, lane: int, step: int, slot: int, failure: Failure) -> None:
+def note_failure(failures: Failures, lane: int, step: int, slot: int, failure: Failure) -> None:
     """Note a failure; of several in an exercise the earliest step counts."""
     if lane not in failures or step < failures[lane][0]:
         failures[lane] = (step, {})
     if step == failures[lane][0]:
         failures[lane][1][slot] = failure
-
-
-# The next mind's kernel goes here: its class, and how to make a walk from an instance of it.
-WALKS: dict[type, Callable[[Any, LambdaStar], Walk | None]] = {
-    RandomMind: _random,
-    LocalSearch: _local_search,
-    Expert: _expert,
-    Optimum: _optimum,
-    QLearning: _table_learner,
-    Sarsa: _table_learner,
-}
 
 
 class Compiled:
@@ -221,7 +135,7 @@ class Compiled:
             for lane, (step, of) in filled.failed.items():
                 for slot in slots:
                     if slot in of:
-                        _fail(failed, lane, step, slot, of[slot])
+                        note_failure(failed, lane, step, slot, of[slot])
         alive = np.zeros((here.blocks, LANES), np.int16)
         alive.reshape(-1)[: here.count] = 1
         alive.reshape(-1)[list(failed)] = 0
@@ -268,38 +182,3 @@ def block_of(
         if lane < len(actions):
             actions[lane, step:] = 0
     return block
-
-
-def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
-    """Compiled where every mind has a kernel, else lock-step, else None for the plain loop."""
-    from allminds.instruments.torus.lockstep import Lockstep
-
-    side, reach = min(tool.torus.rows, tool.torus.cols), tool.settings.range
-    if side < 3 or 2 * reach >= side:  # the neighbourhood meets itself: left to plain Python
-        return None
-    found = [(seat.slots, _walk(tool, seat.subject)) for seat in line_up.seats]
-    walks = [(slots, walk) for slots, walk in found if walk is not None]
-    if len(walks) == len(found):
-        return Compiled(tool, _together(line_up, walks))
-    if any(seat.subject.group or seat.subject.traits.practice for seat in line_up.seats):
-        return None
-    return Lockstep(tool, line_up, watch)
-
-
-def _walk(tool: LambdaStar, subject: Subject) -> Walk | None:
-    if subject.group:
-        return None
-    mind = subject.make()
-    if isinstance(mind, CompiledMind):
-        return _users_own(mind, tool)
-    build = WALKS.get(type(mind))
-    return build(mind, tool) if build else None
-
-
-def _together(
-    line_up: LineUp, walks: list[tuple[tuple[int, ...], Walk]]
-) -> list[tuple[tuple[int, ...], Walk]]:
-    """Copies of one subject walk together, which spares the optimum planning anew for each."""
-    if len({seat.subject.name for seat in line_up.seats}) > 1:
-        return walks
-    return [(tuple(range(len(walks))), walks[0][1])]

@@ -211,6 +211,6 @@ class LambdaStar(Instrument):
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compiled where every mind has a kernel, else episodes in lock-step."""
-        from allminds.instruments.torus.fast import fast_form
+        from allminds.instruments.torus.walks import fast_form
 
         return fast_form(self, line_up, watch)

@@ -27,9 +27,20 @@ def uniform_best(values: Sequence[float], random: Random, j: int = 0) -> int:
     return indices[random.below(len(indices), j)]
 
 
+@dataclass
 @mind("local-search", INSTRUMENT)
 class LocalSearch(MindBase):
-    """Goes toward the best reward it sees, its own cell included; uniform among equals."""
+    """Goes toward the best reward it sees, its own cell included; uniform among equals.
+
+    `slip` is the share of steps that it makes at random instead: a worse mind of the same kind.
+    """
+
+    slip: float = 0.0
+
+    def __post_init__(self) -> None:
+        """A share is in [0, 1]."""
+        if not 0 <= self.slip <= 1:
+            raise Error(f"local-search: slip must be in [0, 1], not {self.slip:g}")
 
     def begin(self, task: Task) -> None:
         """Remember the torus."""
@@ -37,6 +48,8 @@ class LocalSearch(MindBase):
 
     def act(self, observation: View, random: Random) -> int:
         """One step toward a best cell in sight."""
+        if self.slip > 0 and random.unit(2) < self.slip:
+            return 1 + random.below(9, 3)
         target = observation.cells[uniform_best(observation.rewards, random)]
         return self.torus.toward(observation.cell, target)
 

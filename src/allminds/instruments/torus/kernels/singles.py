@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from allminds.compiled import below, fold, kernel, word
+from allminds.compiled import below, fold, kernel, unit, word
 from allminds.instruments.torus.kernels.worlds import make_moves, wrapped
 from allminds.seeding import MINDS
 
-_MINDS, _0, _9 = np.uint64(MINDS), np.uint64(0), np.uint64(9)
+_MINDS, _0, _2, _3, _9 = (np.uint64(n) for n in (MINDS, 0, 2, 3, 9))
 
 
 @kernel
@@ -54,7 +54,7 @@ def random_walk(rules, keys, row, col):
 
 
 @kernel
-def local_search(rules, ways, table, keys, row, col):
+def local_search(rules, ways, table, slip, keys, row, col):
     """`LocalSearch`: a look-up by where Good and Evil lie as seen from the mind."""
     blocks, steps, lanes = row.shape
     rows, cols, classes = np.int16(rules.rows), np.int16(rules.cols), np.uint32(table.classes)
@@ -74,6 +74,8 @@ def local_search(rules, ways, table, keys, row, col):
                 )
                 at = np.uint32(good * classes + evil)
                 moves[l] = table.moves[at, below(words[l], np.uint64(table.choices[at]))]
+                if slip > 0 and unit(word(keys[b, l], np.uint64(t), _2)) < slip:
+                    moves[l] = below(word(keys[b, l], np.uint64(t), _3), _9)
             make_moves(moves, row[b, t], col[b, t], row[b, t + 1], col[b, t + 1], rows, cols)
 
 
@@ -95,28 +97,29 @@ def apart(here, there, size):
 
 
 @kernel
+def expert_step(rules, ways, intercept, b, t, l, r, c):
+    """The move 0..8 of an expert in a cell at step t."""
+    rows, cols = rules.rows, rules.cols
+    to_row, to_col = np.int64(ways.good_row[b, t + 1, l]), np.int64(ways.good_col[b, t + 1, l])
+    if intercept:
+        for u in range(t + 1, rules.steps + 1):
+            row, col = np.int64(ways.good_row[b, u, l]), np.int64(ways.good_col[b, u, l])
+            if max(apart(r, row, rows), apart(c, col, cols)) <= u - t:
+                to_row, to_col = row, col
+                break
+    return 3 * (shorter(r, to_row, rows) + 1) + shorter(c, to_col, cols) + 1
+
+
+@kernel
 def expert(rules, ways, intercept, row, col):
     """`Expert`."""
     blocks, steps, lanes = row.shape
-    rows, cols = rules.rows, rules.cols
     for b in range(blocks):
         for l in range(lanes):
             r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
             for t in range(steps - 1):
-                to_row = np.int64(ways.good_row[b, t + 1, l])
-                to_col = np.int64(ways.good_col[b, t + 1, l])
-                if intercept:
-                    for u in range(t + 1, steps):
-                        far = max(
-                            apart(r, np.int64(ways.good_row[b, u, l]), rows),
-                            apart(c, np.int64(ways.good_col[b, u, l]), cols),
-                        )
-                        if far <= u - t:
-                            to_row = np.int64(ways.good_row[b, u, l])
-                            to_col = np.int64(ways.good_col[b, u, l])
-                            break
-                r = wrapped(r + shorter(r, to_row, rows), rows)
-                c = wrapped(c + shorter(c, to_col, cols), cols)
+                a = expert_step(rules, ways, intercept, b, t, l, r, c)
+                r, c = wrapped(r + a // 3 - 1, rules.rows), wrapped(c + a % 3 - 1, rules.cols)
                 row[b, t + 1, l], col[b, t + 1, l] = r, c
 
 
