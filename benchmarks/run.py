@@ -33,8 +33,9 @@ TEXT = """\
 # Benchmarks
 
 Ratios in one run on one machine against named baselines; never a timed assertion. Times on
-another machine, or on this one while it is busy, will differ; ratios much less. Every time is
-the quickest of several, taken in turns with the others.
+another machine, or on this one while it is busy, will differ, and so will ratios, if less: in
+runs on a busy machine of two cores they differed by up to a third. Every time is the quickest of
+several, taken in turns with the others.
 
     make bench                                       # in under four minutes
     .venv/bin/python benchmarks/run.py --quick       # rougher, in under a minute
@@ -49,7 +50,7 @@ the quickest of several, taken in turns with the others.
 - **lean loop** (`naive.py`): plain Python written by hand for this one experiment, without our
   contract, with tables made beforehand.
 - **NumPy** (`vectorised.py`): arrays over episodes, a loop over steps; the best of the batch
-  sizes {sizes} is shown ({batch} for Q-learning, whose tables fill 128 MB at a time).
+  sizes {sizes} is shown ({batch} for Q-learning, whose tables take at most 128 MB).
 - **act, act_many, compiled** (`own.py`): a user's own mind that no kernel knows: in lock-step,
   one call an episode or one for all of them, or as a Numba function; as many exercises at a time
   as the runner gives it.
@@ -60,9 +61,10 @@ any side: the catalogue of segments, which is made once (timed apart below), com
 baselines' look-up tables. The plain loop and ours also make complexity columns and learning;
 ours also sums rewards step by step; the lean loop and NumPy make scores alone.
 
-Before anything is timed, the scores of all ways are compared, and the benchmark stops unless
-they are the same bits. The targets of the plain loop are those of the project's plan; the
-lean loop has none, and is shown so that nobody need take the plain one on trust.
+Before a mind is timed, all its ways play some exercises (as many as one call of the slower way
+has above), and the benchmark stops unless their scores are the same bits. The targets of the
+plain loop are those of the project's plan; the lean loop has none, and is shown so that nobody
+need take the plain one on trust.
 
 ## Last results
 

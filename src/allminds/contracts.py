@@ -202,7 +202,7 @@ class LineUp:
             if subject.members and len(subject.members) != slots:
                 raise Error(
                     f"{subject.name} has {len(subject.members)} members for {slots} slots; "
-                    "give as many members as there are slots"
+                    f"set agents={len(subject.members)}, or name {slots} members"
                 )
             return cls(subject.name, (Seat(subject, tuple(range(slots))),))
         return cls(subject.name, tuple(Seat(subject, (slot,)) for slot in range(slots)))

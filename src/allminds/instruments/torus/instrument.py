@@ -28,9 +28,11 @@ from allminds.seeding import MAKING, Random, key
 from allminds.settings import Settings, checked
 from allminds.watch import Watch
 
+DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole
+
 
 class LambdaStarSettings(Settings):
-    """Settings of Λ*; `k` is a value, a range such as 2..23, `any`, or left to the catalogue."""
+    """Settings of Λ*; `k` is a value, a range such as 4..9, or `any`."""
 
     rows: int = Field(10, ge=2, le=1000, description="rows m of the torus")
     cols: int = Field(10, ge=2, le=1000, description="columns n of the torus")
@@ -38,7 +40,7 @@ class LambdaStarSettings(Settings):
     agents: int = Field(1, ge=1, description="minds on the torus at once")
     range: int = Field(1, ge=1, le=10, description="how far a mind sees")
     patterns: Kind = Field("cyclic", description="how Good and Evil move: cyclic, drift, released")
-    k: str = Field("2..23", description="complexities K: a value, low..high, or any")
+    k: str = Field(DEFAULT_K, description="complexities K: a value, low..high, or any")
 
     @field_validator("k", mode="before")
     @classmethod
@@ -93,7 +95,7 @@ class LambdaStar(Instrument):
                 f"{self.name}: patterns=released needs a square grid, not "
                 f"{given.rows}x{given.cols}; set rows and cols to the same number"
             )
-        if self.strata and "k" in given.model_fields_set:
+        if self.strata and given.k != DEFAULT_K:
             self.complexities  # noqa: B018 - a K that no pattern has is found here
 
     @cached_property
@@ -109,7 +111,7 @@ class LambdaStar(Instrument):
         low, _, high = self.settings.k.partition("..")
         wanted = range(int(low), int(high or low) + 1)
         there = self.catalogue.values()
-        if "k" not in self.settings.model_fields_set:
+        if self.settings.k == DEFAULT_K:
             return tuple(k for k in there if k <= wanted[-1])
         missing = [k for k in wanted if k not in there]
         if missing:
