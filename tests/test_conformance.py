@@ -10,7 +10,8 @@ from allminds.contracts import MindBase, Traits
 from allminds.errors import Error
 
 SMALL = {"lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2}}
-QUICK = {"q-learning": "q-learning(sessions=4)", "sarsa": "sarsa(sessions=4)"}
+LEARNERS = ("q-learning", "sarsa", "shared-q-learning", "shared-sarsa")
+QUICK = {name: f"{name}(sessions=4)" for name in LEARNERS}
 MINDS = [(tool, name) for tool in registry.instruments() for name in registry.minds(tool)]
 
 

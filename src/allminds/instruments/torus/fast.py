@@ -95,8 +95,9 @@ class Slots:
     def __init__(self, here: Worlds, slots: tuple[int, ...]) -> None:
         steps = here.rules.steps + 1
         self.worlds, self.slots = here, slots
-        self.row = np.empty((len(slots), here.blocks, steps, LANES), np.int16)
-        self.col = np.empty_like(self.row)
+        # zeros, for not every kernel fills the lanes that only fill up the last block
+        self.row = np.zeros((len(slots), here.blocks, steps, LANES), np.int16)
+        self.col = np.zeros_like(self.row)
         self.keys = np.empty((len(slots), here.blocks, LANES), np.uint64)
         self.failed: Failures = {}
         for n, slot in enumerate(slots):

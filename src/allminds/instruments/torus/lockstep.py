@@ -7,7 +7,7 @@ once for all episodes. Results are those of the plain loop, bit for bit.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,13 +80,14 @@ class _Sights:
     def __init__(self, tool: LambdaStar) -> None:
         reach, torus = tool.settings.range, tool.torus
         self.table = table = look_up(torus.rows, torus.cols, reach)
-        self.cells = cache(lambda cell: torus.around(cell + 1, reach))
+        kept = lru_cache(maxsize=1 << 16)
+        self.cells = kept(lambda cell: torus.around(cell + 1, reach))
 
         def rewards(both: int) -> tuple[float, ...]:
             good, evil = divmod(both, table.classes)
             return tuple(((table.gains[good] - table.gains[evil]) * 0.5).tolist())
 
-        self.rewards = cache(rewards)
+        self.rewards = kept(rewards)
 
 
 class _Stage:

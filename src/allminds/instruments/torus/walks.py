@@ -102,7 +102,7 @@ def _expert(mind: Expert, _tool: LambdaStar) -> Walk:
 
 def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
     return lambda slots: singles.optimum(
-        slots.worlds.rules, slots.worlds.ways, len(slots.slots), slots.row, slots.col
+        slots.worlds.rules, slots.worlds.ways, slots.worlds.count, slots.row, slots.col
     )
 
 
@@ -122,7 +122,7 @@ def _table_learner(mind: TableLearner, tool: LambdaStar) -> Walk | None:
         return None
     return _each(
         lambda here, keys, row, col: learners.table_learner(
-            here.rules, here.ways, habits, keys, row, col
+            here.rules, here.ways, habits, here.count, keys, row, col
         )
     )
 
@@ -175,9 +175,14 @@ def _group(kernel: Any, *fields: Any) -> Callable[[Any, LambdaStar], Walk | None
         if crew is None:
             return None
         given = [field(group, tool) if callable(field) else field for field in fields]
-        return lambda slots: kernel(
-            slots.worlds.rules, slots.worlds.ways, crew, *given, slots.keys, slots.row, slots.col
-        )
+
+        def walk(slots: Slots) -> None:
+            here = slots.worlds
+            kernel(
+                here.rules, here.ways, crew, *given, here.count, slots.keys, slots.row, slots.col
+            )
+
+        return walk
 
     return build
 
@@ -186,9 +191,14 @@ def _shared_table(group: SharedQLearning, tool: LambdaStar) -> Walk | None:
     habits = _habits(group.model, tool)
     if habits is None:
         return None
-    return lambda slots: groups.shared_table(
-        slots.worlds.rules, slots.worlds.ways, habits, slots.keys, slots.row, slots.col
-    )
+
+    def walk(slots: Slots) -> None:
+        here = slots.worlds
+        groups.shared_table(
+            here.rules, here.ways, habits, here.count, slots.keys, slots.row, slots.col
+        )
+
+    return walk
 
 
 def _reach(_group: Any, tool: LambdaStar) -> int:

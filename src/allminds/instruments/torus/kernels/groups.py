@@ -14,8 +14,8 @@ import numpy as np
 from allminds.compiled import below, kernel, unit, word
 from allminds.instruments.torus.kernels.learners import choose
 from allminds.instruments.torus.kernels.singles import (
+    aim,
     apart,
-    expert_step,
     plan_optimum,
     reward_at,
     shorter,
@@ -55,6 +55,12 @@ def _classes(rules, ways, table, b, t, l, r, c):
 
 
 @kernel
+def _toward(rules, r, c, to_row, to_col):
+    """`Torus.toward`, as a move 0..8."""
+    return 3 * (shorter(r, to_row, rules.rows) + 1) + shorter(c, to_col, rules.cols) + 1
+
+
+@kernel
 def _wish(rules, ways, crew, plan, member, key, b, t, l, r, c, both):
     """The move 0..8 that a member's own mind makes, given what it sees."""
     kind, clock = crew.kinds[member], np.uint64(t)
@@ -67,7 +73,9 @@ def _wish(rules, ways, crew, plan, member, key, b, t, l, r, c, both):
         return np.int64(below(word(key, clock, _0), _9))
     if kind == OPTIMUM:
         return np.int64(plan[t, r, c])
-    return expert_step(rules, ways, kind == EXPERT, b, t, l, r, c)
+    good_row, good_col = ways.good_row[b], ways.good_col[b]
+    to_row, to_col = aim(rules.rows, rules.cols, good_row, good_col, kind == EXPERT, t, l, r, c)
+    return _toward(rules, r, c, to_row, to_col)
 
 
 @kernel
@@ -77,12 +85,6 @@ def _plan(rules, ways, crew, b, l, value, across, plan):
         if kind == OPTIMUM:
             plan_optimum(rules, ways, b, l, value, across, plan)
             return
-
-
-@kernel
-def _toward(rules, r, c, to_row, to_col):
-    """`Torus.toward`, as a move 0..8."""
-    return 3 * (shorter(r, to_row, rules.rows) + 1) + shorter(c, to_col, rules.cols) + 1
 
 
 @kernel
@@ -160,32 +162,32 @@ def _voted(weighted, wishes, seen, key, t, votes):
 
 
 @kernel
-def by_wishes(rules, ways, crew, protocol, keys, row, col):
+def by_wishes(rules, ways, crew, protocol, count, keys, row, col):
     """All protocols that need no more than wishes and what members see."""
-    slots, blocks, steps, lanes = row.shape
+    slots, _, steps, lanes = row.shape
     wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
     votes = np.empty(9, np.int64)
     value = np.empty((rules.rows, rules.cols + 2), np.int32)
     across = np.empty((rules.rows + 2, rules.cols), np.int32)
     plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
-    for b in range(blocks):
-        for l in range(lanes):
-            _plan(rules, ways, crew, b, l, value, across, plan)
-            for t in range(steps - 1):
-                _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
-                if protocol in (MAJORITY, WEIGHTED):
-                    move = _voted(protocol == WEIGHTED, wishes, seen, keys[0, b, l], t, votes)
-                    for s in range(slots):
-                        _move(rules, row, col, s, b, t, l, move)
-                    continue
+    for place in range(count):
+        b, l = place // lanes, place % lanes
+        _plan(rules, ways, crew, b, l, value, across, plan)
+        for t in range(steps - 1):
+            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
+            if protocol in (MAJORITY, WEIGHTED):
+                move = _voted(protocol == WEIGHTED, wishes, seen, keys[0, b, l], t, votes)
                 for s in range(slots):
-                    whose = _heeded(protocol, s, seen)
-                    move = wishes[s]
-                    if whose >= 0:
-                        to_row, to_col = _after(rules, row, col, whose, b, t, l, wishes[whose])
-                        r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                        move = _toward(rules, r, c, to_row, to_col)
                     _move(rules, row, col, s, b, t, l, move)
+                continue
+            for s in range(slots):
+                whose = _heeded(protocol, s, seen)
+                move = wishes[s]
+                if whose >= 0:
+                    to_row, to_col = _after(rules, row, col, whose, b, t, l, wishes[whose])
+                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
+                    move = _toward(rules, r, c, to_row, to_col)
+                _move(rules, row, col, s, b, t, l, move)
 
 
 # ---------------------------------------------------------------- protocols with a map
@@ -207,34 +209,34 @@ def _read_fake(rules, fake, reach, r, c, best_move):
 
 
 @kernel
-def stigmergy(rules, ways, crew, gamma, reach, keys, row, col):
+def stigmergy(rules, ways, crew, gamma, reach, count, keys, row, col):
     """`Stigmergy`."""
-    slots, blocks, steps, lanes = row.shape
+    slots, _, steps, lanes = row.shape
     table, width = crew.table, 2 * reach + 1
     fake = np.empty((rules.rows, rules.cols))
     best_move = np.empty(width * width, np.int64)
     value = np.empty((rules.rows, rules.cols + 2), np.int32)
     across = np.empty((rules.rows + 2, rules.cols), np.int32)
     plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
-    for b in range(blocks):
-        for l in range(lanes):
-            _plan(rules, ways, crew, b, l, value, across, plan)
-            for t in range(steps - 1):
-                for s in range(slots):
-                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    good, evil = _classes(rules, ways, table, b, t, l, r, c)
-                    _leave(rules, table, gamma, reach, fake, r, c, good, evil)
-                for s in range(slots):
-                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    key, clock = keys[s, b, l], np.uint64(t)
-                    slips = crew.slips[s] > 0 and unit(word(key, clock, _2)) < crew.slips[s]
-                    if crew.kinds[s] == LOCAL_SEARCH and not slips:
-                        count = _read_fake(rules, fake, reach, r, c, best_move)
-                        pick = np.int64(below(word(key, clock, _0), np.uint64(count)))
-                        move = best_move[pick]
-                    else:  # its own mind does not look at rewards
-                        move = _wish(rules, ways, crew, plan, s, key, b, t, l, r, c, 0)
-                    _move(rules, row, col, s, b, t, l, move)
+    for place in range(count):
+        b, l = place // lanes, place % lanes
+        _plan(rules, ways, crew, b, l, value, across, plan)
+        for t in range(steps - 1):
+            for s in range(slots):
+                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
+                good, evil = _classes(rules, ways, table, b, t, l, r, c)
+                _leave(rules, table, gamma, reach, fake, r, c, good, evil)
+            for s in range(slots):
+                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
+                key, clock = keys[s, b, l], np.uint64(t)
+                slips = crew.slips[s] > 0 and unit(word(key, clock, _2)) < crew.slips[s]
+                if crew.kinds[s] == LOCAL_SEARCH and not slips:
+                    count = _read_fake(rules, fake, reach, r, c, best_move)
+                    pick = np.int64(below(word(key, clock, _0), np.uint64(count)))
+                    move = best_move[pick]
+                else:  # its own mind does not look at rewards
+                    move = _wish(rules, ways, crew, plan, s, key, b, t, l, r, c, 0)
+                _move(rules, row, col, s, b, t, l, move)
 
 
 @kernel
@@ -253,66 +255,67 @@ def _leave(rules, table, gamma, reach, fake, r, c, good, evil):
 
 
 @kernel
-def crowd(rules, ways, crew, reach, keys, row, col):
+def crowd(rules, ways, crew, reach, count, keys, row, col):
     """`Crowd`."""
-    slots, blocks, steps, lanes = row.shape
+    slots, _, steps, lanes = row.shape
     table, width = crew.table, 2 * reach + 1
     wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
     chart = np.empty(rules.rows * rules.cols)
     value = np.empty((rules.rows, rules.cols + 2), np.int32)
     across = np.empty((rules.rows + 2, rules.cols), np.int32)
     plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
-    for b in range(blocks):
-        for l in range(lanes):
-            _plan(rules, ways, crew, b, l, value, across, plan)
+    for place in range(count):
+        b, l = place // lanes, place % lanes
+        _plan(rules, ways, crew, b, l, value, across, plan)
+        for n in range(len(chart)):
+            chart[n] = 0.0
+        for t in range(steps - 1):
+            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
             for n in range(len(chart)):
-                chart[n] = 0.0
-            for t in range(steps - 1):
-                _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
-                for n in range(len(chart)):
-                    chart[n] /= 2
-                for s in range(slots):
+                chart[n] /= 2
+            for s in range(slots):
+                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
+                good, evil = _classes(rules, ways, table, b, t, l, r, c)
+                for n in range(width * width):
+                    to_row = (r + n // width - reach) % rules.rows
+                    to_col = (c + n % width - reach) % rules.cols
+                    here = (table.gains[good, n] - table.gains[evil, n]) / 2
+                    chart[to_row * rules.cols + to_col] = here
+            best = chart.max()
+            target = _drawn(chart, best, keys[0, b, l], t) if best > 0 else -1
+            for s in range(slots):
+                move = wishes[s]
+                if target >= 0:
                     r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    good, evil = _classes(rules, ways, table, b, t, l, r, c)
-                    for n in range(width * width):
-                        to_row = (r + n // width - reach) % rules.rows
-                        to_col = (c + n % width - reach) % rules.cols
-                        here = (table.gains[good, n] - table.gains[evil, n]) / 2
-                        chart[to_row * rules.cols + to_col] = here
-                best = chart.max()
-                target = _drawn(chart, best, keys[0, b, l], t) if best > 0 else -1
-                for s in range(slots):
-                    move = wishes[s]
-                    if target >= 0:
-                        r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                        move = _toward(rules, r, c, target // rules.cols, target % rules.cols)
-                    _move(rules, row, col, s, b, t, l, move)
+                    move = _toward(rules, r, c, target // rules.cols, target % rules.cols)
+                _move(rules, row, col, s, b, t, l, move)
 
 
 @kernel
-def imitation(rules, ways, crew, intercept, reach, keys, row, col):
+def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
     """`Imitation`."""
-    slots, blocks, steps, lanes = row.shape
+    slots, _, steps, lanes = row.shape
     wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
     value = np.empty((rules.rows, rules.cols + 2), np.int32)
     across = np.empty((rules.rows + 2, rules.cols), np.int32)
     plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
     cells = np.uint64(rules.rows * rules.cols)
-    for b in range(blocks):
-        for l in range(lanes):
-            _plan(rules, ways, crew, b, l, value, across, plan)
-            at = np.int64(below(word(keys[0, b, l], _0, _1), cells))
-            er, ec = at // rules.cols, at % rules.cols
-            for t in range(steps - 1):
-                move = expert_step(rules, ways, intercept, b, t, l, er, ec)
-                er = wrapped(er + move // 3 - 1, rules.rows)
-                ec = wrapped(ec + move % 3 - 1, rules.cols)
-                _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
-                for s in range(slots):
-                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    far = max(apart(r, er, rules.rows), apart(c, ec, rules.cols))
-                    move = _toward(rules, r, c, er, ec) if far <= reach else wishes[s]
-                    _move(rules, row, col, s, b, t, l, move)
+    for place in range(count):
+        b, l = place // lanes, place % lanes
+        _plan(rules, ways, crew, b, l, value, across, plan)
+        at = np.int64(below(word(keys[0, b, l], _0, _1), cells))
+        er, ec = at // rules.cols, at % rules.cols
+        for t in range(steps - 1):
+            good_row, good_col = ways.good_row[b], ways.good_col[b]
+            to = aim(rules.rows, rules.cols, good_row, good_col, intercept, t, l, er, ec)
+            er = wrapped(er + shorter(er, to[0], rules.rows), rules.rows)
+            ec = wrapped(ec + shorter(ec, to[1], rules.cols), rules.cols)
+            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
+            for s in range(slots):
+                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
+                far = max(apart(r, er, rules.rows), apart(c, ec, rules.cols))
+                move = _toward(rules, r, c, er, ec) if far <= reach else wishes[s]
+                _move(rules, row, col, s, b, t, l, move)
 
 
 # ---------------------------------------------------------------- shared tables
@@ -360,19 +363,19 @@ def _settle_tables(rules, ways, habits, table, keys, play, b, t, l, at, actions,
 
 
 @kernel
-def shared_table(rules, ways, habits, keys, row, col):
+def shared_table(rules, ways, habits, count, keys, row, col):
     """`SharedQLearning` and `SharedSarsa`."""
-    slots, blocks, _, lanes = row.shape
+    slots, _, _, lanes = row.shape
     table = np.empty((rules.steps, rules.rows * rules.cols, 9))
     flat = table.reshape(-1)
     at, actions = np.empty((slots, 3), np.int64), np.empty(slots, np.int64)
     ahead = np.empty(slots)
-    for b in range(blocks):
-        for l in range(lanes):
-            for n in range(len(flat)):
-                flat[n] = habits.initial
-            for play in range(habits.sessions, -1, -1):
-                number = habits.sessions - play + 1 if play else 0
-                _shared_session(
-                    rules, ways, habits, table, keys, number, b, l, row, col, at, actions, ahead
-                )
+    for place in range(count):
+        b, l = place // lanes, place % lanes
+        for n in range(len(flat)):
+            flat[n] = habits.initial
+        for play in range(1, habits.sessions + 1):
+            _shared_session(
+                rules, ways, habits, table, keys, play, b, l, row, col, at, actions, ahead
+            )
+        _shared_session(rules, ways, habits, table, keys, 0, b, l, row, col, at, actions, ahead)

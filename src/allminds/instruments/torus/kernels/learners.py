@@ -78,15 +78,15 @@ def _session(rules, ways, habits, table, b, l, key, play, row, col):
 
 
 @kernel
-def table_learner(rules, ways, habits, keys, row, col):
-    """`QLearning` and `Sarsa`."""
-    blocks, _, lanes = row.shape
+def table_learner(rules, ways, habits, count, keys, row, col):
+    """`QLearning` and `Sarsa`, for `count` exercises."""
+    lanes = row.shape[2]
     table = np.empty((rules.steps, rules.rows * rules.cols, 9))
     flat = table.reshape(-1)
-    for b in range(blocks):
-        for l in range(lanes):
-            for n in range(len(flat)):
-                flat[n] = habits.initial
-            for play in range(1, habits.sessions + 1):
-                _session(rules, ways, habits, table, b, l, keys[b, l], play, row, col)
-            _session(rules, ways, habits, table, b, l, keys[b, l], 0, row, col)
+    for n in range(count):
+        b, l = n // lanes, n % lanes
+        for place in range(len(flat)):
+            flat[place] = habits.initial
+        for play in range(1, habits.sessions + 1):
+            _session(rules, ways, habits, table, b, l, keys[b, l], play, row, col)
+        _session(rules, ways, habits, table, b, l, keys[b, l], 0, row, col)

@@ -97,37 +97,56 @@ def apart(here, there, size):
 
 
 @kernel
-def expert_step(rules, ways, intercept, b, t, l, r, c):
-    """The move 0..8 of an expert in a cell at step t."""
-    rows, cols = rules.rows, rules.cols
-    to_row, to_col = np.int64(ways.good_row[b, t + 1, l]), np.int64(ways.good_col[b, t + 1, l])
+def aim(rows, cols, good_row, good_col, intercept, t, l, r, c):
+    """The cell that an expert heads for at step t; ways of Good are [step, lane]."""
+    to_row, to_col = np.int64(good_row[t + 1, l]), np.int64(good_col[t + 1, l])
     if intercept:
-        for u in range(t + 1, rules.steps + 1):
-            row, col = np.int64(ways.good_row[b, u, l]), np.int64(ways.good_col[b, u, l])
+        for u in range(t + 1, len(good_row)):
+            row, col = np.int64(good_row[u, l]), np.int64(good_col[u, l])
             if max(apart(r, row, rows), apart(c, col, cols)) <= u - t:
-                to_row, to_col = row, col
-                break
-    return 3 * (shorter(r, to_row, rows) + 1) + shorter(c, to_col, cols) + 1
+                return row, col
+    return to_row, to_col
+
+
+@kernel
+def step_toward(to_row, to_col, row, col, after_row, after_col, rows, cols):
+    """All lanes step toward a cell; on its own, so that it becomes a few vector instructions."""
+    for l in range(len(row)):
+        ahead = np.int16(to_row[l] - row[l])
+        by = np.int16(ahead > 0) - np.int16(ahead < 0)
+        r = np.int16(row[l] + (by if 2 * abs(ahead) <= rows else -by))
+        ahead = np.int16(to_col[l] - col[l])
+        by = np.int16(ahead > 0) - np.int16(ahead < 0)
+        c = np.int16(col[l] + (by if 2 * abs(ahead) <= cols else -by))
+        r = np.int16(r + rows) if r < 0 else r
+        c = np.int16(c + cols) if c < 0 else c
+        after_row[l] = np.int16(r - rows) if r >= rows else r
+        after_col[l] = np.int16(c - cols) if c >= cols else c
 
 
 @kernel
 def expert(rules, ways, intercept, row, col):
     """`Expert`."""
     blocks, steps, lanes = row.shape
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
+    to_row, to_col = np.empty(lanes, np.int16), np.empty(lanes, np.int16)
     for b in range(blocks):
-        for l in range(lanes):
-            r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
-            for t in range(steps - 1):
-                a = expert_step(rules, ways, intercept, b, t, l, r, c)
-                r, c = wrapped(r + a // 3 - 1, rules.rows), wrapped(c + a % 3 - 1, rules.cols)
-                row[b, t + 1, l], col[b, t + 1, l] = r, c
+        good_row, good_col = ways.good_row[b], ways.good_col[b]
+        for t in range(steps - 1):
+            for l in range(lanes):
+                r, c = np.int64(row[b, t, l]), np.int64(col[b, t, l])
+                to_row[l], to_col[l] = aim(
+                    rules.rows, rules.cols, good_row, good_col, intercept, t, l, r, c
+                )
+            after = (row[b, t + 1], col[b, t + 1])
+            step_toward(to_row, to_col, row[b, t], col[b, t], after[0], after[1], rows, cols)
 
 
 @kernel
-def gain(rules, good_row, good_col, evil_row, evil_col, r, c):
+def gain(rows, cols, good_row, good_col, evil_row, evil_col, r, c):
     """The reward of a cell in half units."""
-    good = max(apart(r, good_row, rules.rows), apart(c, good_col, rules.cols))
-    evil = max(apart(r, evil_row, rules.rows), apart(c, evil_col, rules.cols))
+    good = max(apart(r, good_row, rows), apart(c, good_col, cols))
+    evil = max(apart(r, evil_row, rows), apart(c, evil_col, cols))
     return max(0, 2 - good) - max(0, 2 - evil)
 
 
@@ -135,7 +154,7 @@ def gain(rules, good_row, good_col, evil_row, evil_col, r, c):
 def reward_at(rules, ways, b, t, l, r, c):
     """The reward of a cell at step t, in half units."""
     return gain(
-        rules,
+        rules.rows, rules.cols,
         np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l]),
         np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l]),
         r, c,
@@ -191,35 +210,36 @@ def plan_optimum(rules, ways, b, l, value, across, plan):
 
 
 @kernel
-def optimum(rules, ways, slots, rows_of, cols_of):
-    """`Optimum`, for several slots at once: ways [slot, block, step, lane]."""
-    _, blocks, steps, lanes = rows_of.shape
+def optimum(rules, ways, count, rows_of, cols_of):
+    """`Optimum`, for several slots of `count` exercises: ways [slot, block, step, lane]."""
+    slots, _, steps, lanes = rows_of.shape
     rows, cols = rules.rows, rules.cols
     value, across = np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32)
     plan = np.empty((rules.steps, rows, cols), np.uint8)
-    for b in range(blocks):
-        for l in range(lanes):
-            plan_optimum(rules, ways, b, l, value, across, plan)
-            for s in range(slots):
-                r, c = np.int64(rows_of[s, b, 0, l]), np.int64(cols_of[s, b, 0, l])
-                for t in range(steps - 1):
-                    a = np.int64(plan[t, r, c])
-                    r, c = wrapped(r + a // 3 - 1, rows), wrapped(c + a % 3 - 1, cols)
-                    rows_of[s, b, t + 1, l], cols_of[s, b, t + 1, l] = r, c
+    for n in range(count):
+        b, l = n // lanes, n % lanes
+        plan_optimum(rules, ways, b, l, value, across, plan)
+        for s in range(slots):
+            r, c = np.int64(rows_of[s, b, 0, l]), np.int64(cols_of[s, b, 0, l])
+            for t in range(steps - 1):
+                a = np.int64(plan[t, r, c])
+                r, c = wrapped(r + a // 3 - 1, rows), wrapped(c + a % 3 - 1, cols)
+                rows_of[s, b, t + 1, l], cols_of[s, b, t + 1, l] = r, c
 
 
 # ---------------------------------------------------------------- a user's own function
 
 
 @kernel
-def look(rules, ways, reach, b, t, l, row, col, cells, rewards):
-    """What a mind sees: `World.observe`."""
+def look(rows, cols, reach, good, evil, row, col, cells, rewards):
+    """What a mind sees: `World.observe`; good and evil are (row, column)."""
     n = 0
     for by_row in range(-reach, reach + 1):
+        r = wrapped(row + by_row, rows)
         for by_col in range(-reach, reach + 1):
-            r, c = (row + by_row) % rules.rows, (col + by_col) % rules.cols
-            cells[n] = r * rules.cols + c + 1
-            rewards[n] = reward_at(rules, ways, b, t, l, r, c) / 2
+            c = wrapped(col + by_col, cols)
+            cells[n] = r * cols + c + 1
+            rewards[n] = gain(rows, cols, good[0], good[1], evil[0], evil[1], r, c) / 2
             n += 1
 
 
@@ -227,19 +247,23 @@ def look(rules, ways, reach, b, t, l, row, col, cells, rewards):
 def user_walk(act, rules, ways, reach, keys, row, col, failed, answer):
     """The way of act(cells, rewards, step, bits) -> 1..9; notes step and answer where it fails."""
     blocks, steps, lanes = row.shape
+    rows, cols = rules.rows, rules.cols
+    good_row, good_col, evil_row, evil_col = ways[:4]
     cells, rewards = np.empty((2 * reach + 1) ** 2, np.int64), np.empty((2 * reach + 1) ** 2)
     for b in range(blocks):
         for l in range(lanes):
             r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
             for t in range(steps - 1):
-                look(rules, ways, reach, b, t, l, r, c, cells, rewards)
+                good = (np.int64(good_row[b, t, l]), np.int64(good_col[b, t, l]))
+                evil = (np.int64(evil_row[b, t, l]), np.int64(evil_col[b, t, l]))
+                look(rows, cols, reach, good, evil, r, c, cells, rewards)
                 a = np.int64(act(cells, rewards, t, word(keys[b, l], np.uint64(t), _0)))
                 if a < 1 or a > 9:
                     failed[b, l], answer[b, l] = t, a
                     row[b, t + 1 :, l], col[b, t + 1 :, l] = r, c
                     break
-                r = wrapped(r + (a - 1) // 3 - 1, rules.rows)
-                c = wrapped(c + (a - 1) % 3 - 1, rules.cols)
+                r = wrapped(r + (a - 1) // 3 - 1, rows)
+                c = wrapped(c + (a - 1) % 3 - 1, cols)
                 row[b, t + 1, l], col[b, t + 1, l] = r, c
 
 

@@ -77,7 +77,7 @@ def make_moves(moves, row, col, to_row, to_col, rows, cols):
 def draw_segment(rules, key, step, moves):
     """`patterns.draw_segment`: fills `moves` with actions 0..8, returns the length."""
     length = 1 + np.int64(below(word(key, step, _0), np.uint64(rules.limit)))
-    row = col = 0
+    row = col = np.int64(0)
     for l in range(length):
         bits = word(key, step, np.uint64(1 + l))
         if rules.kind == DRIFT:
