@@ -147,10 +147,10 @@ def test_replay_shows_every_step_and_agrees_with_the_record(finished):
 
 def test_write_plan_prints_a_plan_that_runs(tmp_path):
     done = allminds("run", "--write-plan")
-    from allminds.administration.plan import battery, read_plan
+    from allminds.administration.plan import read_plan
 
     (tmp_path / "plan.toml").write_text(done.stdout)
-    assert read_plan(tmp_path / "plan.toml") == battery()
+    assert read_plan(tmp_path / "plan.toml") == read_plan("battery")
 
 
 def test_complexity_in_text_and_json():

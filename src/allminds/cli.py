@@ -23,6 +23,7 @@ app = typer.Typer(
 )
 
 CORES = os.cpu_count() or 1
+MOST_TABLES = 8  # on the screen
 MindOption = Annotated[
     list[str] | None,
     typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
@@ -34,9 +35,11 @@ EngineOption = Annotated[str, typer.Option(help="Where to play: local.")]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 
 
-@app.command(epilog="Example: allminds run  |  allminds run plan.toml --out runs/mine")
+@app.command(epilog="Example: allminds run  |  allminds run groups  |  allminds run plan.toml")
 def run(
-    plan: Annotated[Path | None, typer.Argument(metavar="[PLAN.toml]", show_default=False)] = None,
+    plan: Annotated[
+        str, typer.Argument(metavar="[PLAN]", help="A TOML file, or battery, groups or factors.")
+    ] = "battery",
     mind: MindOption = None,
     write_plan: Annotated[
         bool, typer.Option("--write-plan", help="Print the plan with comments, and stop.")
@@ -47,7 +50,7 @@ def run(
     jobs: JobsOption = CORES,
     strict: StrictOption = False,
 ) -> None:
-    """Give tests to minds: a plan, or without one the built-in battery over the built-in minds.
+    """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
     Shows a table for every test and writes one HTML report into the run folder.
     """
@@ -57,13 +60,12 @@ def run(
     from allminds.screen import show_test, watching
 
     if write_plan:
-        print(plan.read_text() if plan else plans.BATTERY, end="")
+        print(plans.plan_text(plan), end="")
         return
-    if resume is not None and (plan or mind or out):
+    if resume is not None and (plan != plans.DEFAULT or mind or out):
         raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
     if resume is None:
-        what = plans.read_plan(plan) if plan else plans.battery()
-        what = plans.with_minds(what, mind or [])
+        what = plans.with_minds(plans.read_plan(plan), mind or [])
         target = out or _free_folder()
     else:
         target = resume
@@ -71,8 +73,11 @@ def run(
         how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         folder = runs.resume(target, how) if resume else runs.run(what, target, how)
         page = write_report(folder, target / "report.html")
-    for test in folder.summary()["tests"]:
+    tests = folder.summary()["tests"]
+    for test in tests[:MOST_TABLES]:
         show_test(test)
+    if len(tests) > MOST_TABLES:
+        print(f"… and {len(tests) - MOST_TABLES} more tests, all of them in the report")
     print(f"report: {page}")
 
 

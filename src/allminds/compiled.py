@@ -71,8 +71,16 @@ def kernel(function: Callable[..., Any]) -> Any:
         numba.config.CACHE_DIR = before
 
 
-def _inlined(function: Callable[..., Any]) -> Any:
+def inlined(function: Callable[..., Any]) -> Any:
+    """Compile into every caller: for a helper that takes named tuples of arrays.
+
+    Handed over in a call, every array in the tuple has its references counted up and down.
+    """
+    return numba.njit(nogil=True, inline="always")(function)
+
+
+def _small(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True)(function)
 
 
-fold, word, below, unit = seeding.functions(np.uint64, _inlined)
+fold, word, below, unit = seeding.functions(np.uint64, _small)

@@ -12,13 +12,18 @@ from typing import Any
 from pydantic import Field
 
 from allminds import registry
+from allminds.administration.cross import crossed
 from allminds.contracts import Instrument
 from allminds.errors import Error
 from allminds.settings import Settings, checked
 
 
 class Test(Settings):
-    """One instrument with its settings, given to some minds."""
+    """One instrument with its settings, given to some minds.
+
+    Where it is one cell of a crossed design (see `cross`), `levels` names its level of every
+    factor, and `words` those of each of its minds.
+    """
 
     __test__ = False  # no test of pytest's
 
@@ -26,6 +31,8 @@ class Test(Settings):
     minds: list[str] = Field(min_length=1)
     episodes: int = Field(1000, ge=1, le=10**12)
     settings: dict[str, Any] = Field(default_factory=dict)
+    levels: dict[str, str] = Field(default_factory=dict)
+    words: dict[str, dict[str, str]] = Field(default_factory=dict)
 
 
 class Plan(Settings):
@@ -43,53 +50,44 @@ class Plan(Settings):
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def read_plan(path: Path) -> Plan:
-    """A plan from a TOML file."""
+BUILT_IN = Path(__file__).parent / "plans"
+DEFAULT = "battery"
+
+
+def built_in() -> list[str]:
+    """The names of the plans that come with allminds."""
+    return sorted(path.stem for path in BUILT_IN.glob("*.toml"))
+
+
+def plan_file(name: str) -> Path:
+    """The file of a plan: one that is there, or a built-in one by its name."""
+    path = Path(name)
+    if name in built_in() and not path.exists():
+        return BUILT_IN / f"{name}.toml"
+    return path
+
+
+def plan_text(name: str) -> str:
+    """A plan as it was written, comments and all."""
+    path = plan_file(name)
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise Error(f"cannot read the plan {path}: {error.strerror}") from None
+        names = ", ".join(built_in())
+        raise Error(
+            f"cannot read the plan {name}: {error.strerror}; give a TOML file or one of {names}"
+        ) from None
     except UnicodeDecodeError:
-        raise Error(f"cannot read the plan {path}: it is not UTF-8 text") from None
+        raise Error(f"cannot read the plan {name}: it is not UTF-8 text") from None
+
+
+def read_plan(name: str | Path = DEFAULT) -> Plan:
+    """A plan from a TOML file, or a built-in one, with its crossed designs worked out."""
+    where = f"the plan {name}"
     try:
-        return checked(Plan, tomllib.loads(text), f"the plan {path}")
+        return checked(Plan, crossed(tomllib.loads(plan_text(str(name))), where), where)
     except tomllib.TOMLDecodeError as error:
-        raise Error(f"the plan {path} is not TOML: {error}") from None
-
-
-BATTERY = """\
-# The built-in battery. Change what you like and give it to: allminds run PLAN.toml
-
-seed = 1          # the same seed gives the same exercises, to the bit
-traces = 200      # exercises of which every action is kept for replay
-time_limit = 10.0 # seconds a mind may take for one action
-
-# One [[tests]] block for every instrument (allminds list instruments). Its minds are names with
-# parameters in brackets (allminds list minds), package.module:Name or path/to/file.py:Name.
-
-[[tests]]
-instrument = "lambda-star"
-episodes = 4400   # spread evenly over the complexities K
-minds = ["random", "local-search", "q-learning", "sarsa(epsilon=0.1)", "expert", "optimum"]
-[tests.settings]
-rows = 10
-cols = 10
-iterations = 50
-
-[[tests]]
-instrument = "lambda-star"
-episodes = 4400
-minds = ["random", "local-search", "q-learning", "sarsa(epsilon=0.1)", "expert", "optimum"]
-[tests.settings]
-rows = 5
-cols = 5
-iterations = 50
-"""
-
-
-def battery() -> Plan:
-    """The built-in plan."""
-    return checked(Plan, tomllib.loads(BATTERY), "the battery")
+        raise Error(f"{where} is not TOML: {error}") from None
 
 
 def with_minds(plan: Plan, minds: list[str]) -> Plan:

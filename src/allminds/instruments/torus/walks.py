@@ -14,7 +14,7 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.torus import collectives
 from allminds.instruments.torus.collectives import Protocol, SharedQLearning
 from allminds.instruments.torus.fast import Compiled, Slots, Walk, Worlds, note_failure
-from allminds.instruments.torus.kernels import groups, learners, singles
+from allminds.instruments.torus.kernels import groups, learners, shared, singles
 from allminds.instruments.torus.lockstep import Lockstep
 from allminds.instruments.torus.look_up import look_up
 from allminds.instruments.torus.minds import (
@@ -194,7 +194,7 @@ def _shared_table(group: SharedQLearning, tool: LambdaStar) -> Walk | None:
 
     def walk(slots: Slots) -> None:
         here = slots.worlds
-        groups.shared_table(
+        shared.shared_table(
             here.rules, here.ways, habits, here.count, slots.keys, slots.row, slots.col
         )
 

@@ -1,7 +1,9 @@
-"""The ways of groups, compiled: one lane after the other, all members of it together.
+"""The ways of groups, compiled: one exercise after the other, all its members together.
 
-Ways are int16[slot, block, step, lane] here. `Crew` says who the members are; every protocol
-first asks for their wishes, as `collectives.Protocol` does, then decides.
+Ways are int16[slot, block, step, lane] here. A kernel copies what it needs of its exercise into
+small arrays first (`Scene`), for a helper that is given those is quick where one that is given the
+whole named tuples is not. Every protocol asks for its members' wishes, as
+`collectives.Protocol` does, and then decides.
 """
 
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
@@ -11,109 +13,161 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from allminds.compiled import below, kernel, unit, word
-from allminds.instruments.torus.kernels.learners import choose
+from allminds.compiled import below, inlined, kernel, unit, word
 from allminds.instruments.torus.kernels.singles import (
     aim,
     apart,
     plan_optimum,
-    reward_at,
     shorter,
 )
 from allminds.instruments.torus.kernels.worlds import wrapped
 
 LOCAL_SEARCH, RANDOM, EXPERT, PLAIN_EXPERT, OPTIMUM = 0, 1, 2, 3, 4
-AUCTION, DICTATOR, TREE, MAJORITY, WEIGHTED, EACH_ITS_OWN = 0, 1, 2, 3, 4, 5
+AUCTION, DICTATOR, TREE, MAJORITY, WEIGHTED = 0, 1, 2, 3, 4
+GOOD_ROW, GOOD_COL, EVIL_ROW, EVIL_COL = 0, 1, 2, 3
 
 _0, _1, _2, _3, _9 = (np.uint64(n) for n in (0, 1, 2, 3, 9))
 
 
 class Crew(NamedTuple):
-    """The members of a group: kinds and slips [member], and the tables they share."""
+    """The members of a group: kinds and slips [member], and the table they look things up in."""
 
     kinds: Any
     slips: Any
     table: Any  # LookUp
 
 
-# ---------------------------------------------------------------- wishes
+class Scene(NamedTuple):
+    """One exercise being played, in small arrays."""
+
+    way: Any  # int64[step, 4]: rows and columns of Good and Evil
+    at: Any  # int64[member, 2]: where the members are
+    keys: Any  # uint64[member]
+    both: Any  # int64[member]: what it sees, as a place in the table
+    seen: Any  # int64[member]: the best reward in sight, in half units
+    wishes: Any  # int64[member]: the move 0..8 of its own mind
+    plan: Any  # uint8[step, row, col]: the optimum's moves, if it is a member
+    value: Any  # for planning
+    across: Any
+
+
+# ---------------------------------------------------------------- scenes
 
 
 @kernel
-def _classes(rules, ways, table, b, t, l, r, c):
-    """The class of Good and of Evil as seen from a cell."""
+def set_stage(rules, slots):
+    """The arrays of a scene, to be used for one exercise after the other."""
     rows, cols = rules.rows, rules.cols
-    good = (
-        table.row_class[np.int64(ways.good_row[b, t, l]) - r + rows]
-        + table.col_class[np.int64(ways.good_col[b, t, l]) - c + cols]
-    )
-    evil = (
-        table.row_class[np.int64(ways.evil_row[b, t, l]) - r + rows]
-        + table.col_class[np.int64(ways.evil_col[b, t, l]) - c + cols]
-    )
-    return np.int64(good), np.int64(evil)
+    return Scene(
+        np.empty((rules.steps + 1, 4), np.int64), np.empty((slots, 2), np.int64),
+        np.empty(slots, np.uint64), np.empty(slots, np.int64), np.empty(slots, np.int64),
+        np.empty(slots, np.int64), np.empty((rules.steps, rows, cols), np.uint8),
+        np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32),
+    )  # fmt: skip
 
 
 @kernel
-def _toward(rules, r, c, to_row, to_col):
-    """`Torus.toward`, as a move 0..8."""
-    return 3 * (shorter(r, to_row, rules.rows) + 1) + shorter(c, to_col, rules.cols) + 1
-
-
-@kernel
-def _wish(rules, ways, crew, plan, member, key, b, t, l, r, c, both):
-    """The move 0..8 that a member's own mind makes, given what it sees."""
-    kind, clock = crew.kinds[member], np.uint64(t)
-    if kind == LOCAL_SEARCH:
-        if crew.slips[member] > 0 and unit(word(key, clock, _2)) < crew.slips[member]:
-            return np.int64(below(word(key, clock, _3), _9))
-        count = np.uint64(crew.table.choices[both])
-        return np.int64(crew.table.moves[both, np.int64(below(word(key, clock, _0), count))])
-    if kind == RANDOM:
-        return np.int64(below(word(key, clock, _0), _9))
-    if kind == OPTIMUM:
-        return np.int64(plan[t, r, c])
-    good_row, good_col = ways.good_row[b], ways.good_col[b]
-    to_row, to_col = aim(rules.rows, rules.cols, good_row, good_col, kind == EXPERT, t, l, r, c)
-    return _toward(rules, r, c, to_row, to_col)
-
-
-@kernel
-def _plan(rules, ways, crew, b, l, value, across, plan):
-    """Work out the best ways, if a member is the optimum."""
-    for kind in crew.kinds:
+def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
+    """Everybody to their starting cells."""
+    for t in range(rules.steps + 1):
+        scene.way[t, GOOD_ROW], scene.way[t, GOOD_COL] = (
+            ways.good_row[b, t, l],
+            ways.good_col[b, t, l],
+        )
+        scene.way[t, EVIL_ROW], scene.way[t, EVIL_COL] = (
+            ways.evil_row[b, t, l],
+            ways.evil_col[b, t, l],
+        )
+    for s in range(len(scene.at)):
+        scene.at[s, 0], scene.at[s, 1] = row[s, b, 0, l], col[s, b, 0, l]
+        scene.keys[s] = keys[s, b, l]
+    for kind in kinds:
         if kind == OPTIMUM:
-            plan_optimum(rules, ways, b, l, value, across, plan)
-            return
+            plan_optimum(rules, ways, b, l, scene.value, scene.across, scene.plan)
+            break
 
 
 @kernel
-def _move(rules, row, col, s, b, t, l, move):
+def look(way, t, rows, cols, row_class, col_class, classes, best, at, both, seen):
+    """What every member sees."""
+    good_row, good_col = way[t, GOOD_ROW] + rows, way[t, GOOD_COL] + cols
+    evil_row, evil_col = way[t, EVIL_ROW] + rows, way[t, EVIL_COL] + cols
+    for s in range(len(at)):
+        r, c = at[s, 0], at[s, 1]
+        good = np.int64(row_class[good_row - r]) + np.int64(col_class[good_col - c])
+        evil = np.int64(row_class[evil_row - r]) + np.int64(col_class[evil_col - c])
+        both[s] = good * classes + evil
+        seen[s] = best[both[s]]
+
+
+@kernel
+def wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both, wishes):
+    """The move that every member's own mind makes."""
+    clock = np.uint64(t)
+    for s in range(len(at)):
+        kind, key = kinds[s], keys[s]
+        if kind == LOCAL_SEARCH:
+            if slips[s] > 0 and unit(word(key, clock, _2)) < slips[s]:
+                wishes[s] = below(word(key, clock, _3), _9)
+            else:
+                pick = below(word(key, clock, _0), np.uint64(choices[both[s]]))
+                wishes[s] = moves[both[s], np.int64(pick)]
+        elif kind == RANDOM:
+            wishes[s] = below(word(key, clock, _0), _9)
+        elif kind == OPTIMUM:
+            wishes[s] = plan[t, at[s, 0], at[s, 1]]
+        else:
+            r, c = at[s, 0], at[s, 1]
+            to_row, to_col = aim(
+                rows, cols, way[:, GOOD_ROW:], way[:, GOOD_COL:], kind == EXPERT, t, 0, r, c
+            )
+            wishes[s] = toward(rows, cols, r, c, to_row, to_col)
+
+
+@inlined
+def ask(scene, crew, rows, cols, t):
+    """What every member sees and wishes."""
+    table = crew.table
+    look(
+        scene.way, t, rows, cols, table.row_class, table.col_class, table.classes, table.best,
+        scene.at, scene.both, scene.seen,
+    )  # fmt: skip
+    wish(
+        crew.kinds, crew.slips, table.choices, table.moves, rows, cols, scene.way, scene.plan, t,
+        scene.at, scene.keys, scene.both, scene.wishes,
+    )  # fmt: skip
+
+
+@kernel
+def toward(rows, cols, r, c, to_row, to_col):
+    """`Torus.toward`, as a move 0..8."""
+    return 3 * (shorter(r, to_row, rows) + 1) + shorter(c, to_col, cols) + 1
+
+
+@kernel
+def go(rows, cols, at, s, move):
     """Make a member's move."""
-    row[s, b, t + 1, l] = wrapped(np.int64(row[s, b, t, l]) + move // 3 - 1, rules.rows)
-    col[s, b, t + 1, l] = wrapped(np.int64(col[s, b, t, l]) + move % 3 - 1, rules.cols)
+    at[s, 0] = wrapped(at[s, 0] + move // 3 - 1, rows)
+    at[s, 1] = wrapped(at[s, 1] + move % 3 - 1, cols)
 
 
 @kernel
-def _after(rules, row, col, s, b, t, l, move):
-    """The cell that a member's move leads to."""
-    r = wrapped(np.int64(row[s, b, t, l]) + move // 3 - 1, rules.rows)
-    return r, wrapped(np.int64(col[s, b, t, l]) + move % 3 - 1, rules.cols)
+def go_toward(rows, cols, at, to_row, to_col):
+    """Everybody steps toward one cell."""
+    for s in range(len(at)):
+        at[s, 0] = wrapped(at[s, 0] + shorter(at[s, 0], to_row, rows), rows)
+        at[s, 1] = wrapped(at[s, 1] + shorter(at[s, 1], to_col, cols), cols)
 
 
 @kernel
-def _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen):
-    """Every member's wish, and the best reward it sees in half units."""
-    for s in range(len(wishes)):
-        r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-        good, evil = _classes(rules, ways, crew.table, b, t, l, r, c)
-        both = good * crew.table.classes + evil
-        seen[s] = crew.table.best[both]
-        wishes[s] = _wish(rules, ways, crew, plan, s, keys[s, b, l], b, t, l, r, c, both)
+def write(at, b, t, l, row, col):
+    """Put down where everybody is after step t."""
+    for s in range(len(at)):
+        row[s, b, t + 1, l], col[s, b, t + 1, l] = at[s, 0], at[s, 1]
 
 
 @kernel
-def _drawn(values, best, key, t):
+def drawn(values, best, key, t):
     """`uniform_best` by the protocol's own word, among values that are `best`."""
     count = 0
     for value in values:
@@ -131,251 +185,206 @@ def _drawn(values, best, key, t):
 
 
 @kernel
-def _heeded(protocol, me, seen):
-    """Whose wish a member goes by: `Auction`, `Dictator`, `Tree`."""
-    if protocol == DICTATOR:
-        return 0
-    if protocol == TREE:
-        best = me
-        for child in range(2 * me + 1, min(2 * me + 3, len(seen))):
-            if seen[child] > seen[best]:
-                best = child
-        return best
+def _first_best(seen):
     best = 0
     for member in range(1, len(seen)):
         if seen[member] > seen[best]:
             best = member
-    return best if seen[best] > 0 else -1
+    return best
 
 
 @kernel
-def _voted(weighted, wishes, seen, key, t, votes):
+def _vote(weighted, wishes, seen, key, t, votes):
     """The direction that wins: `Majority`, `WeightedMajority`."""
-    anybody = False
-    for best in seen:
-        anybody |= best > 0
+    anybody = seen[_first_best(seen)] > 0
     for a in range(9):
         votes[a] = 0
     for s in range(len(wishes)):
         votes[wishes[s]] += max(0, seen[s]) if weighted and anybody else 1
-    return _drawn(votes, votes.max(), key, t)
+    return drawn(votes, votes[_first_best(votes)], key, t)
+
+
+@kernel
+def _climb(rows, cols, at, wishes, seen, targets):
+    """`Tree`: each steps toward the wish of the best-placed of itself and its two children."""
+    for me in range(len(at)):
+        heeded = me
+        for child in range(2 * me + 1, min(2 * me + 3, len(at))):
+            if seen[child] > seen[heeded]:
+                heeded = child
+        targets[me, 0] = wrapped(at[heeded, 0] + wishes[heeded] // 3 - 1, rows)
+        targets[me, 1] = wrapped(at[heeded, 1] + wishes[heeded] % 3 - 1, cols)
+    for me in range(len(at)):
+        to_row, to_col = targets[me, 0], targets[me, 1]
+        go(rows, cols, at, me, toward(rows, cols, at[me, 0], at[me, 1], to_row, to_col))
+
+
+@kernel
+def _decide(protocol, rows, cols, t, at, keys, wishes, seen, votes, targets):
+    """All protocols that need no more than wishes and what members see."""
+    if protocol in (MAJORITY, WEIGHTED):
+        move = _vote(protocol == WEIGHTED, wishes, seen, keys[0], t, votes)
+        for s in range(len(at)):
+            go(rows, cols, at, s, move)
+    elif protocol == TREE:
+        _climb(rows, cols, at, wishes, seen, targets)
+    else:
+        leader = _first_best(seen) if protocol == AUCTION else 0
+        if protocol == AUCTION and seen[leader] <= 0:
+            for s in range(len(at)):
+                go(rows, cols, at, s, wishes[s])
+        else:
+            to_row = wrapped(at[leader, 0] + wishes[leader] // 3 - 1, rows)
+            to_col = wrapped(at[leader, 1] + wishes[leader] % 3 - 1, cols)
+            go_toward(rows, cols, at, to_row, to_col)
 
 
 @kernel
 def by_wishes(rules, ways, crew, protocol, count, keys, row, col):
-    """All protocols that need no more than wishes and what members see."""
+    """`Auction`, `Dictator`, `Tree`, `Majority`, `WeightedMajority`."""
     slots, _, steps, lanes = row.shape
-    wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
-    votes = np.empty(9, np.int64)
-    value = np.empty((rules.rows, rules.cols + 2), np.int32)
-    across = np.empty((rules.rows + 2, rules.cols), np.int32)
-    plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
+    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
+    votes, targets = np.empty(9, np.int64), np.empty((slots, 2), np.int64)
     for place in range(count):
         b, l = place // lanes, place % lanes
-        _plan(rules, ways, crew, b, l, value, across, plan)
+        open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
         for t in range(steps - 1):
-            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
-            if protocol in (MAJORITY, WEIGHTED):
-                move = _voted(protocol == WEIGHTED, wishes, seen, keys[0, b, l], t, votes)
-                for s in range(slots):
-                    _move(rules, row, col, s, b, t, l, move)
-                continue
-            for s in range(slots):
-                whose = _heeded(protocol, s, seen)
-                move = wishes[s]
-                if whose >= 0:
-                    to_row, to_col = _after(rules, row, col, whose, b, t, l, wishes[whose])
-                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    move = _toward(rules, r, c, to_row, to_col)
-                _move(rules, row, col, s, b, t, l, move)
+            ask(scene, crew, rows, cols, t)
+            _decide(
+                protocol, rows, cols, t, scene.at, scene.keys, scene.wishes, scene.seen, votes,
+                targets,
+            )  # fmt: skip
+            write(scene.at, b, t, l, row, col)
 
 
 # ---------------------------------------------------------------- protocols with a map
 
 
 @kernel
-def _read_fake(rules, fake, reach, r, c, best_move):
-    """The best fake reward round a cell and how many cells have it."""
+def _leave(rows, cols, reach, gamma, gains, classes, at, both, fake):
+    """`Stigmergy`: all write fake rewards into the cells they see, in slot order."""
+    for s in range(len(at)):
+        good, evil = both[s] // classes, both[s] % classes
+        most, least = np.int64(-4), np.int64(4)
+        for n in range(gains.shape[1]):
+            here = np.int64(gains[good, n]) - np.int64(gains[evil, n])
+            most, least = max(most, here), min(least, here)
+        extra = gamma * (most / 2) + (1 - gamma) * (least / 2)
+        n = 0
+        for by_row in range(-reach, reach + 1):
+            line = wrapped(at[s, 0] + by_row, rows) * cols
+            for by_col in range(-reach, reach + 1):
+                reward = (np.int64(gains[good, n]) - np.int64(gains[evil, n])) / 2
+                fake[line + wrapped(at[s, 1] + by_col, cols)] = reward + extra
+                n += 1
+
+
+@kernel
+def _follow(rows, cols, reach, fake, r, c, key, t, found):
+    """A move to a uniform maximum of the fake rewards round a cell."""
     best, count = -np.inf, 0
     for by_row in range(-reach, reach + 1):
+        line = wrapped(r + by_row, rows) * cols
         for by_col in range(-reach, reach + 1):
-            value = fake[(r + by_row) % rules.rows, (c + by_col) % rules.cols]
+            value = fake[line + wrapped(c + by_col, cols)]
             if value > best:
                 best, count = value, 0
             if value == best:
-                best_move[count] = 3 * (np.sign(by_row) + 1) + np.sign(by_col) + 1
+                down, right = (by_row > 0) - (by_row < 0), (by_col > 0) - (by_col < 0)
+                found[count] = 3 * (down + 1) + right + 1
                 count += 1
-    return count
+    return found[np.int64(below(word(key, np.uint64(t), _0), np.uint64(count)))]
 
 
 @kernel
 def stigmergy(rules, ways, crew, gamma, reach, count, keys, row, col):
     """`Stigmergy`."""
     slots, _, steps, lanes = row.shape
-    table, width = crew.table, 2 * reach + 1
-    fake = np.empty((rules.rows, rules.cols))
-    best_move = np.empty(width * width, np.int64)
-    value = np.empty((rules.rows, rules.cols + 2), np.int32)
-    across = np.empty((rules.rows + 2, rules.cols), np.int32)
-    plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
+    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
+    fake, found = np.empty(rows * cols), np.empty((2 * reach + 1) ** 2, np.int64)
     for place in range(count):
         b, l = place // lanes, place % lanes
-        _plan(rules, ways, crew, b, l, value, across, plan)
+        open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
+        at = scene.at
         for t in range(steps - 1):
+            ask(scene, crew, rows, cols, t)
+            _leave(
+                rows, cols, reach, gamma, crew.table.gains, crew.table.classes, at, scene.both, fake
+            )
             for s in range(slots):
-                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                good, evil = _classes(rules, ways, table, b, t, l, r, c)
-                _leave(rules, table, gamma, reach, fake, r, c, good, evil)
-            for s in range(slots):
-                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                key, clock = keys[s, b, l], np.uint64(t)
-                slips = crew.slips[s] > 0 and unit(word(key, clock, _2)) < crew.slips[s]
-                if crew.kinds[s] == LOCAL_SEARCH and not slips:
-                    count = _read_fake(rules, fake, reach, r, c, best_move)
-                    pick = np.int64(below(word(key, clock, _0), np.uint64(count)))
-                    move = best_move[pick]
-                else:  # its own mind does not look at rewards
-                    move = _wish(rules, ways, crew, plan, s, key, b, t, l, r, c, 0)
-                _move(rules, row, col, s, b, t, l, move)
+                move, key = scene.wishes[s], scene.keys[s]
+                slip = crew.slips[s]
+                if crew.kinds[s] == LOCAL_SEARCH and not (
+                    slip > 0 and unit(word(key, np.uint64(t), _2)) < slip
+                ):  # the only mind that looks at rewards
+                    move = _follow(rows, cols, reach, fake, at[s, 0], at[s, 1], key, t, found)
+                go(rows, cols, at, s, move)
+            write(at, b, t, l, row, col)
 
 
 @kernel
-def _leave(rules, table, gamma, reach, fake, r, c, good, evil):
-    """Write a member's fake rewards into the cells it sees."""
-    width = 2 * reach + 1
-    most, least = -4, 4
-    for n in range(width * width):
-        here = table.gains[good, n] - table.gains[evil, n]
-        most, least = max(most, here), min(least, here)
-    extra = gamma * (most / 2) + (1 - gamma) * (least / 2)
-    for n in range(width * width):
-        here = (table.gains[good, n] - table.gains[evil, n]) / 2
-        to_row, to_col = r + n // width - reach, c + n % width - reach
-        fake[to_row % rules.rows, to_col % rules.cols] = here + extra
+def _chart(rows, cols, reach, gains, classes, at, both, chart):
+    """`Crowd`: what is not seen fades, what is seen is set; returns the best there is."""
+    for n in range(len(chart)):
+        chart[n] /= 2
+    for s in range(len(at)):
+        good, evil, n = both[s] // classes, both[s] % classes, 0
+        for by_row in range(-reach, reach + 1):
+            line = wrapped(at[s, 0] + by_row, rows) * cols
+            for by_col in range(-reach, reach + 1):
+                here = np.int64(gains[good, n]) - np.int64(gains[evil, n])
+                chart[line + wrapped(at[s, 1] + by_col, cols)] = here / 2
+                n += 1
+    best = chart[0]
+    for value in chart:
+        best = max(best, value)
+    return best
 
 
 @kernel
 def crowd(rules, ways, crew, reach, count, keys, row, col):
     """`Crowd`."""
     slots, _, steps, lanes = row.shape
-    table, width = crew.table, 2 * reach + 1
-    wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
-    chart = np.empty(rules.rows * rules.cols)
-    value = np.empty((rules.rows, rules.cols + 2), np.int32)
-    across = np.empty((rules.rows + 2, rules.cols), np.int32)
-    plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
+    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
+    chart = np.empty(rows * cols)
     for place in range(count):
         b, l = place // lanes, place % lanes
-        _plan(rules, ways, crew, b, l, value, across, plan)
+        open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
         for n in range(len(chart)):
             chart[n] = 0.0
         for t in range(steps - 1):
-            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
-            for n in range(len(chart)):
-                chart[n] /= 2
-            for s in range(slots):
-                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                good, evil = _classes(rules, ways, table, b, t, l, r, c)
-                for n in range(width * width):
-                    to_row = (r + n // width - reach) % rules.rows
-                    to_col = (c + n % width - reach) % rules.cols
-                    here = (table.gains[good, n] - table.gains[evil, n]) / 2
-                    chart[to_row * rules.cols + to_col] = here
-            best = chart.max()
-            target = _drawn(chart, best, keys[0, b, l], t) if best > 0 else -1
-            for s in range(slots):
-                move = wishes[s]
-                if target >= 0:
-                    r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                    move = _toward(rules, r, c, target // rules.cols, target % rules.cols)
-                _move(rules, row, col, s, b, t, l, move)
+            ask(scene, crew, rows, cols, t)
+            gains, classes = crew.table.gains, crew.table.classes
+            best = _chart(rows, cols, reach, gains, classes, scene.at, scene.both, chart)
+            if best > 0:
+                target = drawn(chart, best, scene.keys[0], t)
+                go_toward(rows, cols, scene.at, target // cols, target % cols)
+            else:
+                for s in range(slots):
+                    go(rows, cols, scene.at, s, scene.wishes[s])
+            write(scene.at, b, t, l, row, col)
 
 
 @kernel
 def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
     """`Imitation`."""
     slots, _, steps, lanes = row.shape
-    wishes, seen = np.empty(slots, np.int64), np.empty(slots, np.int64)
-    value = np.empty((rules.rows, rules.cols + 2), np.int32)
-    across = np.empty((rules.rows + 2, rules.cols), np.int32)
-    plan = np.empty((rules.steps, rules.rows, rules.cols), np.uint8)
-    cells = np.uint64(rules.rows * rules.cols)
+    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
+    cells = np.uint64(rows * cols)
     for place in range(count):
         b, l = place // lanes, place % lanes
-        _plan(rules, ways, crew, b, l, value, across, plan)
-        at = np.int64(below(word(keys[0, b, l], _0, _1), cells))
-        er, ec = at // rules.cols, at % rules.cols
+        open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
+        start = np.int64(below(word(scene.keys[0], _0, _1), cells))
+        er, ec, way = start // cols, start % cols, scene.way
         for t in range(steps - 1):
-            good_row, good_col = ways.good_row[b], ways.good_col[b]
-            to = aim(rules.rows, rules.cols, good_row, good_col, intercept, t, l, er, ec)
-            er = wrapped(er + shorter(er, to[0], rules.rows), rules.rows)
-            ec = wrapped(ec + shorter(ec, to[1], rules.cols), rules.cols)
-            _ask(rules, ways, crew, plan, keys, row, col, b, t, l, wishes, seen)
+            to = aim(rows, cols, way[:, GOOD_ROW:], way[:, GOOD_COL:], intercept, t, 0, er, ec)
+            er = wrapped(er + shorter(er, to[0], rows), rows)
+            ec = wrapped(ec + shorter(ec, to[1], cols), cols)
+            ask(scene, crew, rows, cols, t)
             for s in range(slots):
-                r, c = np.int64(row[s, b, t, l]), np.int64(col[s, b, t, l])
-                far = max(apart(r, er, rules.rows), apart(c, ec, rules.cols))
-                move = _toward(rules, r, c, er, ec) if far <= reach else wishes[s]
-                _move(rules, row, col, s, b, t, l, move)
-
-
-# ---------------------------------------------------------------- shared tables
-
-
-@kernel
-def _shared_session(rules, ways, habits, table, keys, play, b, l, row, col, at, actions, ahead):
-    """One play of all learners round one table; `at` holds their cells, row and column."""
-    slots, steps, cols, training = row.shape[0], rules.steps, rules.cols, play > 0
-    for s in range(slots):
-        at[s, 0], at[s, 1] = row[s, b, 0, l], col[s, b, 0, l]
-        here = table[0, at[s, 0] * cols + at[s, 1]]
-        actions[s], _ = choose(habits, here, keys[s, b, l], np.uint64(play * steps), training)
-    for t in range(steps):
-        for s in range(slots):
-            at[s, 2] = at[s, 0] * cols + at[s, 1]  # where it was
-            at[s, 0] = wrapped(at[s, 0] + actions[s] // 3 - 1, rules.rows)
-            at[s, 1] = wrapped(at[s, 1] + actions[s] % 3 - 1, cols)
-        _settle_tables(rules, ways, habits, table, keys, play, b, t, l, at, actions, ahead)
-        if not training:
-            for s in range(slots):
-                row[s, b, t + 1, l], col[s, b, t + 1, l] = at[s, 0], at[s, 1]
-
-
-@kernel
-def _settle_tables(rules, ways, habits, table, keys, play, b, t, l, at, actions, ahead):
-    """Choose the next actions, and write what this step brought into the table, in slot order.
-
-    Rows of the next step are not written in this one, so it does not matter that all choose first.
-    """
-    training, cols = play > 0, rules.cols
-    for s in range(len(actions)):
-        following, ahead[s] = 0, 0.0
-        if t + 1 < rules.steps:
-            values = table[t + 1, at[s, 0] * cols + at[s, 1]]
-            clock = np.uint64(play * rules.steps + t + 1)
-            following, best = choose(habits, values, keys[s, b, l], clock, training)
-            ahead[s] = values[following] if habits.sarsa else best
-        if training:
-            here = table[t, at[s, 2]]
-            reward = habits.scale * (reward_at(rules, ways, b, t + 1, l, at[s, 0], at[s, 1]) / 2)
-            a = actions[s]
-            here[a] += habits.alpha * (reward + habits.gamma * ahead[s] - here[a])
-        actions[s] = following
-
-
-@kernel
-def shared_table(rules, ways, habits, count, keys, row, col):
-    """`SharedQLearning` and `SharedSarsa`."""
-    slots, _, _, lanes = row.shape
-    table = np.empty((rules.steps, rules.rows * rules.cols, 9))
-    flat = table.reshape(-1)
-    at, actions = np.empty((slots, 3), np.int64), np.empty(slots, np.int64)
-    ahead = np.empty(slots)
-    for place in range(count):
-        b, l = place // lanes, place % lanes
-        for n in range(len(flat)):
-            flat[n] = habits.initial
-        for play in range(1, habits.sessions + 1):
-            _shared_session(
-                rules, ways, habits, table, keys, play, b, l, row, col, at, actions, ahead
-            )
-        _shared_session(rules, ways, habits, table, keys, 0, b, l, row, col, at, actions, ahead)
+                r, c = scene.at[s, 0], scene.at[s, 1]
+                move = scene.wishes[s]
+                if max(apart(r, er, rows), apart(c, ec, cols)) <= reach:
+                    move = toward(rows, cols, r, c, er, ec)
+                go(rows, cols, scene.at, s, move)
+            write(scene.at, b, t, l, row, col)

@@ -1,0 +1,91 @@
+"""Crossed designs in a plan: every combination of levels, from a few lines.
+
+    [[tests]]
+    instrument = "lambda-star"
+    minds = ["{protocol}({members}*{agents})", "{members}"]
+    [tests.factors]                      # settings, level by level
+    grid = [{rows = 5, cols = 5}, {rows = 10, cols = 10}]
+    size = [{agents = 2}, {agents = 5}]
+    [tests.words]                        # what the minds' names are made of
+    protocol = ["auction", "tree"]
+    members = ["local-search", "random"]
+
+becomes four tests of six minds each. A mind's name may also use any setting by its name.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from allminds.errors import Error, nearest
+
+
+def crossed(plan: dict[str, Any], where: str) -> dict[str, Any]:
+    """A plan with each crossed test replaced by its cells; what is not crossed stays as it is."""
+    tests = plan.get("tests")
+    if not isinstance(tests, list):
+        return plan
+    return plan | {"tests": [cell for test in tests for cell in _cells(test, where)]}
+
+
+def _cells(test: Any, where: str) -> Iterator[Any]:
+    if not isinstance(test, dict) or not ({"factors", "words"} & set(test)) or "levels" in test:
+        yield test
+        return
+    factors = _table(test.get("factors", {}), dict, f"{where}: factors", "settings")
+    words = _table(test.get("words", {}), str, f"{where}: words", "names")
+    rest = {key: value for key, value in test.items() if key not in ("factors", "words")}
+    for chosen in itertools.product(*factors.values()):
+        levels = dict(zip(factors, chosen, strict=True))
+        settings = dict(test.get("settings", {}))
+        for level in chosen:
+            settings |= level
+        minds = _named(test.get("minds", []), words, settings, where)
+        yield rest | {
+            "minds": list(minds),
+            "settings": settings,
+            "levels": {name: _label(level) for name, level in levels.items()},
+            "words": minds,
+        }
+
+
+def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]]:
+    """Names with a list of levels each."""
+    if not isinstance(given, dict):
+        raise Error(f"{where} must be a table of lists, not {given!r}")
+    for name, levels in given.items():
+        if not isinstance(levels, list) or not levels:
+            raise Error(f"{where}.{name} must be a list of {what}, not {levels!r}")
+        for level in levels:
+            if not isinstance(level, kind):
+                raise Error(f"{where}.{name} must be a list of {what}, and {level!r} is none")
+    return given
+
+
+def _named(
+    templates: Any, words: Mapping[str, list[str]], settings: Mapping[str, Any], where: str
+) -> dict[str, dict[str, str]]:
+    """Every mind's name, and the words that it is made of."""
+    minds: dict[str, dict[str, str]] = {}
+    for template in templates if isinstance(templates, list) else [templates]:
+        used = [field for _, field, _, _ in string.Formatter().parse(str(template)) if field]
+        for field in used:
+            if field not in words and field not in settings:
+                known = nearest(field, [*words, *settings])
+                raise Error(
+                    f"{where}: nothing is called '{field}' for the mind '{template}'; {known}"
+                )
+        mine = [name for name in words if name in used]
+        for chosen in itertools.product(*(words[name] for name in mine)):
+            levels = dict(zip(mine, chosen, strict=True))
+            minds[str(template).format_map(dict(settings) | levels)] = levels
+    return minds
+
+
+def _label(level: Mapping[str, Any]) -> str:
+    """How a level is called: its value, or 5x5 for two that are numbers."""
+    values = [str(value) for value in level.values()]
+    return "x".join(values) if all(value.isdigit() for value in values) else " ".join(values)
