@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import groups
 import growth
 import processes
 import ratios
@@ -99,6 +100,7 @@ def sections(quick: bool) -> Iterator[Table]:
         effort = Effort(0.2, 2)
         yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
         yield ratios.own_minds(effort, (1,))
+        yield groups.protocols(effort, (10,), ("stigmergy", "crowd", "tree"))
         yield processes.catalogues(((10, 100),), 1)
         yield processes.first_result(1)
         yield processes.memory((1_000_000,))
@@ -107,6 +109,8 @@ def sections(quick: bool) -> Iterator[Table]:
         effort = Effort(0.2, 4)
         yield ratios.kernels(effort, (1, 10))
         yield ratios.own_minds(effort, (1, 10))
+        yield groups.protocols(Effort(0.2, 2), (10, 20))
+        yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
         yield processes.first_result(2)
         yield processes.memory()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from allminds.administration.plan import Test
 from allminds.administration.store import RunFolder
 from allminds.contracts import Instrument
 from allminds.estimate import t_interval
+from allminds.report.designs import designs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +65,7 @@ class TestData:
     test: Test
     tool: Instrument
     summary: dict[str, Any]
+    number: int = 0  # its place in the plan
     traits: dict[str, str] = field(default_factory=dict)
     column: str | None = None  # of complexity
     points: list[Point] = field(default_factory=list)
@@ -74,34 +77,57 @@ class TestData:
         return [row["mind"] for row in self.summary["results"]]
 
     @property
+    def words(self) -> dict[str, dict[str, str]]:
+        """The words that each mind's name is made of, if the plan says so."""
+        pairs = zip(self.test.minds, self.minds, strict=True)
+        return {mind: self.test.words.get(text, {}) for text, mind in pairs}
+
+    @property
+    def settings_given(self) -> str:
+        """The settings as the plan gives them, in words."""
+        return settings_text(self.test.settings)
+
+    @property
     def binned(self) -> bool:
         """Whether a point stands for a range of complexities."""
         return any(point.label.startswith("[") for point in self.points)
 
 
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings in words: rows 5, cols 5."""
+    return ", ".join(f"{name} {_plain(value)}" for name, value in settings.items())
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def read_tests(folder: RunFolder) -> list[TestData]:
-    """Everything the report shows of a complete run."""
-    summaries = folder.summary()["tests"]
-    return [
-        _read_test(folder, number, test, summary)
-        for number, (test, summary) in enumerate(zip(folder.plan.tests, summaries, strict=True))
-    ]
+    """What the report shows of each test of a complete run; only figures of folded designs."""
+    folded = {n for design in designs(folder.plan.tests) if design.folded for n in design.cells}
+    tests = []
+    for number, summary in enumerate(folder.summary()["tests"]):
+        test = folder.plan.tests[number]
+        tool = registry.make_instrument(test.instrument, test.settings)
+        tests.append(TestData(test, tool, summary, number))
+        if number not in folded:
+            _read_test(folder, tests[-1])
+    return tests
 
 
-def _read_test(folder: RunFolder, number: int, test: Test, summary: dict[str, Any]) -> TestData:
-    tool = registry.make_instrument(test.instrument, test.settings)
-    found = TestData(test, tool, summary)
-    parts = folder.parts(number)
+def _read_test(folder: RunFolder, found: TestData) -> None:
+    """Add what the plots show."""
+    tool, parts = found.tool, folder.parts(found.number)
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
     sums = Sums(found.minds, levels)
+    columns = ["mind", "traits", "score", "status", *([found.column] if found.column else [])]
     for part in parts:
-        for rows in _batches(part, tool.slots, found.column):
+        for rows in batches(part, tool.slots, columns):
             sums.add(rows, tool.slots, found.column)
     found.traits = sums.traits
     found.points = sums.points() if found.column and len(levels) > 1 else []
     found.curve = _curve(folder, parts, found.minds)
-    return found
 
 
 # ---------------------------------------------------------------- complexities
@@ -169,15 +195,14 @@ def _round_step(least: float) -> float:
 # ---------------------------------------------------------------- records
 
 
-def _batches(part: Path, slots: int, column: str | None) -> Iterator[pa.Table]:
-    """The records of a part, some at a time, but never half an exercise."""
+def batches(part: Path, slots: int, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Some columns of a part's records, some rows at a time, but never half an exercise."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = ["mind", "traits", "score", "status", *([column] if column else [])]
     with pq.ParquetFile(part, read_dictionary=["status"]) as file:
         rest: pa.Table | None = None
-        for batch in file.iter_batches(_BATCH, columns=columns):
+        for batch in file.iter_batches(_BATCH, columns=list(columns)):
             rows = pa.Table.from_batches([batch])
             if rest is not None and len(rest):
                 rows = pa.concat_tables([rest, rows])
@@ -215,15 +240,13 @@ class Sums:
             total += np.bincount(place, weights, minlength=total.size).reshape(shape)
 
     def _minds_of(self, rows: pa.Table) -> NDArray[np.intp]:
-        """Each record's mind as its number; -1 for one that is not in the plan."""
-        coded = rows["mind"].combine_chunks().dictionary_encode()
-        names = coded.dictionary.to_pylist()
-        for code, name in enumerate(names):
-            first = -1 if name in self.traits else coded.indices.index(code).as_py()
-            if first >= 0:
-                self.traits[name] = rows["traits"][first].as_py() or ""
-        known = [self.minds.index(name) if name in self.minds else -1 for name in names]
-        numbers: NDArray[np.intp] = np.array(known, np.intp)[coded.indices.to_numpy()]
+        """Each record's mind as its number, with a look at what traits the new ones have."""
+        numbers = minds_of(rows, self.minds)
+        for number in np.unique(numbers[numbers >= 0]):
+            mind = self.minds[number]
+            if mind not in self.traits:
+                first = int(np.argmax(numbers == number))
+                self.traits[mind] = rows["traits"][first].as_py() or ""
         return numbers
 
     def points(self) -> list[Point]:
@@ -237,6 +260,32 @@ class Sums:
                     interval = _interval(n, total, squares)
                     found.append(Point(mind, place, label, int(n), total / n, interval))
         return found
+
+
+def minds_of(rows: pa.Table, minds: Sequence[str]) -> NDArray[np.intp]:
+    """Each record's mind as its number; -1 for one that is not in the plan."""
+    coded = rows["mind"].combine_chunks().dictionary_encode()
+    names = coded.dictionary.to_pylist()
+    known = [minds.index(name) if name in minds else -1 for name in names]
+    numbers: NDArray[np.intp] = np.array(known, np.intp)[coded.indices.to_numpy()]
+    return numbers
+
+
+def exercise_means(
+    folder: RunFolder, data: TestData, wanted: Iterable[tuple[str, tuple[int, ...]]]
+) -> dict[tuple[str, tuple[int, ...]], Floats]:
+    """By exercise, the mean score of a mind in some slots; NaN where it failed."""
+    found = {key: np.full(data.test.episodes, np.nan) for key in wanted}
+    slots, places = data.tool.slots, {mind: n for n, mind in enumerate(data.minds)}
+    for part in folder.parts(data.number) if found else ():
+        for rows in batches(part, slots, ["index", "mind", "score"]):
+            index = rows["index"].to_numpy()[::slots]
+            mind = minds_of(rows, data.minds)[::slots]
+            score = rows["score"].to_numpy().reshape(-1, slots)
+            for (name, these), values in found.items():
+                here = mind == places[name]
+                values[index[here]] = score[here][:, these].mean(axis=1)
+    return found
 
 
 def _interval(n: float, total: float, squares: float) -> tuple[float, float] | None:

@@ -67,6 +67,37 @@ class Frame:
     x_domain: tuple[float, float]
     y_domain: tuple[float, float]
     room: float  # for the labels at the right
+    ticks: tuple[float, ...] = ()  # where the x axis is marked; anywhere if none are given
+    tick_lines: tuple[tuple[str, ...], ...] = ()  # what stands there, if the ticks are 0, 1, 2, …
+
+
+# ---------------------------------------------------------------- panels
+
+
+def panels(
+    marks: Sequence[Mark],
+    shares: Sequence[dict[str, Style]],
+    labels: dict[str, str],
+    x: tuple[str, tuple[float, float]],
+    y: tuple[str, tuple[float, float]],
+    ticks: tuple[float, ...] = (),
+    tick_lines: tuple[tuple[str, ...], ...] = (),
+) -> list[str]:
+    """A panel for each share of the minds, all of one frame; an axis is a title and a domain."""
+    longest = max(len(labels[mind]) for share in shares for mind in share)
+    room = 26 + 6.6 * longest
+    frame = Frame(x[0], y[0], x[1], y[1], room, ticks, tick_lines)
+    return [
+        svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
+        for share in shares
+    ]
+
+
+def evenly(names: Sequence[str], most: int) -> list[list[str]]:
+    """The names in as few lots of at most `most` as will do, of nearly one size."""
+    lots = max(1, math.ceil(len(names) / most))
+    size = max(1, math.ceil(len(names) / lots))
+    return [list(names[first : first + size]) for first in range(0, max(len(names), 1), size)]
 
 
 # ---------------------------------------------------------------- places and names
@@ -134,8 +165,8 @@ def svg(
     chart = chart.properties(width=_inside(frame), height=HEIGHT, padding=PADDING)
     drawing = _dressed(chart).to_dict()
     drawing["datasets"] = {"points": data, "ends": ends}  # last: altair would copy and check them
-    svg: str = vl_convert.vegalite_to_svg(drawing)
-    return svg
+    made: str = vl_convert.vegalite_to_svg(drawing)
+    return made
 
 
 def _ordered(marks: Sequence[Mark], keys: dict[str, str]) -> list[Mark]:
@@ -207,7 +238,13 @@ def _names(frame: Frame, styles: dict[str, Style]) -> list[alt.Chart]:
 def _x(frame: Frame) -> alt.X:
     import altair as alt
 
-    return alt.X("x:Q", title=frame.x_title, scale=_scale(frame.x_domain))
+    axis: dict[str, Any] = {"values": list(frame.ticks), "labelOverlap": False}
+    if frame.tick_lines:
+        low, high = frame.x_domain
+        axis["labelExpr"] = f"{json.dumps(frame.tick_lines)}[datum.value]"
+        axis["labelLimit"] = _inside(frame) / (high - low) - 4
+    shown = alt.Axis(**axis) if frame.ticks else alt.Axis()
+    return alt.X("x:Q", title=frame.x_title, scale=_scale(frame.x_domain), axis=shown)
 
 
 def _y(frame: Frame, field: str) -> alt.Y:
@@ -248,6 +285,37 @@ def _shape(styles: dict[str, Style]) -> alt.Shape:
 
     scale = _of(styles, [style.shape for style in styles.values()])
     return alt.Shape("key:N", scale=scale, legend=None)
+
+
+def dots(
+    marks: Sequence[Mark], styles: dict[str, Style], title: str, domain: tuple[float, float]
+) -> str:
+    """One row a mind: its name, its mean and its interval along a common axis."""
+    import altair as alt
+    import vl_convert
+
+    keys = {mind: str(number) for number, mind in enumerate(styles)}
+    longest = max(len(mind) for mind in styles)
+    frame = Frame("", title, (0, 1), domain, 0)
+    rows = [_row(mark, keys[mark.mind], frame) | {"name": mark.mind} for mark in marks]
+    axis = alt.Axis(labelLimit=0, grid=True, title=None, domain=False, ticks=False, labelPadding=8)
+    base = alt.Chart(alt.NamedData("points")).encode(
+        y=alt.Y("name:N", sort=None, axis=axis), **_colour(styles)
+    )
+
+    def along(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=title, scale=_scale(domain))
+
+    rules = base.mark_rule(strokeWidth=1.4).encode(x=along("low"), x2="high:Q")
+    symbols = base.mark_point(filled=True, size=46, opacity=1)
+    symbols = symbols.encode(x=along("y"), shape=_shape(styles))
+    chart = alt.layer(rules, symbols).properties(
+        width=WIDTH - 30 - 6.6 * longest, height=24 * len(rows), padding=PADDING
+    )
+    drawing = _dressed(chart).to_dict()
+    drawing["datasets"] = {"points": rows}
+    made: str = vl_convert.vegalite_to_svg(drawing)
+    return made
 
 
 def _dressed(chart: alt.LayerChart) -> alt.LayerChart:

@@ -13,7 +13,7 @@ from allminds import registry
 from allminds.administration.plan import Plan
 from allminds.administration.store import RunFolder
 from allminds.errors import Error
-from allminds.report.data import TestData, read_tests
+from allminds.report.data import TestData, read_tests, settings_text
 
 NONE = "–"  # what cannot be estimated
 
@@ -131,13 +131,12 @@ def _listed(names: Sequence[str]) -> str:
 def _section(place: int, data: TestData, seed: int) -> dict[str, Any]:
     """What the page says about one test."""
     tool, results = data.tool, data.summary["results"]
-    given = ", ".join(f"{name} {_plain(value)}" for name, value in data.test.settings.items())
-    every = ", ".join(f"{name} {_plain(value)}" for name, value in data.summary["settings"].items())
+    given = data.settings_given
     return {
         "anchor": f"test-{place}",
         "heading": f"{tool.name}: {given}" if given else tool.name,
         "about": (tool.__doc__ or "").strip().partition("\n")[0],
-        "settings": every,
+        "settings": settings_text(data.summary["settings"]),
         "chance": tool.chance,
         "ceiling": tool.ceiling,
         "spread_over": tool.strata,
@@ -148,10 +147,6 @@ def _section(place: int, data: TestData, seed: int) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
 def _best_first(row: dict[str, Any]) -> tuple[bool, float]:
     """By score, those without one last."""
     return row["score"] is None, -(row["score"] or 0.0)
@@ -159,7 +154,7 @@ def _best_first(row: dict[str, Any]) -> tuple[bool, float]:
 
 def _rows(data: TestData) -> list[dict[str, Any]]:
     """The table of scores, best first: a mind's figures, its end of the scale and its traits."""
-    from allminds.report.plots import short_names
+    from allminds.report.drawing import short_names
 
     ends = {data.tool.floor_mind: "floor", data.tool.ceiling_mind: "ceiling"}
     numbers = {mind: short.rpartition(" #") for mind, short in short_names(data.minds).items()}

@@ -67,14 +67,11 @@ def _panels(
     titles: tuple[str, str],
     x_domain: tuple[float, float],
 ) -> list[str]:
-    drawn = {mark.mind for mark in marks}
+    shares = _shared_out(data, {mark.mind for mark in marks})
     labels = drawing.short_names(data.minds)
-    longest = max(len(labels[mind]) for mind in drawn)
-    frame = Frame(*titles, x_domain, y_domain(marks), 26 + 6.6 * longest)
-    return [
-        drawing.svg(frame, [mark for mark in marks if mark.mind in styles], styles, labels)
-        for styles in _shared_out(data, drawn)
-    ]
+    return drawing.panels(
+        marks, shares, labels, (titles[0], x_domain), (titles[1], y_domain(marks))
+    )
 
 
 def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:
@@ -82,12 +79,9 @@ def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:
     ends = {data.tool.floor_mind: FLOOR, data.tool.ceiling_mind or "": CEILING}
     fixed = {mind: style for mind, style in ends.items() if mind in drawn}
     others = [mind for mind in data.minds if mind not in ends]
-    count = max(1, math.ceil(len(others) / OTHERS))
-    size = max(1, math.ceil(len(others) / count))
     panels = []
-    for first in range(0, max(len(others), 1), size):
-        pairs = zip(others[first : first + size], STYLES, strict=False)
-        styles = {mind: style for mind, style in pairs if mind in drawn}
+    for lot in drawing.evenly(others, OTHERS):
+        styles = {m: style for m, style in zip(lot, STYLES, strict=False) if m in drawn}
         if styles or not others:
             panels.append(fixed | styles)
     return panels or [fixed]
