@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -227,6 +228,32 @@ def test_a_mind_that_fails_everything_has_no_score():
     row = evaluate("lambda-star", [lambda seen: 0], settings=SMALL, episodes=20)["results"][0]
     assert row["failed"] == 20
     assert row["score"] is row["stderr"] is row["ci95"] is row["normalised"] is None
+
+
+def test_objects_serve_as_minds_on_any_number_of_jobs(monkeypatch):
+    """A dataclass with its own equality has no hash; that must not matter."""
+    from allminds.instruments.torus.minds import LocalSearch, QLearning
+
+    monkeypatch.setattr(engine.Sitting, "chunk", lambda self: 100)
+    found = [
+        evaluate(
+            "lambda-star", [QLearning(sessions=2), LocalSearch(slip=0.1), MineToo(3)],
+            settings=SMALL, episodes=450, how=How(jobs=jobs),
+        )["results"]
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    assert [row["score"] for row in found[0]] == [row["score"] for row in found[1]]
+    assert [row["mind"] for row in found[0]] == ["QLearning", "LocalSearch", "MineToo"]
+
+
+@dataclasses.dataclass
+class MineToo:
+    """A user's dataclass, handed over as an object."""
+
+    action: int
+
+    def act(self, observation, random):
+        return self.action
 
 
 # ---------------------------------------------------------------- plans

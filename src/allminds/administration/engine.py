@@ -6,6 +6,7 @@ number of jobs and any chunk gives the same records.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,7 @@ from allminds.watch import Watch
 
 ENGINES = ("local",)
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
-COMPILED_WORK, PYTHON_WORK = 1 << 25, 1 << 18  # agent-steps in a task: about half a second
+COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
 
 
 @dataclass(frozen=True)
@@ -168,7 +169,9 @@ def _sent(sitting: Sitting) -> Sitting:
 
 
 def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:
-    return play(_known(sitting), number, first, last)
+    with contextlib.suppress(TypeError):  # a mind without a hash is made ready for every task
+        sitting = _known(sitting)
+    return play(sitting, number, first, last)
 
 
 @lru_cache(maxsize=8)
