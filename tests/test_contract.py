@@ -91,7 +91,7 @@ class Sums(Instrument):
     def show(self, observation: Any, form: str) -> Any:
         return f"{observation[0]} + {observation[1]} =" if form == "text" else observation
 
-    def read(self, answer: str) -> int | Failure:
+    def read(self, answer: str, observation: Any) -> int | Failure:
         return int(answer) if answer.isdigit() else Failure("malformed", answer)
 
 

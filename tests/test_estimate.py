@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.contracts import Block
+from allminds.blocks import Block
 from allminds.estimate import StratifiedMean
 
 

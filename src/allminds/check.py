@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from allminds import registry
+from allminds.blocks import Block
 from allminds.contracts import (
-    Block,
     Discrete,
     Exercise,
     Failure,
@@ -218,11 +218,12 @@ def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, s
     if isinstance(space, Discrete) and space.labels:
         answers = [space.labels[action - space.start]]
     for answer in answers:
+        said = tool.read(answer, seen)
         _require(
-            tool.read(answer) == action,
-            f"{tool.name}: the answer '{answer}' is read as {tool.read(answer)!r}, not {action!r}",
+            said == action,
+            f"{tool.name}: the answer '{answer}' is read as {said!r}, not {action!r}",
         )
-    nonsense = tool.read("\N{SNOWMAN} no such answer")
+    nonsense = tool.read("\N{SNOWMAN} no such answer", seen)
     _require(isinstance(nonsense, Failure), f"{tool.name}: nonsense is read as {nonsense!r}")
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from allminds.blocks import Block
     from allminds.estimate import Tally
     from allminds.watch import Watch
 
@@ -291,82 +292,6 @@ class Record:
 # ---------------------------------------------------------------- what is given to whom
 
 
-@dataclass
-class Block:
-    """The records of exercises first, first + 1, … for one line-up, as arrays [exercise, slot]."""
-
-    first: int
-    complexity: dict[str, NDArray[np.float64]]  # [exercise]
-    score: NDArray[np.float64]  # NaN where the exercise failed
-    learning: NDArray[np.float64]
-    status: NDArray[np.int8]  # index into STATUSES
-    steps: NDArray[np.int32]  # [exercise]
-    curve: NDArray[np.float64]  # [step]: rewards of all slots, summed over exercises that were ok
-    actions: NDArray[np.int16]  # [exercise, step, slot] of the traced ones, 0 where none was
-    reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
-
-    @classmethod
-    def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
-        """The records of consecutive exercises of at most `steps` steps as arrays."""
-        import numpy as np
-
-        def numbers(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
-            return np.array([[np.nan if x is None else x for x in row] for row in rows], float)
-
-        curve = np.zeros(steps)
-        kept, slots = max(0, min(traced, len(records))), len(records[0].score)
-        actions = np.zeros((kept, steps, slots), np.int16)
-        for n, record in enumerate(records):
-            if set(record.status) == {"ok"}:
-                curve[: record.steps] += np.sum(record.rewards, axis=1)
-            for step, made in enumerate(record.actions if n < kept else ()):
-                for slot, action in made.items():
-                    actions[n, step, slot] = action
-        return cls(
-            first=records[0].index,
-            complexity={
-                name: np.array([record.complexity[name] for record in records], float)
-                for name in records[0].complexity
-            },
-            score=numbers([record.score for record in records]),
-            learning=numbers([record.learning for record in records]),
-            status=np.array([[STATUSES.index(s) for s in r.status] for r in records], np.int8),
-            steps=np.array([record.steps for record in records], np.int32),
-            curve=curve,
-            actions=actions,
-            reasons={record.index: record.reason for record in records if record.reason},
-        )
-
-    @classmethod
-    def join(cls, blocks: Sequence[Block]) -> Block:
-        """Consecutive blocks as one."""
-        import numpy as np
-
-        curve = np.zeros(max(len(block.curve) for block in blocks))
-        for block in blocks:
-            curve[: len(block.curve)] += block.curve
-        traced = [block.actions for block in blocks if len(block.actions)] or [blocks[0].actions]
-        longest = max(actions.shape[1] for actions in traced)
-        padded = [np.pad(a, ((0, 0), (0, longest - a.shape[1]), (0, 0))) for a in traced]
-        reasons: dict[int, str] = {}
-        for block in blocks:
-            reasons |= block.reasons
-        return cls(
-            first=blocks[0].first,
-            complexity={
-                name: np.concatenate([block.complexity[name] for block in blocks])
-                for name in blocks[0].complexity
-            },
-            score=np.concatenate([block.score for block in blocks]),
-            learning=np.concatenate([block.learning for block in blocks]),
-            status=np.concatenate([block.status for block in blocks]),
-            steps=np.concatenate([block.steps for block in blocks]),
-            curve=curve,
-            actions=np.concatenate(padded),
-            reasons=reasons,
-        )
-
-
 class Fast(Protocol):
     """A quicker way to play one line-up, bit-equal to the plain one."""
 
@@ -389,6 +314,7 @@ class Instrument(ABC):
     chance: float  # expected score of a random mind
     ceiling: float  # the best there is
     adaptive: bool = False  # exercises depend on the subject's own history
+    length: int | None = None  # different exercises in a fixed form; None is no end of them
     strata: str | None = None  # the complexity column over whose values exercises are spread
     floor_mind: str = "random"
     ceiling_mind: str | None = None
@@ -404,8 +330,8 @@ class Instrument(ABC):
         """An observation as a person or a language model is shown it."""
 
     @abstractmethod
-    def read(self, answer: str) -> Any | Failure:
-        """An action from what a person or a language model wrote."""
+    def read(self, answer: str, observation: Any) -> Any | Failure:
+        """An action from what a person or a language model wrote, having been shown this."""
 
     def show_state(self, environment: Any, state: Any) -> str:  # noqa: ARG002 - for those who draw
         """The whole state as text, for a replay; what no mind may see included."""

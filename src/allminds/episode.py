@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from allminds.blocks import Block
 from allminds.contracts import (
-    Block,
     Environment,
     Exercise,
     Failure,

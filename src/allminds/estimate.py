@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Block
+from allminds.blocks import Block
 
 _ALIGNED = 1 << 14  # exercises summed together, whatever the chunks they came in
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allminds import registry
-from allminds.contracts import STATUSES, Block, Instrument, LineUp
+from allminds.blocks import Block
+from allminds.contracts import STATUSES, Instrument, LineUp
 
 if TYPE_CHECKING:
     import pandas as pd

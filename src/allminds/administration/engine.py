@@ -15,7 +15,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Block, Fast, Instrument, LineUp
+from allminds.blocks import Block
+from allminds.contracts import Fast, Instrument, LineUp
 from allminds.episode import form
 from allminds.errors import Error, nearest
 from allminds.watch import Watch

@@ -17,7 +17,8 @@ from allminds.administration.engine import Part, Sitting
 from allminds.administration.plan import Plan, Test
 from allminds.administration.store import RunFolder
 from allminds.administration.summary import Scores, summarise
-from allminds.contracts import Block, LineUp
+from allminds.blocks import Block
+from allminds.contracts import LineUp
 from allminds.errors import Error
 from allminds.settings import checked
 

@@ -11,7 +11,8 @@ import numpy as np
 from allminds import registry
 from allminds.administration.engine import Part, Sitting
 from allminds.administration.store import RunFolder
-from allminds.contracts import STATUSES, Block, Instrument
+from allminds.blocks import Block
+from allminds.contracts import STATUSES, Instrument
 from allminds.estimate import Tally
 
 if TYPE_CHECKING:

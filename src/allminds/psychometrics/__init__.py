@@ -1,1 +1,4 @@
-"""What scores mean: `factors` (what a score depends on), `groups` (against their members)."""
+"""What scores mean: `accuracy` (prediction on unseen tasks), `selection` (the cheapest mind or
+group that will do, and where curves cross), `factors` (what a score depends on), `groups` (against
+their members).
+"""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import STATUSES, Block, Failure
+from allminds.blocks import Block
+from allminds.contracts import STATUSES, Failure
 from allminds.instruments.torus.catalogue import base_rules
 from allminds.instruments.torus.kernels import singles, worlds
 from allminds.instruments.torus.kernels.worlds import LANES, Rules, Ways

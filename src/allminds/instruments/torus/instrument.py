@@ -186,7 +186,7 @@ class LambdaStar(Instrument):
             return f"<table>{cells}</table>"
         raise Error(f"{self.name} cannot be shown as {form}; choose text, html or array")
 
-    def read(self, answer: str) -> int | Failure:
+    def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
         """An action by its number 1..9 or its name."""
         text = answer.strip().lower()
         if text in ACTIONS:

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds import seeding
-from allminds.contracts import BatchMind, Block, Failure, LineUp, MindBase, Subject, Task
+from allminds.blocks import Block
+from allminds.contracts import BatchMind, Failure, LineUp, MindBase, Subject, Task
 from allminds.episode import malformed
 from allminds.instruments.torus.environment import MOVE, Foresight, View
 from allminds.instruments.torus.fast import Failures, Worlds, block_of, make_worlds

@@ -1,0 +1,68 @@
+"""How many members of a group are right: what every rule of voting starts from."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from allminds.errors import Error
+
+Floats = NDArray[np.float64]
+
+
+def accuracies(p: ArrayLike) -> Floats:
+    """The members' accuracies p as an array, or an error that says which one is wrong."""
+    try:
+        found = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Error(
+            f"accuracies are numbers from 0 to 1, one for each member, not {p!r}."
+        ) from None
+    if found.ndim != 1:
+        raise Error(f"accuracies are one list, a number for each member, not {found.ndim} deep.")
+    if not found.size:
+        raise Error("the group is empty; give the accuracy of at least one member.")
+    wrong = np.flatnonzero(~((found >= 0) & (found <= 1)))  # so that NaN is wrong too
+    if wrong.size:
+        member = int(wrong[0])
+        raise Error(f"the accuracy of member {member + 1} is {found[member]:g}; it lies in 0 to 1.")
+    return found
+
+
+def number_of_options(options: int) -> int:
+    """The number of options m, or an error: a vote needs two."""
+    if options < 2 or options != int(options):
+        raise Error(f"the number of options is {options}; it is a whole number, 2 or more.")
+    return int(options)
+
+
+def number_right(p: Floats) -> Floats:
+    """The probability d_a that exactly a of n independent members are right, for a = 0..n.
+
+    Binomial if all are equally accurate, else Poisson-binomial, member by member: sums of
+    products of probabilities, so that nothing overflows, cancels or turns negative. Ten thousand
+    unequal members take a tenth of a second, and time grows with their square.
+    """
+    if p.size and np.all(p == p[0]):
+        return _binomial(p.size, float(p[0]))
+    d = np.zeros(p.size + 1)
+    d[0] = 1.0
+    for before, right in enumerate(p):
+        d[1 : before + 2] = d[1 : before + 2] * (1 - right) + d[: before + 1] * right
+        d[0] *= 1 - right
+    return d
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """Outwards from the mode by the ratios of neighbours, as n! and p^n would leave the range."""
+    d = np.zeros(n + 1)
+    if p in (0.0, 1.0):
+        d[int(p) * n] = 1.0
+        return d
+    mode = min(n, int((n + 1) * p))
+    up, down = np.arange(mode, n), np.arange(mode, 0, -1)
+    d[mode] = 1.0
+    d[mode + 1 :] = np.cumprod((n - up) / (up + 1) * (p / (1 - p)))
+    d[:mode] = np.cumprod(down / (n - down + 1) * ((1 - p) / p))[::-1]
+    d /= d.sum()
+    return d
