@@ -22,7 +22,8 @@ def test_the_difference_and_its_interval_are_those_of_a_paired_t_test():
     assert found.interval == pytest.approx(tuple(test.confidence_interval(0.95)))
     assert found.verdict == "gains"
     assert gain(alone, together).verdict == "loses"
-    assert gain(alone, alone).verdict == "undecided"
+    assert gain(alone, alone).verdict == "the same"
+    assert gain(alone + rng.normal(0, 1, alone.shape), alone).verdict == "undecided"
 
 
 def test_exercises_that_failed_are_left_out():

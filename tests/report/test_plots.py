@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.report import plots
+from allminds.report import drawing, plots
 from allminds.report.data import Point, Stretch, TestData
 
 
@@ -57,7 +57,7 @@ def test_a_mind_that_got_nowhere_is_left_out():
 def test_intervals_that_dwarf_the_means_are_cut():
     found = data_of(["random", "mine"])
     assert plots.cut_intervals(found)
-    low, high = plots._y_domain([plots._mark(point) for point in found.points])
+    low, high = drawing.y_domain([plots._mark(point) for point in found.points])
     assert high - low < 1
 
 
@@ -75,9 +75,9 @@ def test_a_plot_shrinks_and_grows_with_the_page():
 def test_long_names_are_cut_and_stay_apart():
     minds = [f"q-learning(alpha=0.{n},gamma=0.9)" for n in range(9)]
     minds += ["random", "a/long/way/to/my/file.py:Mind"]
-    short = plots.short_names(minds)
+    short = drawing.short_names(minds)
     assert len(set(short.values())) == len(minds)
-    assert max(map(len, short.values())) <= plots.LONGEST_LABEL
+    assert max(map(len, short.values())) <= drawing.LONGEST_LABEL
     assert short["random"] == "random"
     assert short[minds[1]] == "q-learning #2"
     assert short[minds[-1]] == "file.py:Mind"
@@ -85,7 +85,7 @@ def test_long_names_are_cut_and_stay_apart():
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=8))
 def test_labels_keep_their_order_and_distance_and_stay_inside(wanted):
-    places = plots.spread(wanted, 0.1, -1, 1)
+    places = drawing.spread(wanted, 0.1, -1, 1)
     ordered = [place for _, place in sorted(zip(wanted, places, strict=True))]
     assert all(b - a >= 0.1 - 1e-9 for a, b in pairwise(ordered))
     assert min(places) >= -1 - 1e-9
@@ -93,4 +93,4 @@ def test_labels_keep_their_order_and_distance_and_stay_inside(wanted):
 
 
 def test_labels_that_do_not_collide_stay_where_they_are():
-    assert plots.spread([0.5, -0.5, 0.0], 0.1, -1, 1) == [0.5, -0.5, 0.0]
+    assert drawing.spread([0.5, -0.5, 0.0], 0.1, -1, 1) == [0.5, -0.5, 0.0]

@@ -6,10 +6,10 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from html_page import Page
 from scipy import stats
 
 from allminds import registry
@@ -18,7 +18,7 @@ from allminds.administration.run import How, run
 from allminds.administration.store import RunFolder
 from allminds.contracts import Discrete, Exercise, Instrument
 from allminds.errors import Error
-from allminds.report import data, plots, write_report
+from allminds.report import data, drawing, write_report
 from allminds.report.page import count, interval, number, plan_text
 from allminds.settings import Settings
 
@@ -34,42 +34,6 @@ class Sometimes:
     def act(self, observation, random):
         return 5 if random.below(40) else 99
 """
-
-
-class Page(HTMLParser):
-    """The tables of a page by class, as rows of text; its tags, attributes and text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tables: dict[str, list[list[list[str]]]] = {}
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str | None]] = []
-        self.source, self.text = text, ""
-        self.cell = False
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag == "table":
-            self.table = self.tables.setdefault(dict(attrs)["class"], [])
-            self.table.append([])
-        elif tag == "tr":
-            self.table[-1].append([])
-        elif tag in ("td", "th"):
-            self.table[-1][-1].append("")
-            self.cell = True
-        elif tag == "small":
-            self.cell = False
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            self.cell = False
-
-    def handle_data(self, text):
-        self.text += text
-        if self.cell:
-            self.table[-1][-1][-1] += text
 
 
 def page_of(folder: RunFolder, out) -> Page:
@@ -348,7 +312,7 @@ def test_many_steps_are_put_together(folder, monkeypatch):
 @pytest.fixture
 def no_plots(monkeypatch):
     """Plots take the time, and are not what these tests are about."""
-    monkeypatch.setattr(plots, "_svg", lambda *_: "<svg></svg>")
+    monkeypatch.setattr(drawing, "svg", lambda *_: "<svg></svg>")
 
 
 @pytest.mark.usefixtures("no_plots")

@@ -3,7 +3,7 @@
 For a fully crossed design. The mean score of every cell is split into the contributions of each
 factor and each pair of factors (they are orthogonal, the design being balanced); what is left is
 interactions of three and more, and chance. Intervals come from resampling exercises, the same
-ones in every cell, since all cells are given the same exercises.
+numbers in every cell, since exercises of the same number share their random words.
 """
 
 from __future__ import annotations
@@ -38,18 +38,28 @@ def variance_shares(
     kept = [n for n in range(len(names)) if scores.shape[n] > 1]
     pairs = list(itertools.combinations(kept, 2))
     effects = [(n,) for n in kept] + pairs
-    found = _shares(np.nanmean(scores, axis=-1), effects)
-    exercises = scores.shape[-1]
-    drawn = np.array([
-        _shares(np.nanmean(scores[..., rng.integers(exercises, size=exercises)], axis=-1), effects)
-        for _ in range(draws)
-    ])  # fmt: skip
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    found = np.array(_shares(np.nanmean(scores, axis=-1), effects))
+    drawn = np.array([_shares(means, effects) for means in _resampled(scores, rng, draws)])
+    drawn -= drawn.mean(axis=0) - found  # resampling adds chance of its own, and so a bias
+    low, high = np.clip(np.quantile(drawn, [0.025, 0.975], axis=0), 0.0, 1.0)
     made = [
         Effect(tuple(names[n] for n in of), float(share), (float(a), float(b)))
         for of, share, a, b in zip([*effects, ()], found, low, high, strict=True)
     ]
     return sorted(made[:-1], key=lambda effect: -effect.share) + made[-1:]
+
+
+def _resampled(scores: Scores, rng: np.random.Generator, draws: int) -> Scores:
+    """Cell means over resampled exercises: [draw, cells…]; one of failures alone stays as it was."""
+    exercises = scores.shape[-1]
+    counts = rng.multinomial(exercises, np.full(exercises, 1 / exercises), size=draws)
+    there = ~np.isnan(scores)
+    sums = np.where(there, scores, 0.0) @ counts.T
+    numbers = there @ counts.T
+    plain = np.nanmean(scores, axis=-1)[..., None]
+    means = np.where(numbers > 0, sums / np.maximum(numbers, 1), plain)
+    resampled: Scores = np.moveaxis(means, -1, 0)
+    return resampled
 
 
 def _shares(means: Scores, effects: Sequence[tuple[int, ...]]) -> list[float]:

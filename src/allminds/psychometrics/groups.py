@@ -1,4 +1,4 @@
-"""A group against its members: the same exercises, the same slots, with and without the protocol."""
+"""A group against its members: the same exercises and slots, with and without the protocol."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ class Gain:
     @property
     def verdict(self) -> str:
         """What the interval allows to be said."""
+        if self.interval == (0.0, 0.0):
+            return "the same"
         if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
             return "undecided"
         return "gains" if self.difference > 0 else "loses"

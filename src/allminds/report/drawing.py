@@ -87,9 +87,21 @@ def panels(
     longest = max(len(labels[mind]) for share in shares for mind in share)
     room = 26 + 6.6 * longest
     frame = Frame(x[0], y[0], x[1], y[1], room, ticks, tick_lines)
+    return same_width(
+        [
+            svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
+            for share in shares
+        ]
+    )
+
+
+def same_width(svgs: Sequence[str]) -> list[str]:
+    """Plots as wide as the widest, so that type has one size in all of them."""
+    size = re.compile(r'<svg([^>]*) width="([\d.]+)"([^>]*) viewBox="0 0 [\d.]+ ')
+    found = [size.search(svg) for svg in svgs]
+    widest = max((match[2] for match in found if match), key=float, default="0")
     return [
-        svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
-        for share in shares
+        size.sub(rf'<svg\1 width="{widest}"\3 viewBox="0 0 {widest} ', svg, count=1) for svg in svgs
     ]
 
 
@@ -288,7 +300,10 @@ def _shape(styles: dict[str, Style]) -> alt.Shape:
 
 
 def dots(
-    marks: Sequence[Mark], styles: dict[str, Style], title: str, domain: tuple[float, float]
+    marks: Sequence[Mark],
+    styles: dict[str, Style],
+    titles: tuple[str, str],
+    domain: tuple[float, float],
 ) -> str:
     """One row a mind: its name, its mean and its interval along a common axis."""
     import altair as alt
@@ -296,21 +311,24 @@ def dots(
 
     keys = {mind: str(number) for number, mind in enumerate(styles)}
     longest = max(len(mind) for mind in styles)
-    frame = Frame("", title, (0, 1), domain, 0)
+    frame = Frame(*titles, (0, 1), domain, 0)
     rows = [_row(mark, keys[mark.mind], frame) | {"name": mark.mind} for mark in marks]
-    axis = alt.Axis(labelLimit=0, grid=True, title=None, domain=False, ticks=False, labelPadding=8)
+    axis = alt.Axis(
+        labelLimit=0, grid=True, domain=False, ticks=False, labelPadding=8,
+        titleAlign="right", titleX=-8,
+    )  # fmt: skip
     base = alt.Chart(alt.NamedData("points")).encode(
-        y=alt.Y("name:N", sort=None, axis=axis), **_colour(styles)
+        y=alt.Y("name:N", sort=None, title=titles[0], axis=axis), **_colour(styles)
     )
 
     def along(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=title, scale=_scale(domain))
+        return alt.X(f"{field}:Q", title=titles[1], scale=_scale(domain))
 
     rules = base.mark_rule(strokeWidth=1.4).encode(x=along("low"), x2="high:Q")
     symbols = base.mark_point(filled=True, size=46, opacity=1)
     symbols = symbols.encode(x=along("y"), shape=_shape(styles))
     chart = alt.layer(rules, symbols).properties(
-        width=WIDTH - 30 - 6.6 * longest, height=24 * len(rows), padding=PADDING
+        width=WIDTH - 22 - 6.6 * longest, height=24 * len(rows), padding=PADDING
     )
     drawing = _dressed(chart).to_dict()
     drawing["datasets"] = {"points": rows}

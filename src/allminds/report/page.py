@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -13,7 +15,10 @@ from allminds import registry
 from allminds.administration.plan import Plan
 from allminds.administration.store import RunFolder
 from allminds.errors import Error
+from allminds.psychometrics.groups import Gain
+from allminds.report import cells, factors, groups
 from allminds.report.data import TestData, read_tests, settings_text
+from allminds.report.designs import designs
 
 NONE = "–"  # what cannot be estimated
 
@@ -39,10 +44,33 @@ def write_report(folder: RunFolder, out: Path) -> Path:
 
 def render(folder: RunFolder) -> str:
     """The page as text. It holds no date: the same run gives the same page."""
+    tests, found = read_tests(folder), designs(folder.plan.tests)
+    inside = {number for design in found if design.folded for number in design.cells}
+    together = groups.section(folder, tests, found)
+    sizes = [set(figure["tests"]) for figure in together["figures"]] if together else []
+    crossed = [factors.section(folder, d, tests, set(d.cells) in sizes) for d in found]
+    template = _environment().get_template("page.html.j2")
+    text: str = template.render(
+        title=_title(tests),
+        said=_sentence(tests),
+        groups=together,
+        factors=[section for section in crossed if section],
+        tests=[_section(data) for data in tests if data.number not in inside],
+        folded=[cells.section(design, tests) for design in found if design.folded],
+        ids=[_ids(data, folder.plan.seed) for data in tests],
+        plan=plan_text(folder.plan),
+        from_files=any(".py:" in mind for test in folder.plan.tests for mind in test.minds),
+        seed=folder.plan.seed,
+        run=folder.plan.run,
+        versions=folder.made["versions"],
+    )
+    return text
+
+
+def _environment() -> Any:
+    """Everything is escaped except the plots, which are made of escaped text already."""
     import jinja2
 
-    tests = read_tests(folder)
-    # Everything is escaped except the plots, which are made of escaped text already.
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -50,17 +78,9 @@ def render(folder: RunFolder) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "interval": interval, "count": count, "wraps": wraps}
-    return environment.get_template("page.html.j2").render(
-        title=_title(tests),
-        said=_sentence(tests),
-        tests=[_section(place, data, folder.plan.seed) for place, data in enumerate(tests, 1)],
-        plan=plan_text(folder.plan),
-        from_files=any(".py:" in mind for test in folder.plan.tests for mind in test.minds),
-        seed=folder.plan.seed,
-        run=folder.plan.run,
-        versions=folder.made["versions"],
-    )
+    filters = (number, interval, decided, count, wraps, percent, percents, drawn, listed, pre)
+    environment.filters |= {function.__name__: function for function in filters}
+    return environment
 
 
 # ---------------------------------------------------------------- figures as text
@@ -79,6 +99,27 @@ def interval(ends: Sequence[float] | None) -> str:
     return NONE if ends is None else f"[{number(ends[0])}, {number(ends[1])}]"
 
 
+def decided(found: Gain) -> str:
+    """A gain's interval; an end so near 0 that it looks like 0 keeps its sign if it counts."""
+    low, high = found.interval or (0.0, 0.0)
+    text = interval(found.interval)
+    if found.verdict == "loses" and number(high) == "0.000":
+        return text.replace(" 0.000]", " −0.000]")
+    if found.verdict == "gains" and number(low) == "0.000":
+        return text.replace("[0.000", "[+0.000")
+    return text
+
+
+def percent(share: float) -> str:
+    """A share in per cent, one decimal."""
+    return NONE if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def percents(ends: Sequence[float]) -> str:
+    """[low, high] in per cent."""
+    return NONE if math.isnan(ends[0]) else f"[{percent(ends[0])}, {percent(ends[1])}]"
+
+
 def count(value: int, what: str = "") -> str:
     """A whole number with its thousands apart, and what is counted: 1 mind, 2 minds."""
     return f"{value:,}" + (f" {what}" + ("s" if value != 1 else "") if what else "")
@@ -94,12 +135,26 @@ def wraps(name: str) -> Any:
     return Markup("<wbr>").join(Markup("<span>{}</span>").format(piece) for piece in pieces)
 
 
+def drawn(svg: str) -> Any:
+    """A plot as HTML."""
+    from markupsafe import Markup
+
+    return Markup(svg)
+
+
+def pre(text: str) -> Any:
+    """Text of an element: quotes may stay, and there are many in a plan."""
+    from markupsafe import Markup
+
+    return Markup(html.escape(text, quote=False))
+
+
 # ---------------------------------------------------------------- what was measured
 
 
 def _title(tests: Sequence[TestData]) -> str:
     names = dict.fromkeys(data.tool.name for data in tests)
-    return f"How {_minds_in(tests)} did on {_listed(list(names))}"
+    return f"How {_minds_in(tests)} did on {listed(list(names))}"
 
 
 def _sentence(tests: Sequence[TestData]) -> str:
@@ -111,7 +166,7 @@ def _sentence(tests: Sequence[TestData]) -> str:
         parts.append(name if times == 1 else f"{name} in {times} settings")
     same = len({tuple(data.minds) for data in tests}) == 1
     return (
-        f"{_minds_in(tests)} took {count(len(tests), 'test')} ({_listed(parts)}), "
+        f"{_minds_in(tests)} took {count(len(tests), 'test')} ({listed(parts)}), "
         f"{count(exercises, 'exercise')} in all, each given to every mind"
         + ("." if same else " of its test.")
     )
@@ -121,19 +176,26 @@ def _minds_in(tests: Sequence[TestData]) -> str:
     return count(len({mind for data in tests for mind in data.minds}), "mind")
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """One, two and three."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 # ---------------------------------------------------------------- one test
 
 
-def _section(place: int, data: TestData, seed: int) -> dict[str, Any]:
+def _ids(data: TestData, seed: int) -> str:
+    """The ids of a test's exercises."""
+    prefix = registry.exercise_prefix(data.tool, seed)
+    return f"{prefix}i with i from 0 to {data.test.episodes - 1}"
+
+
+def _section(data: TestData) -> dict[str, Any]:
     """What the page says about one test."""
     tool, results = data.tool, data.summary["results"]
     given = data.settings_given
     return {
-        "anchor": f"test-{place}",
+        "anchor": f"test-{data.number + 1}",
         "heading": f"{tool.name}: {given}" if given else tool.name,
         "about": (tool.__doc__ or "").strip().partition("\n")[0],
         "settings": settings_text(data.summary["settings"]),
@@ -143,7 +205,6 @@ def _section(place: int, data: TestData, seed: int) -> dict[str, Any]:
         "rows": _rows(data),
         "failures": [_failure(row) for row in results if row["failed"]],
         "figures": _figures(data),
-        "ids": f"{registry.exercise_prefix(tool, seed)}i with i from 0 to {data.test.episodes - 1}",
     }
 
 
@@ -179,8 +240,6 @@ def _failure(row: dict[str, Any]) -> dict[str, Any]:
 
 def _figures(data: TestData) -> list[dict[str, Any]]:
     """The plots with their captions and their figures; none where there is nothing to plot."""
-    from markupsafe import Markup
-
     from allminds.report import plots
 
     found: list[dict[str, Any]] = []
@@ -201,7 +260,6 @@ def _figures(data: TestData) -> list[dict[str, Any]]:
         found[-1]["curve"] = data.curve
     for figure in found:
         figure["column"] = data.column
-        figure["panels"] = [Markup(svg) for svg in figure["panels"]]
     return found
 
 

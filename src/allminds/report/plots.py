@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from allminds.report import drawing
 from allminds.report.data import Point, Stretch, TestData
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Frame, Mark, Style, y_domain
+from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
 
 OTHERS = 6  # minds in a panel besides the floor and the ceiling
 

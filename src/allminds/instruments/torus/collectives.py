@@ -42,6 +42,7 @@ class Protocol:
     members: Sequence[Subject] = ()
 
     is_group = True
+    alone = "local-search"  # what a member is by itself, if none is named
 
     def __post_init__(self) -> None:
         """A member may not practise: it would learn from actions that were not its own."""
@@ -303,6 +304,8 @@ class SharedTable:
 class SharedQLearning(SharedTable):
     """Q-learning with one table for all (P4 §5.2.2); the parameters of `q-learning`."""
 
+    alone = "q-learning"
+
     members: Sequence[Subject] = ()
     alpha: float = 0.3
     gamma: float = 0.3
@@ -321,6 +324,8 @@ class SharedQLearning(SharedTable):
 @group("shared-sarsa", INSTRUMENT)
 class SharedSarsa(SharedQLearning):
     """SARSA with one table for all; the parameters of `sarsa`."""
+
+    alone = "sarsa"
 
     def __post_init__(self) -> None:
         """As many learners as there are slots, when it is known."""

@@ -1,0 +1,51 @@
+"""A crossed design of many cells: one table of all of them instead of a section for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from allminds.report.data import TestData, settings_text
+from allminds.report.designs import Design, by_words
+
+
+def section(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
+    """What the page says about the cells of a design."""
+    cells = [tests[number] for number in design.cells]
+    settings = dict(cells[0].summary["settings"])
+    for data in cells:
+        for name, value in data.summary["settings"].items():
+            if name in settings and settings[name] != value:
+                del settings[name]
+    tool = cells[0].tool
+    rows = [row for data in cells for row in _rows(data)]
+    return {
+        "tool": tool,
+        "about": (tool.__doc__ or "").strip().partition("\n")[0],
+        "settings": settings_text(settings),
+        "factors": design.levels,
+        "cells": len(cells),
+        "episodes": cells[0].test.episodes,
+        "rows": rows,
+        "failures": _failures(rows),
+    }
+
+
+def _rows(data: TestData) -> list[dict[str, Any]]:
+    """The minds of one cell, by the words they are made of."""
+    shown, levels = by_words(data.words), list(data.test.levels.values())
+    return [
+        row | {"levels": levels, "shown": shown[row["mind"]]} for row in data.summary["results"]
+    ]
+
+
+def _failures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Who failed, over all cells."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        new = {"mind": row["shown"], "failed": 0, "episodes": 0, "reason": ""}
+        total = found.setdefault(row["shown"], new)
+        total["failed"] += row["failed"]
+        total["episodes"] += row["episodes"]
+        total["reason"] = total["reason"] or row["reason"] or ""
+    return [total for total in found.values() if total["failed"]]

@@ -1,0 +1,278 @@
+"""Groups: each against its members on the same exercises, and how they do as they grow."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from allminds import registry
+from allminds.administration.store import RunFolder
+from allminds.contracts import Instrument, Subject
+from allminds.errors import Error
+from allminds.names import Name, parse
+from allminds.psychometrics.groups import Gain, gain
+from allminds.report import drawing
+from allminds.report.data import Floats, TestData, exercise_means, settings_text
+from allminds.report.designs import Design
+from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
+
+Slots = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of a test, and the single minds its members are when alone, with their slots."""
+
+    mind: str
+    kinds: dict[str, Slots]  # none where it is not known who they are
+
+    @property
+    def protocol(self) -> str:
+        """Its name without its members."""
+        name = parse(self.mind)
+        return str(Name(name.name, (), name.keywords))
+
+    @property
+    def members(self) -> str:
+        """Who they are, and how many of each if they differ."""
+        kinds = self.kinds.items()
+        if len(self.kinds) == 1:
+            return next(iter(self.kinds))
+        return ", ".join(f"{len(slots)} {kind}" for kind, slots in kinds)
+
+    @property
+    def label(self) -> str:
+        """Protocol / members, or the protocol alone if no members are named."""
+        return f"{self.protocol} / {self.members}" if parse(self.mind).arguments else self.protocol
+
+
+# ---------------------------------------------------------------- who is in a group
+
+
+def groups_of(data: TestData) -> list[Group]:
+    """The groups of a test."""
+    found = []
+    for mind in data.minds:
+        try:
+            seat = registry.line_up(mind, data.tool).seats[0]
+        except Error:  # a mind of a file that is gone
+            continue
+        if seat.subject.group:
+            kinds: dict[str, Slots] = {}
+            for slot, name in zip(seat.slots, alone(seat.subject, data.tool), strict=False):
+                kinds[name] = (*kinds.get(name, ()), slot)
+            found.append(Group(mind, kinds))
+    return found
+
+
+def alone(subject: Subject, tool: Instrument) -> list[str]:
+    """The single mind that each member of a group is when alone, slot by slot.
+
+    They are the members that the name has. Where it has none, the group's attribute `alone` names
+    one mind for all slots, which takes over the parameters in brackets that it has too.
+    """
+    if subject.members:
+        return [member.name for member in subject.members]
+    name = parse(subject.name)
+    single = getattr(subject.make(), "alone", "")
+    maker = registry.minds(tool.name).get(single)
+    if maker is None:
+        return []
+    has = inspect.signature(maker).parameters
+    kept = tuple((key, value) for key, value in name.keywords if key in has)
+    return [str(Name(single, (), kept))] * tool.slots
+
+
+# ---------------------------------------------------------------- against their members
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A group and its members alone: by exercise the difference, of all slots and by kind."""
+
+    group: Group
+    all: Floats
+    by_kind: dict[str, Floats]
+
+
+def pairs(folder: RunFolder, data: TestData, groups: Sequence[Group]) -> Iterator[Pair]:
+    """The differences, slot by slot, of every group whose members are in the test alone."""
+    able = [group for group in groups if _comparable(group, data)]
+    wanted = {
+        (mind, slots): None
+        for group in able
+        for kind, slots in group.kinds.items()
+        for mind in (group.mind, kind)
+    }
+    means = exercise_means(folder, data, wanted)
+    for group in able:
+        by_kind = {
+            kind: means[group.mind, slots] - means[kind, slots]
+            for kind, slots in group.kinds.items()
+        }
+        whole = np.zeros(data.test.episodes)
+        for kind, slots in group.kinds.items():
+            whole += by_kind[kind] * (len(slots) / data.tool.slots)
+        yield Pair(group, whole, by_kind)
+
+
+def _comparable(group: Group, data: TestData) -> bool:
+    everybody = sum(map(len, group.kinds.values())) == data.tool.slots
+    return everybody and all(kind in data.minds for kind in group.kinds)
+
+
+def _gain(differences: Floats) -> Gain | None:
+    return gain(differences[:, None], np.zeros((len(differences), 1)))
+
+
+def _row(group: Group, found: Gain) -> dict[str, Any]:
+    return {"protocol": group.protocol, "members": group.members, "gain": found, "kinds": []}
+
+
+def gains(folder: RunFolder, data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
+    """The gains of one test's groups, largest first, and whom there is nothing to say about."""
+    rows = []
+    for pair in pairs(folder, data, groups):
+        found = _gain(pair.all)
+        if found is None:
+            continue
+        rows.append(_row(pair.group, found))
+        if len(pair.by_kind) > 1:
+            kinds = [
+                {"kind": kind, "slots": len(pair.group.kinds[kind]), "gain": _gain(values)}
+                for kind, values in pair.by_kind.items()
+            ]
+            rows[-1]["kinds"] = sorted(kinds, key=_largest)
+    levels = ", ".join(f"{name} {level}" for name, level in data.test.levels.items())
+    return {
+        "heading": levels or f"{data.tool.name} {data.settings_given}".strip(),
+        "rows": sorted(rows, key=_largest),
+        "without": [group.mind for group in groups if not _comparable(group, data)],
+    }
+
+
+def _largest(row: dict[str, Any]) -> float:
+    return -float(row["gain"].difference)
+
+
+def pooled_gains(
+    folder: RunFolder, cells: Sequence[TestData], groups: dict[int, list[Group]]
+) -> dict[str, Any]:
+    """The gains over all cells of a design: by exercise, the mean difference over the cells."""
+    sums: dict[str, Floats] = {}
+    first: dict[str, Group] = {}
+    verdicts: dict[str, list[str]] = {}
+    for data in cells:
+        for pair in pairs(folder, data, groups[data.number]):
+            label, found = pair.group.label, _gain(pair.all)
+            first.setdefault(label, pair.group)
+            sums[label] = sums.get(label, np.zeros(len(pair.all))) + pair.all
+            verdicts.setdefault(label, []).append(found.verdict if found else "undecided")
+    rows = []
+    for label, group in first.items():
+        found = _gain(sums[label] / len(verdicts[label]))
+        if found is not None:
+            counted = {word: verdicts[label].count(word) for word in ("gains", "loses")}
+            rows.append(_row(group, found) | counted | {"cells": len(verdicts[label])})
+    return {"rows": sorted(rows, key=_largest), "cells": len(cells)}
+
+
+# ---------------------------------------------------------------- score against size
+
+
+def size_series(tests: Iterable[TestData]) -> list[list[TestData]]:
+    """Tests that differ in `agents` only, smallest first."""
+    found: dict[str, dict[int, TestData]] = {}
+    for data in tests:
+        settings = dict(data.summary["settings"])
+        agents = settings.pop("agents", None)
+        if agents is not None:
+            like = f"{data.tool.name} {data.test.episodes} {settings}"
+            found.setdefault(like, {}).setdefault(agents, data)
+    return [[of[size] for size in sorted(of)] for of in found.values() if len(of) > 1]
+
+
+def size_figure(
+    series: Sequence[TestData], groups: dict[int, list[Group]]
+) -> dict[str, Any] | None:
+    """Score against size: a line for every group, and its members alone beside it."""
+    marks: list[Mark] = []
+    rows: list[dict[str, Any]] = []
+    kinds: dict[str, list[str]] = {}  # of each group
+    for data in series:
+        names = {group.mind: group.label for group in groups[data.number]}
+        kinds |= {group.label: list(group.kinds) for group in groups[data.number]}
+        singles = {kind for group in groups[data.number] for kind in group.kinds}
+        for row in data.summary["results"]:
+            if row["score"] is None or row["mind"] not in names.keys() | singles:
+                continue
+            name = names.get(row["mind"], row["mind"])
+            low, high = row["ci95"] or (row["score"], row["score"])
+            agents = data.summary["settings"]["agents"]
+            marks.append(Mark(name, agents, row["score"], low, high))
+            rows.append(row | {"group": name, "agents": agents})
+    drawn = [mark.mind for mark in marks]
+    lines = [name for name in dict.fromkeys(drawn) if drawn.count(name) > 1]
+    if not any(name in kinds for name in lines):
+        return None
+    marks = [mark for mark in marks if mark.mind in lines]
+    rows = [row for row in rows if row["group"] in lines]
+    rows.sort(key=lambda row: lines.index(row["group"]))
+    settings = {key: value for key, value in series[0].test.settings.items() if key != "agents"}
+    return {
+        "tool": series[0].tool.name,
+        "settings": settings_text(settings),
+        "tests": [data.number for data in series],
+        "panels": _size_panels(marks, _shares(lines, kinds)),
+        "rows": rows,
+    }
+
+
+def _shares(lines: Sequence[str], kinds: dict[str, list[str]]) -> list[dict[str, Style]]:
+    """The lines of each panel: some groups, and those that their members are alone."""
+    shares = []
+    for lot in drawing.evenly([name for name in lines if name in kinds], len(STYLES)):
+        singles = [kind for name in lot for kind in kinds[name] if kind in lines]
+        reference = dict(zip(dict.fromkeys(singles), (CEILING, FLOOR), strict=False))
+        shares.append(reference | dict(zip(lot, STYLES, strict=False)))
+    return shares
+
+
+def _size_panels(marks: Sequence[Mark], shares: Sequence[dict[str, Style]]) -> list[str]:
+    sizes = sorted({mark.x for mark in marks})
+    margin = 0.03 * (sizes[-1] - sizes[0])
+    labels = drawing.short_names([name for share in shares for name in share])
+    return drawing.panels(
+        marks, shares, labels,
+        ("agents", (sizes[0] - margin, sizes[-1] + margin)),
+        ("score, with 95 % intervals", drawing.y_domain(marks)),
+        tuple(sizes),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- the section
+
+
+def section(
+    folder: RunFolder, tests: Sequence[TestData], designs: Sequence[Design]
+) -> dict[str, Any] | None:
+    """What the page says about groups; nothing if no test has any."""
+    groups = {data.number: groups_of(data) for data in tests}
+    if not any(groups.values()):
+        return None
+    folded = [design for design in designs if design.folded]
+    inside = {number for design in folded for number in design.cells}
+    single = [data for data in tests if data.number not in inside and groups[data.number]]
+    tables = [gains(folder, data, groups[data.number]) for data in single]
+    pooled = [pooled_gains(folder, [tests[n] for n in d.cells], groups) for d in folded]
+    figures = (size_figure(series, groups) for series in size_series(single))
+    return {
+        "tables": [table for table in tables if table["rows"]],
+        "pooled": [table for table in pooled if table["rows"]],
+        "without": sorted({mind for table in tables for mind in table["without"]}),
+        "figures": [figure for figure in figures if figure],
+    }
