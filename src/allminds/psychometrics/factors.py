@@ -50,7 +50,7 @@ def variance_shares(
 
 
 def _resampled(scores: Scores, rng: np.random.Generator, draws: int) -> Scores:
-    """Cell means over resampled exercises, [draw, cells…]; of failures alone, the mean as it was."""
+    """Cell means over resampled exercises, [draw, cells…]; failures alone leave it as it was."""
     exercises = scores.shape[-1]
     counts = rng.multinomial(exercises, np.full(exercises, 1 / exercises), size=draws)
     there = ~np.isnan(scores)
