@@ -90,7 +90,10 @@ def evaluate(
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")
     ] = None,
-    episodes: Annotated[int, typer.Option(help="Exercises each mind is given.")] = 1000,
+    episodes: Annotated[
+        int | None,
+        typer.Option(help="Exercises each mind is given; 1000, or all of a fixed form."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
     jobs: JobsOption = CORES,
     as_json: JsonOption = False,
@@ -115,8 +118,8 @@ def evaluate(
     with watching() as progress:
         how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = runs.evaluate(
-            instrument, minds, settings=settings, episodes=episodes, seed=seed,
-            time_limit=time_limit, how=how,
+            instrument, minds, settings=settings, seed=seed, time_limit=time_limit, how=how,
+            episodes=(tool.length or 1000) if episodes is None else episodes,
         )  # fmt: skip
     if as_json:
         _print_json(found | {"results": [_as_promised(row) for row in found["results"]]})

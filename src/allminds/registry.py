@@ -159,7 +159,7 @@ def _fits(who: Subject, tool: Instrument) -> Subject:
 def _resolve(name: Name, tool: Instrument) -> Subject:
     maker = _find(name.name, tool)
     text = str(replace(name, times=1))
-    if getattr(maker, "is_group", False):
+    if getattr(maker, "takes_members", _is_group(maker)):
         members = tuple(
             member
             for argument in name.arguments

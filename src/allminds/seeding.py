@@ -127,3 +127,7 @@ class Random:
     def at(self, step: int) -> Random:
         """The same stream at another step."""
         return Random(self.key, step)
+
+    def part(self, number: int) -> Random:
+        """A stream of its own for a part of a mind, such as a member that votes."""
+        return Random(int(_python.fold(self.key, number)), self.step)

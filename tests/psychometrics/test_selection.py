@@ -17,7 +17,6 @@ from allminds.psychometrics.selection import (
     cheapest_group,
     crossings,
     group_curve,
-    least_ability,
 )
 from allminds.voting import majority_accuracy, plurality_accuracy
 
@@ -110,14 +109,6 @@ def test_two_crossings_within_one_step_are_both_found():
 
 
 # --- the least ability ---
-
-
-@given(st.floats(0.1, 100), st.floats(0, 0.9), st.floats(0.01, 0.99))
-def test_the_least_ability_is_just_of_use(difficulty, chance, share):
-    epsilon = share * (1 - chance)
-    alpha = least_ability(difficulty, chance, epsilon)
-    found = chance + (1 - chance) * math.exp(-difficulty / alpha)
-    assert found == pytest.approx(chance + epsilon)
 
 
 # --- the cheapest ---
@@ -224,8 +215,6 @@ CURVE = mind(5, 3)
         (lambda: crossings(CURVE, CURVE, 3, 3), "no range"),
         (lambda: crossings(CURVE, lambda d: d, 0, 9), "from 0 to 1"),
         (lambda: crossings(CURVE, lambda d: 0.5, 0, 9), "for each difficulty"),
-        (lambda: least_ability(-1, 0.5, 0.1), "0 or more"),
-        (lambda: least_ability(1, 0.5, 0.5), "below 0.5"),
         (lambda: group_curve([]), "empty"),
         (lambda: group_curve([CURVE], "plurality"), "number of options"),
         (lambda: group_curve([CURVE], "plurality", 1)(np.ones(1)), "2 or more"),

@@ -97,18 +97,6 @@ def _dip(gap: Callable[[float], float], low: float, high: float, sign: float) ->
     return [float(brentq(gap, x, y, xtol=1e-12)) for x, y in ((low, at), (at, high))]
 
 
-def least_ability(difficulty: float, chance: float, epsilon: float) -> float:
-    """The least ability α that is of use at difficulty D: accuracy ε above the chance level c.
-
-    From Eq. 1, c + (1 - c) e^(-D/α) >= c + ε.
-    """
-    if difficulty < 0 or not 0 <= chance < 1:
-        raise Error(f"difficulty {difficulty} must be 0 or more, and chance {chance} from 0 to 1.")
-    if not 0 < epsilon < 1 - chance:
-        raise Error(f"epsilon is {epsilon}; it lies above 0 and below {1 - chance:g}, 1 - chance.")
-    return difficulty / math.log((1 - chance) / epsilon)
-
-
 def group_curve(
     members: Sequence[Curve],
     rule: Rule = "majority",

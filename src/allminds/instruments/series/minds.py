@@ -1,0 +1,159 @@
+"""Minds for letter series (P0, Table 1).
+
+P0 defines them for the next letter. Asked for a letter inside, they continue the part before the
+blank; where that is shorter than two letters, the part after it read backwards (decided). A letter
+that is not among the options is answered by lot among them (decided).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from allminds.contracts import MindBase, Traits
+from allminds.errors import Error
+from allminds.instruments.series.environment import BLANK, LETTERS, NO_ANSWER, Item
+from allminds.registry import mind
+from allminds.seeding import Random
+
+INSTRUMENT = "c-test"
+
+
+def run_up(item: Item) -> str:
+    """The letters that lead to the blank."""
+    before, _, after = item.shown.partition(BLANK)
+    return before if len(before) >= 2 or len(after) < 2 else after[::-1]
+
+
+def later(letter: str, distance: int) -> str:
+    """The letter so many places on, round the alphabet."""
+    return LETTERS[(LETTERS.index(letter) + distance) % 26]
+
+
+def distances(letters: str, apart: int = 1) -> list[int]:
+    """d(θ_{i+y} - θ_i), 0..25, between letters y apart (P0 Definition 2)."""
+    pairs = zip(letters, letters[apart:], strict=False)
+    return [(LETTERS.index(b) - LETTERS.index(a)) % 26 for a, b in pairs]
+
+
+class LetterMind(MindBase):
+    """A mind that has a letter in mind; override `letter`."""
+
+    def letter(self, item: Item) -> str | None:
+        """The letter for the blank, or None for none."""
+        raise NotImplementedError
+
+    def act(self, observation: Item, random: Random) -> int:
+        """Its letter as one of the options."""
+        letter = self.letter(observation)
+        if letter is None:
+            return NO_ANSWER
+        place = observation.options.find(letter)
+        return place if place >= 0 else random.below(len(observation.options))
+
+
+@mind("mode", INSTRUMENT)
+class Mode(LetterMind):
+    """The most frequent letter, the left-most among equals."""
+
+    def letter(self, item: Item) -> str:
+        """Of all that is shown."""
+        shown = item.shown.replace(BLANK, "")
+        return max(shown, key=shown.count)
+
+
+@mind("min-repetition", INSTRUMENT)
+class MinRepetition(LetterMind):
+    """The least frequent letter, the left-most among equals."""
+
+    def letter(self, item: Item) -> str:
+        """Of all that is shown."""
+        shown = item.shown.replace(BLANK, "")
+        return min(shown, key=shown.count)
+
+
+@dataclass
+class Distance(LetterMind):
+    """Shared by the two distance minds: a distance between neighbours is added to the last letter.
+
+    P0's text and formula disagree: by `frequency` is the formula (the least or most frequent
+    distance, the first among equals), by `value` the text (the smallest or largest).
+    """
+
+    by: Literal["frequency", "value"] = "frequency"
+
+    def __post_init__(self) -> None:
+        """By one or the other."""
+        if self.by not in ("frequency", "value"):
+            raise Error(f"by must be frequency or value, not '{self.by}'")
+
+    def choose(self, found: list[int]) -> int:
+        """Which of the distances."""
+        raise NotImplementedError
+
+    def letter(self, item: Item) -> str:
+        """The last letter, that much on."""
+        letters = run_up(item)
+        return later(letters[-1], self.choose(distances(letters) or [0]))
+
+
+@dataclass
+@mind("min-distance", INSTRUMENT)
+class MinDistance(Distance):
+    """Adds the least frequent distance between neighbours to the last letter."""
+
+    def choose(self, found: list[int]) -> int:
+        """The least frequent, or the smallest."""
+        return min(found) if self.by == "value" else min(found, key=found.count)
+
+
+@dataclass
+@mind("max-distance", INSTRUMENT)
+class MaxDistance(Distance):
+    """Adds the most frequent distance between neighbours to the last letter."""
+
+    def choose(self, found: list[int]) -> int:
+        """The most frequent, or the largest."""
+        return max(found) if self.by == "value" else max(found, key=found.count)
+
+
+@dataclass
+@mind("pattern", INSTRUMENT)
+class Pattern(LetterMind):
+    """Continues the pattern of distances between letters y apart, by P0's pseudo-algorithm."""
+
+    y: int = 1
+
+    traits = Traits(deterministic=True)
+
+    def __post_init__(self) -> None:
+        """Letters are at least one apart."""
+        if self.y < 1:
+            raise Error(f"pattern: y must be 1 or more, not {self.y}")
+
+    def letter(self, item: Item) -> str | None:
+        """The letter y before the blank, that much on; none where the series is too short."""
+        letters = run_up(item)
+        found = distances(letters, self.y)
+        if not found:
+            return None
+        return later(letters[len(letters) - self.y], next_distance(found))
+
+
+def next_distance(found: list[int]) -> int:
+    """P0 Table 1: repeat the stretch between two occurrences of the list of unique distances.
+
+    An index past the end of the pattern falls back to its first element (decided).
+    """
+    unique = list(Counter(found))
+    span = len(unique)
+    starts = [i for i in range(len(found) - span + 1) if found[i : i + span] == unique]
+    if len(starts) > 1:
+        pattern = found[starts[0] : starts[1]]
+    elif len(found) > 1:
+        pattern = [found[-2]]  # the paper's D_y(|D_y| - 1), counted from 1
+    else:
+        pattern = found
+    index = len(found) - len(pattern) * len(starts)
+    return pattern[index] if 0 <= index < len(pattern) else pattern[0]

@@ -1,0 +1,51 @@
+"""The 35 published items of the C-test, with the hit rates of the students who took them.
+
+J. Hernández-Orallo, "Beyond the Turing Test", Journal of Logic, Language and Information 9 (2000)
+447-466. 48 students, five options, -1/4 for a wrong one, so blanks were possible: never put these
+rates beside free answers without a word. The author leaves induction item 11 out of his totals.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Task = Literal["induction", "abduction"]
+
+
+class Published(NamedTuple):
+    """One item: the series with `_` at the blank, its answer, k and the students' hit rate."""
+
+    task: Task
+    number: int
+    shown: str
+    answer: str
+    k: int
+    students: float
+
+
+_INDUCTION = """
+ababab_ a 7 .875    acbdce_ d 10 .333   aczbya_ x 10 .396   aazzyy_ x 7 .833    aazcyex_ g 12 .292
+aaabbbc_ c 8 .854   azbdcegf_ h 13 .417 adgj_ m 9 .708      cabdbccecd_ d 14 .104
+aaaabbbbc_ c 9 .854 aacyawy_ u 12 .188  abdeg_ h 10 .875    aabbzabb_ y 11 .292
+zayxxuw_ r 14 .000  zaxava_ t 11 .354   abazaayza_ x 10 .167 aaazbby_ c 12 .292
+aadazca_ y 13 .146  azbzzyby_ y 12 .125 bazbayba_ x 11 .375
+"""
+_ABDUCTION = """
+hgf_dcba e 7 .917   a_bbccd a 7 .938    a_azaya a 8 .354    aa_yyawwy c 13 .146 _bzayzxy a 8 .542
+aa_zzayyz b 9 .354  ax_vwtu y 10 .438   ayw_wuwus y 13 .188 abcf_hk g 12 .625
+acb_dceeedf d 11 .083 ad_zcbyba c 13 .083 ab_bcacdb z 13 .083 aa_cyex z 12 .208
+_abyzabxyzabwxyz z 12 .312 zz_zyyxyx y 10 .188
+"""
+
+
+def _items(task: Task, text: str) -> tuple[Published, ...]:
+    words = text.split()
+    rows = [words[n : n + 4] for n in range(0, len(words), 4)]
+    return tuple(
+        Published(task, number, shown, answer, int(k), float(students))
+        for number, (shown, answer, k, students) in enumerate(rows, start=1)
+    )
+
+
+INDUCTION = _items("induction", _INDUCTION)
+ABDUCTION = _items("abduction", _ABDUCTION)

@@ -1,0 +1,91 @@
+"""Accuracy, ability and difficulty (P0 §4-6): the curve, its fits, and what may be said from them.
+
+`curve` has Eq. 1 with its inverses, `fit` a mind's ability, `models` and `held_out` the rival
+curves and which of them foresees unseen answers, `information` and `adaptive` what to ask next,
+`predict` what is predicted and what is supported by data.
+"""
+
+from allminds.psychometrics.accuracy.adaptive import AdaptiveTest, administer
+from allminds.psychometrics.accuracy.counts import Counts
+from allminds.psychometrics.accuracy.curve import (
+    ability,
+    accuracy,
+    accuracy_difference,
+    chance_level,
+    combined_ability,
+    difficulty,
+    difficulty_at_equal_accuracy,
+    least_useful_ability,
+    moderate_difficulty,
+    options,
+)
+from allminds.psychometrics.accuracy.fit import (
+    Ability,
+    Omega,
+    consistent,
+    log_likelihood,
+    lower_bounds,
+    maximum_likelihood,
+    omega,
+    score_errors,
+    scores,
+)
+from allminds.psychometrics.accuracy.held_out import Comparison, HeldOut, compare
+from allminds.psychometrics.accuracy.information import (
+    expected_stderr,
+    item_information,
+    most_informative_ratio,
+)
+from allminds.psychometrics.accuracy.likelihood import Curve
+from allminds.psychometrics.accuracy.models import CURVES, Fit, fit_curve
+from allminds.psychometrics.accuracy.predict import (
+    InferredDifficulty,
+    Predicted,
+    Prediction,
+    Supported,
+    clopper_pearson,
+    infer_difficulty,
+    prediction,
+)
+
+__all__ = [
+    "CURVES",
+    "Ability",
+    "AdaptiveTest",
+    "Comparison",
+    "Counts",
+    "Curve",
+    "Fit",
+    "HeldOut",
+    "InferredDifficulty",
+    "Omega",
+    "Predicted",
+    "Prediction",
+    "Supported",
+    "ability",
+    "accuracy",
+    "accuracy_difference",
+    "administer",
+    "chance_level",
+    "clopper_pearson",
+    "combined_ability",
+    "compare",
+    "consistent",
+    "difficulty",
+    "difficulty_at_equal_accuracy",
+    "expected_stderr",
+    "fit_curve",
+    "infer_difficulty",
+    "item_information",
+    "least_useful_ability",
+    "log_likelihood",
+    "lower_bounds",
+    "maximum_likelihood",
+    "moderate_difficulty",
+    "most_informative_ratio",
+    "omega",
+    "options",
+    "prediction",
+    "score_errors",
+    "scores",
+]
