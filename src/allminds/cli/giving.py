@@ -1,26 +1,15 @@
-"""The command line: one verb each. Heavy imports wait until a command needs them."""
+"""Giving tests: run, evaluate, list, report, replay; and complexity."""
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from allminds.cli.app import JsonOption, app, print_json
 from allminds.errors import Error
-
-app = typer.Typer(
-    name="allminds",
-    help="Measure minds: programs, learners, language models, people, and groups of them.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 
 CORES = os.cpu_count() or 1
 MOST_TABLES = 8  # on the screen
@@ -29,7 +18,6 @@ MindOption = Annotated[
     typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
 ]
 JobsOption = Annotated[int, typer.Option(min=1, help="Threads or processes.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
 StrictOption = Annotated[bool, typer.Option(help="Stop at the first exercise that fails.")]
 EngineOption = Annotated[str, typer.Option(help="Where to play: local.")]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
@@ -122,7 +110,7 @@ def evaluate(
             episodes=(tool.length or 1000) if episodes is None else episodes,
         )  # fmt: skip
     if as_json:
-        _print_json(found | {"results": [_as_promised(row) for row in found["results"]]})
+        print_json(found | {"results": [_as_promised(row) for row in found["results"]]})
     else:
         show_test(found)
 
@@ -141,7 +129,7 @@ def list_what(
         raise Error(f"cannot list '{what}'; {nearest(what, kinds)}")
     found = listing(what)
     if as_json:
-        _print_json({what: found})
+        print_json({what: found})
     else:
         show_listing(found)
 
@@ -172,7 +160,7 @@ def replay(
 
     steps = replayed(RunFolder.open(run), exercise, mind, test - 1)
     if as_json:
-        _print_json(steps.as_json())
+        print_json(steps.as_json())
     else:
         print(steps.as_text())
 
@@ -192,7 +180,7 @@ def complexity(
         name = measure or "lz76"
         value = measured(sequence, name)
         if as_json:
-            _print_json({"measure": name, "value": value})
+            print_json({"measure": name, "value": value})
         else:
             print(f"{value:g}")
         return
@@ -223,53 +211,8 @@ def _as_promised(row: dict[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in keys}
 
 
-def _print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
-
-
 def _free_folder() -> Path:
     number = 1
     while (Path("runs") / str(number)).exists():
         number += 1
     return Path("runs") / str(number)
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        import importlib.metadata
-
-        print(f"allminds {importlib.metadata.version('allminds')}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
-    ] = False,
-) -> None:
-    pass
-
-
-_UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's own
-
-
-def main() -> None:
-    """Run the command line; what a user can mend is one line and exit code 2."""
-    try:
-        app(standalone_mode=False)
-    except Error as error:
-        sys.exit(_said(str(error)))
-    except _UsageError as error:
-        where, wrong = error.ctx.command_path if error.ctx else "allminds", error.format_message()
-        sys.exit(_said(f"{wrong.rstrip('.')}; see {where} --help") if wrong else 2)
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
-    except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _said(sentence: str) -> int:
-    print(f"allminds: {' '.join(sentence.split())}", file=sys.stderr)
-    return 2

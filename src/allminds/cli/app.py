@@ -1,0 +1,70 @@
+"""The command line itself: its name, its version, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from allminds.errors import Error
+
+app = typer.Typer(
+    name="allminds",
+    help="Measure minds: programs, learners, language models, people, and groups of them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
+
+
+def print_json(value: Any) -> None:
+    """What a command prints with --json."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import importlib.metadata
+
+        print(f"allminds {importlib.metadata.version('allminds')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+_UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's own
+
+
+def main() -> None:
+    """Run the command line; what a user can mend is one line and exit code 2."""
+    try:
+        app(standalone_mode=False)
+    except Error as error:
+        sys.exit(_said(str(error)))
+    except _UsageError as error:
+        where, wrong = error.ctx.command_path if error.ctx else "allminds", error.format_message()
+        sys.exit(_said(f"{wrong.rstrip('.')}; see {where} --help") if wrong else 2)
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _said(sentence: str) -> int:
+    print(f"allminds: {' '.join(sentence.split())}", file=sys.stderr)
+    return 2

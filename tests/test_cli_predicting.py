@@ -1,0 +1,75 @@
+"""predict, vote, crossing and select as a user meets them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from test_cli import allminds
+
+
+def found(*words):
+    done = allminds(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_predict_prints_a_row_for_every_combination():
+    rows = found("predict", "--ability", 11.28, "--difficulty", "5..7", "--options", "2,10")["rows"]
+    assert [(row["difficulty"], row["options"]) for row in rows] == [
+        (5.0, 2), (6.0, 2), (7.0, 2), (5.0, 10), (6.0, 10), (7.0, 10),
+    ]  # fmt: skip
+    assert rows[0]["accuracy"] == pytest.approx(0.5 + 0.5 * 2.718281828459045 ** (-5 / 11.28))
+
+
+def test_the_figures_of_the_paper():
+    assert found("vote", 0.55, 0.55, 0.63)["accuracy"] == pytest.approx(0.6144, abs=5e-5)
+    plurality = found("vote", 0.55, 0.55, 0.63, "--rule", "plurality", "--options", 3)
+    assert plurality["accuracy"] == pytest.approx(0.6661, abs=5e-5)
+    (alone,) = found("crossing", 12, "12,12,12", "--options", 3)["crossings"]
+    assert alone == pytest.approx(16.64, abs=0.005)
+    (mixed,) = found("crossing", 12, "12,12,16.33", "--options", 3)["crossings"]
+    assert mixed == pytest.approx(22.64, abs=0.005)
+    assert found("crossing", 12, "12,12,12", "--options", 2)["crossings"] == []
+    assert found("crossing", 12, 12)["equal"] is True
+
+
+def test_select_names_the_cheapest():
+    pool = ["--mind", "a=12:1", "--mind", "b=20:3", "--task", 5, "--task", 8]
+    assert found("select", *pool, "--threshold", 0.6)["members"] == ["a"]
+    assert found("select", *pool, "--threshold", 0.75)["members"] == ["b"]
+    assert found("select", *pool, "--threshold", 0.99)["members"] == []
+
+
+def test_a_figure_is_drawn_whole(tmp_path):
+    for name in ("a.svg", "a.png"):
+        words = ("predict", "--ability", "5,10", "--difficulty", "0..20", "--plot", tmp_path / name)
+        assert allminds(*words).returncode == 0
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.png", "a.svg"]
+
+
+BAD = [
+    (["predict", "--ability", "0", "--difficulty", "5"], "above 0"),
+    (["predict", "--ability", "5", "--difficulty", "-5"], "difficulty"),
+    (["predict", "--ability", "5", "--difficulty", "hard"], "not 'hard'"),
+    (["predict", "--ability", "5", "--difficulty", "9..1"], "is no range"),
+    (["predict", "--ability", "5", "--difficulty", "5", "--options", "2.5"], "whole numbers"),
+    (["predict", "--ability", "5", "--difficulty", "5", "--plot", "x.gif"], "ends in .svg or .png"),
+    (["vote", "1.5"], "1.5"),
+    (["vote", "0.5", "--rule", "dice"], "no rule 'dice'"),
+    (["vote", "0.5", "0.5", "--ties", "maybe"], "maybe"),
+    (["crossing", "a", "b"], "not 'a'"),
+    (["crossing", "12", "13", "--difficulty", "5"], "a range such as 5..25"),
+    (["select", "--mind", "a=12", "--task", "5", "--threshold", "0.6"], "NAME=ABILITY:COST"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), BAD, ids=[" ".join(words) for words, _ in BAD])
+def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path):
+    done = allminds(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
