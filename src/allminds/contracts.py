@@ -54,7 +54,7 @@ class Discrete:
             return False
         try:
             return self.start <= operator.index(action) < self.start + self.n
-        except TypeError:
+        except Exception:  # a mind may hand over anything
             return False
 
 
@@ -81,6 +81,11 @@ class Traits:
     learns: bool = False
     sees: Literal["own", "future"] = "own"
     practice: int = 0  # rehearsals on the same exercise before it counts
+
+    def __post_init__(self) -> None:
+        """Nobody rehearses less than not at all."""
+        if self.practice < 0:
+            raise Error(f"a mind's practice must be 0 or more, not {self.practice}")
 
     def __str__(self) -> str:
         words = [
@@ -271,6 +276,13 @@ class Failure:
 
     status: Status
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        """A known status, and some reason in any case."""
+        if self.status not in STATUSES[1:]:
+            raise Error(f"a failure's status is one of {', '.join(STATUSES[1:])}")
+        if not self.reason:
+            object.__setattr__(self, "reason", self.status)
 
 
 @dataclass(frozen=True)

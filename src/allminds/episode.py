@@ -25,7 +25,7 @@ from allminds.contracts import (
 )
 from allminds.errors import Error
 from allminds.seeding import MINDS, WORLD, Random, key
-from allminds.watch import Watch
+from allminds.watch import Watch, malformed
 
 
 class Episode:
@@ -138,11 +138,6 @@ class Episode:
         for team in self.environment.teams:
             if len({rewards[slot] for slot in team}) > 1:
                 raise Error(f"{where}: slots {team} are one team but were rewarded differently")
-
-
-def malformed(action: Any) -> Failure:
-    """The failure of a mind that gave this for an action."""
-    return Failure("malformed", f"{repr(action)[:60]} is not one of the actions")
 
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:

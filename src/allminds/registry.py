@@ -13,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import inspect
 import json
+import os
 import sys
 import typing
 from collections.abc import Callable, Iterable, Mapping
@@ -187,13 +188,15 @@ def _find(name: str, tool: Instrument) -> Any:
 def _imported(name: str) -> Any:
     """``package.module:Name`` or ``path/to/file.py:Name``."""
     where, _, what = name.rpartition(":")
+    if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
+        sys.path.append(os.getcwd())
     try:
         module = (
             _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
     except ModuleNotFoundError as error:
         raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Error(f"importing '{where}' failed: {type(error).__name__}: {error}") from error
     if not hasattr(module, what):
         public = [key for key in vars(module) if not key.startswith("_")]
@@ -257,8 +260,10 @@ def _subject_of(
     make = functools.partial(maker, *arguments, **values)
     try:
         probe = make()  # a wrong parameter is found here, once, and not in the midst of a run
-    except TypeError as error:
-        raise Error(f"cannot make {text}: {error}") from None
+    except Error:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Error(f"cannot make {text}: {type(error).__name__}: {error}") from None
     return Subject(text, make, _traits(probe), _is_group(probe), members)
 
 

@@ -37,6 +37,8 @@ def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str
     if first["type"] == "value_error":
         said = str(first["ctx"]["error"])
         return f"{where}: {path}: {said}" if path else f"{where}: {said}"
+    if first["type"] == "too_short":
+        return f"{where}: {path} must not be empty"
     if first["type"] == "literal_error":
         return f"{where}: {path} must be {first['ctx']['expected']}, not {first['input']!r}"
     told = first["msg"].removeprefix("Input should be ").partition(", unable")[0]

@@ -19,8 +19,29 @@ class Hang(BaseException):
     """
 
 
+class Failed(Exception):
+    """Raised by a protocol whose member failed: the failure is the group's."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+
+def malformed(action: Any) -> Failure:
+    """The failure of a mind that gave this for an action."""
+    return Failure("malformed", f"{shown(action, repr)} is not one of the actions")
+
+
+def shown(thing: Any, how: Callable[[Any], str]) -> str:
+    """What somebody else's object says of itself, if it can, cut short and fit for a file."""
+    try:
+        text = how(thing)[:200]
+    except Exception:
+        text = f"<{type(thing).__name__}>"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 class Watch:
-    """Calls a mind's code and breaks in when one call takes longer than `seconds`.
+    """Calls a mind's code and breaks in when one call takes 1 to 1.5 times `seconds`.
 
     A timer ticks in the background; a call is broken off at the third tick within it. So a
     call costs one addition, not a system call. Signals reach the main thread only: in another
@@ -39,7 +60,9 @@ class Watch:
         self.inside = True
         try:
             return function(*arguments)
-        except (Hang, Exception) as error:
+        except KeyboardInterrupt:  # the user's, not the mind's
+            raise
+        except BaseException as error:  # a mind may raise anything, SystemExit too
             return self.failure(error)
         finally:
             self.inside = False
@@ -48,9 +71,11 @@ class Watch:
         """What a mind's exception comes to; our own errors are the user's to mend."""
         if isinstance(error, Error):
             raise error
+        if isinstance(error, Failed):
+            return error.failure
         if isinstance(error, Hang):
             return Failure("timeout", f"gave no answer within {self.seconds:g} s")
-        return Failure("error", f"{type(error).__name__}: {error}")
+        return Failure("error", f"{type(error).__name__}: {shown(error, str)}")
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Watch]:

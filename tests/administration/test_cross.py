@@ -11,7 +11,7 @@ from allminds.errors import Error
 TEST = {
     "instrument": "lambda-star",
     "minds": ["{protocol}({members}*{agents})", "{members}", "random"],
-    "settings": {"k": "any", "agents": 1},
+    "settings": {"k": "any"},
     "factors": {
         "grid": [{"rows": 5, "cols": 5}, {"rows": 6, "cols": 7}],
         "size": [{"agents": 2}, {"agents": 3}],
@@ -50,6 +50,15 @@ def test_what_is_not_crossed_stays_as_it_is():
         ({"factors": {"grid": [5]}}, "5 is none"),
         ({"words": {"protocol": [1]}}, "1 is none"),
         ({"minds": ["{protocoll}"]}, "did you mean 'protocol'"),
+        ({"minds": ["{"]}, "cannot read the mind '{'"),
+        ({"minds": ["{agents:zz}"]}, "plain names in its braces"),
+        ({"minds": 3}, "minds a list of names"),
+        ({"settings": 3}, "settings must be a table"),
+        ({"settings": {"agents": 1}}, "settings and factors.size both set 'agents'"),
+        ({"factors": {"g": [{"rows": 5}], "h": [{"rows": 6}]}}, "g and factors.h both set 'rows'"),
+        ({"factors": {"grid": [{"rows": 5}, {"rows": 5}]}}, "an empty level, or one twice"),
+        ({"factors": {"protocol": [{"rows": 5}]}}, "is a factor and a word"),
+        ({"words": {"protocol": ["tree", "tree"], "members": ["random"]}}, "a level twice"),
     ],
 )
 def test_a_crossed_test_that_cannot_be_is_one_sentence(change, said):

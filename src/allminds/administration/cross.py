@@ -37,19 +37,44 @@ def _cells(test: Any, where: str) -> Iterator[Any]:
         return
     factors = _table(test.get("factors", {}), dict, f"{where}: factors", "settings")
     words = _table(test.get("words", {}), str, f"{where}: words", "names")
+    settings, templates = test.get("settings", {}), test.get("minds", [])
+    if not isinstance(settings, dict) or not isinstance(templates, list):
+        raise Error(f"{where}: settings must be a table, and minds a list of names")
+    _check_apart(factors, words, settings, where)
     rest = {key: value for key, value in test.items() if key not in ("factors", "words")}
     for chosen in itertools.product(*factors.values()):
         levels = dict(zip(factors, chosen, strict=True))
-        settings = dict(test.get("settings", {}))
+        here = dict(settings)
         for level in chosen:
-            settings |= level
-        minds = _named(test.get("minds", []), words, settings, where)
+            here |= level
+        minds = _named(templates, words, here, where)
         yield rest | {
             "minds": list(minds),
-            "settings": settings,
+            "settings": here,
             "levels": {name: _label(level) for name, level in levels.items()},
             "words": minds,
         }
+
+
+def _check_apart(
+    factors: Mapping[str, list[Any]], words: Mapping[str, list[str]],
+    settings: Mapping[str, Any], where: str,
+) -> None:  # fmt: skip
+    """Every factor has settings and levels of its own, or its effect would be another's."""
+    both = next((name for name in factors if name in words), None)
+    if both:
+        raise Error(f"{where}: '{both}' is a factor and a word; call one of them otherwise")
+    owner = dict.fromkeys(settings, "settings")
+    for name, levels in factors.items():
+        labels = [_label(level) for level in levels]
+        if len(set(labels)) < len(labels) or not all(levels):
+            raise Error(f"{where}: factors.{name} has an empty level, or one twice")
+        for setting in {setting for level in levels for setting in level}:
+            if owner.setdefault(setting, name) != name:
+                raise Error(f"{where}: {owner[setting]} and factors.{name} both set '{setting}'")
+    for name, levels in words.items():
+        if len(set(levels)) < len(levels):
+            raise Error(f"{where}: words.{name} has a level twice")
 
 
 def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]]:
@@ -70,8 +95,8 @@ def _named(
 ) -> dict[str, dict[str, str]]:
     """Every mind's name, and the words that it is made of."""
     minds: dict[str, dict[str, str]] = {}
-    for template in templates if isinstance(templates, list) else [templates]:
-        used = [field for _, field, _, _ in string.Formatter().parse(str(template)) if field]
+    for template in templates:
+        used = _fields(str(template), where)
         for field in used:
             if field not in words and field not in settings:
                 known = nearest(field, [*words, *settings])
@@ -83,6 +108,18 @@ def _named(
             levels = dict(zip(mine, chosen, strict=True))
             minds[str(template).format_map(dict(settings) | levels)] = levels
     return minds
+
+
+def _fields(template: str, where: str) -> list[str]:
+    """The names in braces."""
+    try:
+        parsed = list(string.Formatter().parse(template))
+    except ValueError as error:
+        raise Error(f"{where}: cannot read the mind '{template}': {error}") from None
+    for _, field, spec, conversion in parsed:
+        if field is not None and (not field or spec or conversion):
+            raise Error(f"{where}: '{template}' must have plain names in its braces, as {{agents}}")
+    return [field for _, field, _, _ in parsed if field]
 
 
 def _label(level: Mapping[str, Any]) -> str:

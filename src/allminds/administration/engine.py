@@ -18,7 +18,6 @@ from allminds import registry
 from allminds.blocks import Block
 from allminds.contracts import Fast, Instrument, LineUp
 from allminds.episode import form
-from allminds.errors import Error, nearest
 from allminds.watch import Watch
 
 ENGINES = ("local",)
@@ -123,11 +122,9 @@ def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
 
 
 def play_all(
-    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], jobs: int, engine: str
+    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], jobs: int
 ) -> Iterator[Part]:
     """Play what is missing of every sitting; parts come in the order of their exercises."""
-    if engine not in ENGINES:
-        raise Error(f"there is no engine '{engine}'; {nearest(engine, ENGINES)}")
     for number, (sitting, missing) in enumerate(zip(sittings, gaps, strict=True)):
         todo = tasks(sitting, missing)
         if jobs == 1:

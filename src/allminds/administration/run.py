@@ -19,7 +19,7 @@ from allminds.administration.store import RunFolder
 from allminds.administration.summary import Scores, summarise
 from allminds.blocks import Block
 from allminds.contracts import LineUp
-from allminds.errors import Error
+from allminds.errors import Error, nearest
 from allminds.settings import checked
 
 if TYPE_CHECKING:
@@ -40,9 +40,13 @@ class How:
     progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
 
     def __post_init__(self) -> None:
-        """Jobs are counted from 1."""
+        """Jobs are counted from 1, and the engine is one that there is."""
         if self.jobs < 1:
             raise Error(f"jobs must be 1 or more, not {self.jobs}")
+        if self.engine not in engine.ENGINES:
+            raise Error(
+                f"there is no engine '{self.engine}'; {nearest(self.engine, engine.ENGINES)}"
+            )
 
 
 def evaluate(
@@ -120,7 +124,7 @@ def _play(
     total = sum(n * len(sitting.minds) for n, sitting in zip(counts, sittings, strict=True))
     done = 0
     how.progress(what, done, total)
-    for part in engine.play_all(sittings, gaps, how.jobs, how.engine):
+    for part in engine.play_all(sittings, gaps, how.jobs):
         sitting = sittings[part.sitting]
         if how.strict:
             _stop_at_failure(sitting, part, what)

@@ -26,7 +26,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.
 
 def print_json(value: Any) -> None:
     """What a command prints with --json."""
-    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy number as a plain one; anything else by its name."""
+    return value.item() if hasattr(value, "item") else str(value)
 
 
 def _version(asked: bool) -> None:

@@ -1,10 +1,10 @@
-"""The instrument `c-test`: the published items as a fixed form."""
+"""The instrument `c-test`: the published items, or fresh certified ones of wanted complexity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -19,20 +19,27 @@ from allminds.instruments.series.environment import (
     Question,
     Scoring,
 )
-from allminds.instruments.series.options import five_options
+from allminds.instruments.series.options import five_options, rival_letters
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 from allminds.instruments.series.tally import WeightedHits
 from allminds.seeding import MAKING, Random, key
 from allminds.settings import Settings, checked
 
+if TYPE_CHECKING:
+    from allminds.instruments.series.bank import Question as Certified
+
+
+ALL_K = "7..15"  # cut to what the bank has; any other range must be there whole
+
 
 class CTestSettings(Settings):
     """Settings of the C-test."""
 
-    form: Literal["published"] = Field("published", description="which items")
+    form: Literal["published", "generated"] = Field("published", description="which items")
     task: Literal["induction", "abduction", "both"] = Field(
         "induction", description="the next letter, a missing one, or both"
     )
+    k: str = Field(ALL_K, description="complexities of generated items: a value or low..high")
     options: int = Field(26, description="26 for a free answer, or 5")
     scoring: Scoring = Field("weighted", description="r̃, or points as given to people")
 
@@ -43,14 +50,24 @@ class CTestSettings(Settings):
             raise ValueError(f"{value} will not do; choose 26 for a free answer, or 5")
         return value
 
+    @field_validator("k", mode="before")
+    @classmethod
+    def _k_is_a_range(cls, value: Any) -> str:
+        text = str(value).strip()
+        low, dots, high = text.partition("..")
+        if low.isdigit() and (high.isdigit() if dots else True) and int(low) <= int(high or low):
+            return text
+        raise ValueError(f"'{text}' is not a value or a range such as 7..12")
+
 
 @registry.instrument
 class CTest(Instrument):
     """C-test: complete a series of letters whose simplest explanation has a known complexity k.
 
     After Hernández-Orallo (2000). An exercise is one question: the next letter (induction) or a
-    missing one (abduction), with the k that the author gives. The score r̃ weighs every hit by k.
-    The items are public: a language model may have met them.
+    missing one (abduction). The score r̃ weighs every hit by k: the author's for the published
+    items, which are public, so that a language model may have met them; for generated ones k is
+    reconstructed, the cost of the cheapest program on a machine of ten instructions.
 
     **Actions**: an option by its number from 0, or -1 for no answer.
     **Observation** `Item`: the series with `_` at the blank, and the letters to choose from.
@@ -62,6 +79,7 @@ class CTest(Instrument):
     version = 1
     slots = 1
     ceiling = 1.0
+    ceiling_mind = "levin-search"
     strata = None
     Settings = CTestSettings
 
@@ -71,7 +89,9 @@ class CTest(Instrument):
         self.chance = 0.0 if given.scoring == "administered" else 1 / given.options
         if given.scoring == "administered" and given.options != 5:
             raise Error(f"{self.name}: scoring=administered needs five options; set options=5")
-        self.length = len(self.published)
+        self.length = len(self.published) if given.form == "published" else None
+        if given.form == "generated":
+            self.bank  # noqa: B018 - a k that no question has is found here
 
     @cached_property
     def published(self) -> tuple[Any, ...]:
@@ -82,15 +102,50 @@ class CTest(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Item i of the form, in order; after the last comes the first again."""
-        item = self.published[i % len(self.published)]
+        """Item i of the published form in order, over and over; or one drawn from the bank."""
+        random = Random(key(seed, i, MAKING))
+        if self.settings.form == "published":
+            item = self.published[i % len(self.published)]
+            shown, answer, k = item.shown, item.answer, item.k
+            rivals = ""  # at k = 14 a search takes seconds, and tempting answers there are enough
+        else:
+            question = self._drawn(i, random)
+            shown, answer, k = question.series, question.answer, question.k
+            rivals = rival_letters(shown) if self.settings.options == 5 else ""
         options = LETTERS
         if self.settings.options == 5:
-            options = five_options(item.shown, item.answer, "", Random(key(seed, i, MAKING)))
-        columns = {"k": float(item.k), "letters": float(len(item.shown) - 1)}
-        asked = Question(item.shown, item.answer, options, columns, self.settings.scoring)
+            options = five_options(shown, answer, rivals, random.at(1))
+        columns = {"k": float(k), "letters": float(len(shown) - 1)}
+        asked = Question(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
         return Exercise(f"{prefix}{i}", self.name, seed, i, asked)
+
+    @cached_property
+    def bank(self) -> dict[int, list[Certified]]:
+        """The certified questions asked for, by k."""
+        from allminds.instruments.series.bank import shipped
+
+        low, _, high = self.settings.k.partition("..")
+        wanted = range(int(low), int(high or low) + 1)
+        both = self.settings.task == "both"
+        found: dict[int, list[Certified]] = {}
+        for question in shipped():
+            if question.k in wanted and (both or question.form == self.settings.task):
+                found.setdefault(question.k, []).append(question)
+        missing = [k for k in wanted if k not in found]
+        if not found or (missing and self.settings.k != ALL_K):
+            ks = sorted({question.k for question in shipped()})
+            raise Error(
+                f"{self.name}: no question of the bank has k = {missing[0]}; k runs from {ks[0]} "
+                f"to {ks[-1]}"
+            )
+        return found
+
+    def _drawn(self, i: int, random: Random) -> Certified:
+        """Exercise i has the (i mod S)-th of the S values of k."""
+        levels = sorted(self.bank)
+        here = self.bank[levels[i % len(levels)]]
+        return here[random.below(len(here))]
 
     def tally(self) -> Tally:
         """r̃, or the mean of the points."""

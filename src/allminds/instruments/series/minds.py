@@ -1,4 +1,4 @@
-"""Minds for letter series (P0, Table 1).
+"""Minds for letter series (P0, Table 1), and the ceiling by construction.
 
 P0 defines them for the next letter. Asked for a letter inside, they continue the part before the
 blank; where that is shorter than two letters, the part after it read backwards (decided). A letter
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from allminds.contracts import MindBase, Traits
@@ -157,3 +158,32 @@ def next_distance(found: list[int]) -> int:
         pattern = found
     index = len(found) - len(pattern) * len(starts)
     return pattern[index] if 0 <= index < len(pattern) else pattern[0]
+
+
+@dataclass
+@mind("levin-search", INSTRUMENT)
+class LevinSearch(LetterMind):
+    """Answers by the cheapest program that prints all that is shown: a ceiling by design."""
+
+    limit: int = 10  # instructions in a program
+
+    traits = Traits(deterministic=True)
+
+    def __post_init__(self) -> None:
+        """A program has an instruction at least; beyond twelve a search does not end in time."""
+        if not 1 <= self.limit <= 12:
+            raise Error(f"levin-search: limit must be in 1..12, not {self.limit}")
+
+    def letter(self, item: Item) -> str | None:
+        """The cheapest program's letter at the blank; none where no program fits."""
+        return _cheapest_letter(item.shown, self.limit)
+
+
+@lru_cache(maxsize=4096)
+def _cheapest_letter(shown: str, limit: int) -> str | None:
+    from allminds.complexity.levin import levin
+
+    try:
+        return levin(shown, limit=limit).letter
+    except Error:
+        return None

@@ -11,13 +11,14 @@ To write a protocol of your own, subclass `Protocol` and decide in `choose`.
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from allminds.contracts import Subject, Task, Traits
+from allminds.contracts import Failure, Subject, Task, Traits
 from allminds.errors import Error
-from allminds.instruments.torus.environment import View
+from allminds.instruments.torus.environment import MOVE, View
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.minds import (
     INSTRUMENT,
@@ -31,6 +32,7 @@ from allminds.instruments.torus.minds import (
 )
 from allminds.registry import group
 from allminds.seeding import Random
+from allminds.watch import Failed, malformed
 
 DRAW = 1  # the word of the first member that a protocol draws from; word 0 breaks the wish's ties
 
@@ -86,8 +88,13 @@ class Protocol:
 
     def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
         """The action that each member's own mind would take."""
-        pairs = zip(self.minds, observations, random, strict=True)
-        return [int(mind.act(view, words)) for mind, view, words in pairs]
+        wishes = []
+        for mind, view, words in zip(self.minds, observations, random, strict=True):
+            action = mind.act(view, words)
+            if not MOVE.contains(action):
+                raise Failed(action if isinstance(action, Failure) else malformed(action))
+            wishes.append(operator.index(action))
+        return wishes
 
     def all_toward(self, target: int, observations: Sequence[View]) -> list[int]:
         """One step of everybody toward a cell."""

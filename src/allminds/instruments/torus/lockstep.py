@@ -7,6 +7,7 @@ once for all episodes. Results are those of the plain loop, bit for bit.
 
 from __future__ import annotations
 
+import operator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,11 @@ from numpy.typing import NDArray
 from allminds import seeding
 from allminds.blocks import Block
 from allminds.contracts import BatchMind, Failure, LineUp, MindBase, Subject, Task
-from allminds.episode import malformed
 from allminds.instruments.torus.environment import MOVE, Foresight, View
 from allminds.instruments.torus.fast import Failures, Worlds, block_of, make_worlds
 from allminds.instruments.torus.look_up import look_up
 from allminds.seeding import MINDS
-from allminds.watch import Hang, Watch
+from allminds.watch import Watch, malformed
 
 if TYPE_CHECKING:
     from allminds.instruments.torus.instrument import LambdaStar
@@ -70,7 +70,7 @@ class Lockstep:
             _bury(casts, dead, step)
             stage.advance(step)
             for slot, cast in enumerate(casts):
-                if cast.learns and step + 1 < here.rules.steps:
+                if cast.learns:
                     cast.learn(stage, slot, step, dead)
         return _settled(here, stage, dead, max(0, min(traced - first, here.count)))
 
@@ -180,32 +180,35 @@ class _OneByOne:
         words = seeding.words(self.keys, step).tolist()
         watch.inside = True
         for lane, view in enumerate(stage.views(slot)):
-            if failures and (lane in failures or lane in dead):
+            if lane in failures or lane in dead:
                 continue
             random = randoms[lane]
             random.step, random.first = step, words[lane]
             watch.calls += 1
             try:
                 action = minds[lane].act(view, random)
-            except (Hang, Exception) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # as in `Watch.call`
                 failures[lane] = watch.failure(error)
                 continue
             if type(action) is int and 1 <= action <= 9:
                 actions[lane] = action
             elif MOVE.contains(action):
-                actions[lane] = int(action)
+                actions[lane] = operator.index(action)
             else:
-                failures[lane] = malformed(action)
+                failures[lane] = action if isinstance(action, Failure) else malformed(action)
         watch.inside = False
         return actions
 
     def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
         """Tell every mind what its action brought."""
         rewards = (stage.rewards[slot, step] * 0.5).tolist()
-        views = stage.views(slot)
+        done = stage.step == stage.actions.shape[1]
+        views = [None] * self.count if done else stage.views(slot)
         for lane, mind in enumerate(self.minds):
             if lane not in dead and lane not in self.failures:
-                self._safely(lane, mind.learn, rewards[lane], views[lane], False)
+                self._safely(lane, mind.learn, rewards[lane], views[lane], done)
 
     def _safely(self, lane: int, function: Any, *arguments: Any) -> Any:
         answer = self.watch.call(function, *arguments)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.contracts import Fast, LineUp, Subject
-from allminds.episode import malformed
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.torus import collectives
 from allminds.instruments.torus.collectives import Protocol, SharedQLearning
@@ -26,7 +25,7 @@ from allminds.instruments.torus.minds import (
     TableLearner,
 )
 from allminds.instruments.torus.own import CompiledMind
-from allminds.watch import Watch
+from allminds.watch import Watch, malformed
 
 if TYPE_CHECKING:
     from allminds.instruments.torus.instrument import LambdaStar

@@ -1,0 +1,34 @@
+"""Levin's complexity of a letter series: k of the C-test (P0 §5), by exact program search."""
+
+from __future__ import annotations
+
+from allminds.complexity.levin.explain import describe
+from allminds.complexity.levin.machine import INSTRUCTIONS, Program, Run, parsed, printed, run
+from allminds.complexity.levin.search import (
+    Explanation,
+    Rival,
+    complexity,
+    levin,
+    plain_search,
+    puzzle,
+    rivals,
+    variant,
+)
+
+__all__ = [
+    "INSTRUCTIONS",
+    "Explanation",
+    "Program",
+    "Rival",
+    "Run",
+    "complexity",
+    "describe",
+    "levin",
+    "parsed",
+    "plain_search",
+    "printed",
+    "puzzle",
+    "rivals",
+    "run",
+    "variant",
+]

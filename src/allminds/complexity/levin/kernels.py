@@ -1,0 +1,373 @@
+"""Program search compiled: finds what `search.plain_search` finds.
+
+One search walks the tree of programs depth first. A program is extended only when its run reaches
+its end; it is dropped at the first wrong letter, and as soon as its cost must reach the bound:
+
+- *steps*: the run so far, one step for each WRITE up to the clock, one for each change of letter
+  between them, and what it takes to get the next letter into A. A step moves A by one letter or
+  copies B or C into it, and moves C by one at most, so that is no less than the smallest of A's
+  distance to the letter, B's plus one and C's plus one.
+- *length*: where there is no room for another instruction this one must be the last, and the last
+  is a loop (which goes back) or the WRITE of the last letter.
+- *loops*: a loop over instructions that neither WRITE nor loop nor set C takes C rounds; one that
+  is the last instruction must be able to get back to a WRITE.
+
+Some programs are skipped (`redundant`) because another one, first in the order of instructions,
+does the same in the same number of instructions and of steps:
+
+1. Loops that go back to the top anyway are LOOPTOP.
+2. What changed A alone just before MOV A,B or MOV A,C is SUCC. A jump that lands between the two
+   finds the same instruction in both programs.
+3. A window of two or three straight instructions is the first that has the same effect, with its
+   WRITEs at the same places (so SUCC; PRED stands for PRED; SUCC too), unless a jump lands inside
+   it. One that lands on index i comes from a LOOPS at i + 3 or a LOOPM at i + 6: windows are
+   skipped when those have become impossible, for want of room or because something else is there.
+
+Each rule replaces a program by one that is earlier in dictionary order, of the same length, that
+prints the same letters at the same steps. So of the programs that are alike the first is never
+skipped, and no least cost and no prediction is lost.
+"""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.compiled import inlined, kernel
+from allminds.complexity.levin.machine import (
+    LETTERS,
+    LOOPM,
+    LOOPS,
+    LOOPTOP,
+    MOV_AB,
+    MOV_AC,
+    MOV_BA,
+    MOV_CA,
+    PRED,
+    QUIET,
+    SUCC,
+    WRITE,
+)  # fmt: skip
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.int8]
+
+END, WROTE, OUT = 0, 1, 2  # why a run stopped: at the end, all printed, no use
+# A run where it reached the end of the program. BUSY is the last index that WRITEs, loops or sets
+# C, SPOKE the last that WRITEs; SPELT are the letters after the first in five bits each; CAP is how
+# long the program may become and NEXT the instruction to try next.
+A, B, C, STEPS, WRITES, SILENT, TIME, GUESS, BUSY, SPOKE, SPELT, CAP, NEXT, FIELDS = range(14)
+MOST = 32  # instructions
+NOTHING = 2**62
+
+
+def _effect(window: tuple[int, ...]) -> tuple[object, ...]:
+    """What straight instructions do: (register, letters added) in A, B, C, and WRITEs by place."""
+    a, b, c = ("A", 0), ("B", 0), ("C", 0)
+    written = []
+    for place, instruction in enumerate(window):
+        if instruction == WRITE:
+            written.append((place, a))
+        elif instruction in (SUCC, PRED):
+            a = (a[0], a[1] + (1 if instruction == SUCC else -1))
+        elif instruction == MOV_AB:
+            a = b
+        elif instruction == MOV_BA:
+            b = a
+        elif instruction == MOV_AC:
+            a = c
+        else:
+            c = a
+    return a, b, c, tuple(written)
+
+
+def _doubles(size: int) -> NDArray[np.bool_]:
+    """Windows of straight instructions that do what an earlier one does."""
+    seen = set()
+    result = np.zeros((10,) * size, np.bool_)
+    for window in product(range(SUCC, 10), repeat=size):
+        effect = _effect(window)
+        result[window] = effect in seen
+        seen.add(effect)
+    return result
+
+
+PAIRS, TRIPLES = _doubles(2), _doubles(3)
+
+
+@kernel
+def advance(
+    program: Bytes, length: int, at: int, a: int, b: int, c: int, most: int
+) -> tuple[int, int, int, int, int, int]:
+    """Run until a WRITE, the end of the program, or so many steps without a WRITE.
+
+    Returns why it stopped, then the index, A, B, C and the steps it took. A loop at the end of
+    the program that meets the same registers twice without a WRITE would go on for ever.
+    """
+    steps = 0
+    old_a = old_b = old_c = -1
+    while at < length:
+        instruction = program[at]
+        at += 1
+        steps += 1
+        if instruction <= LOOPM:
+            c = 25 if c == 0 else c - 1
+            if c != 0:
+                if at == length:
+                    if a == old_a and b == old_b and c == old_c:
+                        return OUT, at, a, b, c, steps
+                    old_a, old_b, old_c = a, b, c
+                if instruction == LOOPTOP:
+                    at = 0
+                else:
+                    at = max(at - (4 if instruction == LOOPS else 7), 0)
+        elif instruction == SUCC:
+            a = 0 if a == 25 else a + 1
+        elif instruction == PRED:
+            a = 25 if a == 0 else a - 1
+        elif instruction == WRITE:
+            return WROTE, at, a, b, c, steps
+        elif instruction == MOV_AB:
+            a = b
+        elif instruction == MOV_BA:
+            b = a
+        elif instruction == MOV_AC:
+            a = c
+        else:
+            c = a
+        if steps >= most:
+            return OUT, at, a, b, c, steps
+    return END, at, a, b, c, steps
+
+
+@inlined
+def follow(
+    program: Bytes, depth: int, states: Ints, letters: Bytes, blank: int, need: Ints, clock: int,
+    longest: int,
+) -> int:  # fmt: skip
+    """Run the instruction put at this depth and on, as long as letters are right.
+
+    Goes from the state of this depth to that of the next. `need` are the steps that the WRITEs up
+    to the clock take at least, `longest` what the clock may show.
+    """
+    a, b, c = states[depth, A], states[depth, B], states[depth, C]
+    steps, writes, silent = states[depth, STEPS], states[depth, WRITES], states[depth, SILENT]
+    time, guess, spelt = states[depth, TIME], states[depth, GUESS], states[depth, SPELT]
+    at, length = depth, depth + 1
+    why = OUT
+    while True:
+        most = QUIET - silent
+        if writes < clock:
+            most = min(most, longest - steps - need[writes] + 1)
+        if most < 1 or time > longest:
+            why = OUT
+            break
+        why, at, a, b, c, took = advance(program, length, at, a, b, c, most)
+        steps += took
+        silent += took
+        if why != WROTE:
+            break
+        if letters[writes] >= 0 and letters[writes] != a:
+            why = OUT
+            break
+        if writes == blank:
+            guess = a
+        if writes > 0:
+            spelt = spelt << 5 | (a + 1)
+        writes += 1
+        silent = 0
+        if writes == clock:
+            time = steps
+        if writes == len(letters):
+            break
+    if why != OUT:
+        states[length, A], states[length, B], states[length, C] = a, b, c
+        states[length, STEPS], states[length, SILENT] = steps, silent
+        states[length, GUESS] = guess
+    states[length, WRITES], states[length, SPELT], states[length, TIME] = writes, spelt, time
+    return why
+
+
+@kernel
+def redundant(program: Bytes, at: int, room: int) -> bool:
+    """May the program be skipped for its instruction at this index, with room for so many more?"""
+    last = program[at]
+    if last <= LOOPM:
+        if (at < 4 and last == LOOPS) or (at < 7 and last == LOOPM):
+            return True
+    elif at > 0:
+        before = program[at - 1]
+        if (last in (MOV_AB, MOV_AC)) and (before in (PRED, MOV_AB, MOV_AC)):
+            return True
+        if room <= 2 and PAIRS[before, last]:
+            return True
+        if at > 1 and room <= 1 and TRIPLES[program[at - 2], before, last]:
+            return True
+    if at > 3 and room <= 2 and last != LOOPS and PAIRS[program[at - 4], program[at - 3]]:
+        return True
+    return (
+        at > 6
+        and last != LOOPM
+        and program[at - 3] != LOOPS
+        and PAIRS[program[at - 7], program[at - 6]]
+    )
+
+
+@inlined
+def back(loop: int, length: int) -> int:
+    """How far a loop goes back, when it does not clear the top."""
+    return length if loop == LOOPTOP else (4 if loop == LOOPS else 7)
+
+
+@inlined
+def spins(program: Bytes, depth: int, states: Ints, need: Ints, clock: int, longest: int) -> bool:
+    """Would the loop at this depth go round too long, without a WRITE or an exit?"""
+    far = back(program[depth], depth + 1)
+    if depth + 1 - far <= states[depth, BUSY]:
+        return False
+    most = QUIET - states[depth, SILENT]
+    writes = states[depth, WRITES]
+    if writes < clock:
+        most = min(most, longest - states[depth, STEPS] - need[writes] + 1)
+    rounds = 25 if states[depth, C] == 0 else states[depth, C] - 1
+    return 1 + rounds * far >= most
+
+
+@kernel
+def mute(program: Bytes, depth: int, spoke: int) -> bool:
+    """Can the loop at this depth lead to no WRITE but by leaving the end of the program?"""
+    if depth + 1 - back(program[depth], depth + 1) <= spoke:
+        return False
+    for at in range(spoke + 1, depth):
+        if program[at] <= LOOPM and at + 1 - back(program[at], at + 1) <= spoke:
+            return False
+    return True
+
+
+@kernel
+def needed(letters: Bytes, clock: int) -> Ints:
+    """The steps that the WRITEs from each one to the clock take at least: with changes of A."""
+    need = np.zeros(len(letters) + 1, np.int64)
+    for n in range(clock - 1, -1, -1):
+        need[n] = need[n + 1] + 1
+        if n + 1 < clock and letters[n] >= 0 and letters[n + 1] >= 0:
+            need[n] += letters[n] != letters[n + 1]
+    return need
+
+
+@kernel
+def apart(a: int, b: int) -> int:
+    """The distance of two letters in the circle."""
+    d = abs(a - b)
+    return min(d, LETTERS - d)
+
+
+@inlined
+def longest_program(
+    states: Ints, depth: int, letters: Bytes, need: Ints, clock: int, limit: int, below: int
+) -> int:
+    """The instructions a program can have, going on from here, with its weight below the bound."""
+    least = states[depth, TIME]
+    writes = states[depth, WRITES]
+    if writes < clock:
+        least = states[depth, STEPS] + need[writes]
+        to = letters[writes]
+        if to >= 0:
+            by_copy = 1 + min(apart(states[depth, B], to), apart(states[depth, C], to))
+            least += min(apart(states[depth, A], to), by_copy)
+    length = 0
+    while length < limit and least << (length + 1) < below:
+        length += 1
+    return length
+
+
+@kernel
+def beginning(start: int) -> Ints:
+    """States for every length of a program; the first is that of the empty one."""
+    states = np.zeros((MOST + 2, FIELDS), np.int64)
+    states[0, A] = states[0, B] = start
+    states[0, BUSY] = states[0, SPOKE] = -1
+    return states
+
+
+@inlined
+def proposed(program: Bytes, depth: int, states: Ints, prints: int, skip: bool) -> bool:
+    """Put the next instruction at this depth: is the program worth running?
+
+    A last instruction that is a WRITE must make the letters at least so many.
+    """
+    x = states[depth, NEXT]
+    room = states[depth, CAP] - depth - 1
+    if room == 0 and x > LOOPM:
+        states[depth, NEXT] = 10
+        if states[depth, WRITES] + 1 < prints:
+            return False
+        x = WRITE
+    else:
+        states[depth, NEXT] = x + 1
+    program[depth] = x
+    if room == 0 and x <= LOOPM and mute(program, depth, states[depth, SPOKE]):
+        return False
+    return not (skip and redundant(program, depth, room))
+
+
+@inlined
+def push(program: Bytes, depth: int, states: Ints, cap: int) -> None:
+    """Make the state after this depth the place from which programs are extended."""
+    x = program[depth]
+    busy = x <= LOOPM or x in (WRITE, MOV_CA)
+    states[depth + 1, BUSY] = depth if busy else states[depth, BUSY]
+    states[depth + 1, SPOKE] = depth if x == WRITE else states[depth, SPOKE]
+    states[depth + 1, CAP] = cap
+    states[depth + 1, NEXT] = 0
+
+
+@kernel
+def search(
+    letters: Bytes, blank: int, start: int, clock: int, limit: int, below: int, shrink: bool,
+    skip: bool, best: Ints, witness: Bytes, listed: Bytes,
+) -> int:  # fmt: skip
+    """Programs that print the letters (-1: any) with a weight t·2^|p| below a bound; how many.
+
+    `best` and `witness` get the least weight for each letter at the blank and a program of that
+    weight. With `shrink` the bound falls to the least weight found, ties included. Programs are
+    put into `listed` while there is room.
+    """
+    need = needed(letters, clock)
+    program = np.zeros(MOST, np.int8)
+    states = beginning(start)
+    states[0, CAP] = longest_program(states, 0, letters, need, clock, limit, below)
+    found = depth = 0
+    while depth >= 0:
+        if states[depth, NEXT] == 10 or states[depth, CAP] <= depth:
+            depth -= 1
+            continue
+        if not proposed(program, depth, states, len(letters), skip):
+            continue
+        length = depth + 1
+        longest = (below - 1) >> length
+        if program[depth] <= LOOPM and spins(program, depth, states, need, clock, longest):
+            continue
+        why = follow(program, depth, states, letters, blank, need, clock, longest)
+        if why == END:
+            cap = longest_program(states, length, letters, need, clock, limit, below)
+            if cap > length:
+                push(program, depth, states, cap)
+                depth += 1
+        elif why == WROTE:
+            weight = states[length, TIME] << length
+            guess = states[length, GUESS]
+            if found < len(listed):
+                listed[found, 0] = length
+                listed[found, 1 : length + 1] = program[:length]
+            found += 1
+            if weight < best[guess]:
+                best[guess] = weight
+                witness[guess, 0] = length
+                witness[guess, 1 : length + 1] = program[:length]
+            if shrink:
+                below = min(below, weight + 1)
+    return found

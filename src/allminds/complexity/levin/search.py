@@ -1,0 +1,268 @@
+"""k of a letter series: the cheapest program that prints it (P0 §5), found by search.
+
+The cost of a program for a series is |p| + log2 t: its instructions, and the steps up to its fifth
+WRITE. Costs are kept as weights t·2^|p|, which are integers. `plain_search` is the definition, to
+be read; `levin` and `rivals` find the same with compiled code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.complexity.levin.machine import (
+    CLOCK,
+    INSTRUCTIONS,
+    LETTERS,
+    QUIET,
+    Program,
+    letter,
+    number,
+    rounded,
+    run,
+    weight,
+)
+from allminds.errors import Error
+
+LIMIT = 10  # instructions
+BLANK = "_"
+LONGEST = 64  # letters
+ANY = -1
+HIGHEST = 24  # the most instructions a search can be asked for
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """Letters to be printed, `ANY` where any will do, and the place asked about, from 0."""
+
+    letters: tuple[int, ...]
+    blank: int
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The letters a series may begin with: all of them if the first is the blank."""
+        return tuple(range(LETTERS)) if self.letters[0] == ANY else self.letters[:1]
+
+    def begun(self, start: int, clock: int) -> tuple[int, ...]:
+        """The letters from a start letter, and any up to the clock's WRITE."""
+        return (start, *self.letters[1:]) + (ANY,) * (clock - len(self.letters))
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The cheapest program that agrees with what is shown, and its letter at the blank."""
+
+    puzzle: Puzzle
+    letter: str
+    weight: int  # t·2^|p|
+    program: Program
+    limit: int
+
+    @property
+    def value(self) -> float:
+        """The least cost |p| + log2 t, in full."""
+        return math.log2(self.weight)
+
+    @property
+    def k(self) -> int:
+        """k (reconstructed) = ⌊value + ½⌋."""
+        return rounded(self.weight)
+
+    @property
+    def programs(self) -> tuple[Program, ...]:
+        """All the cheapest programs, whatever letter they give; searched for when asked."""
+        return _all_programs(self.puzzle, self.limit, self.weight + 1)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A letter at the blank, the cheapest program that gives it, and how much more that costs."""
+
+    letter: str
+    weight: int
+    program: Program
+    distance: float
+
+    @property
+    def value(self) -> float:
+        """Its cost |p| + log2 t."""
+        return math.log2(self.weight)
+
+
+def puzzle(series: str, blank: int | None = None, answer: str | None = None) -> Puzzle:
+    """The shown letters with their blank: marked ``_``, or a place from 1; else the next letter.
+
+    A blank given by its place, in a series without a mark, is where the mark would be put in.
+    """
+    if BLANK in series:
+        place = series.index(BLANK)
+        if blank is not None and blank != place + 1:
+            raise Error(f"'{series}' has its blank at place {place + 1}, not {blank}")
+        shown = series[:place] + series[place + 1 :]
+    else:
+        place = len(series) if blank is None else blank - 1
+        shown = series
+    if not 0 <= place <= len(shown):
+        raise Error(f"'{series}' has no place {blank}: write 1..{len(shown) + 1}")
+    if not 1 <= len(shown) < LONGEST:
+        raise Error(f"'{series}' shows {len(shown)} letters: show 1..{LONGEST - 1}")
+    letters = [number(one) for one in shown]
+    letters.insert(place, ANY if answer is None else number(answer))
+    return Puzzle(tuple(letters), place)
+
+
+def plain_search(puzzle: Puzzle, below: int, limit: int) -> dict[int, dict[Program, int]]:
+    """Programs with a weight below a bound that agree with what is shown: by the letter they give.
+
+    A program is made longer only when its run reaches its end: had it not, the longer one would
+    do the same and cost more. Every WRITE up to the fifth that is still to come takes a step.
+    """
+    found: dict[int, dict[Program, int]] = {}
+    for start in puzzle.starts:
+        letters = puzzle.begun(start, CLOCK)
+        for program, steps in _agreeing(letters, start, below, limit):
+            printed = run(program, start, len(letters)).letters
+            by_letter = found.setdefault(printed[puzzle.blank], {})
+            by_letter[program] = weight(len(program), steps)
+    return found
+
+
+def _agreeing(
+    letters: tuple[int, ...], start: int, below: int, limit: int
+) -> Iterator[tuple[Program, int]]:
+    """The programs that print the letters, with their steps t."""
+    waiting: list[Program] = [()]
+    while waiting:
+        program = waiting.pop()
+        done = run(program, start, len(letters))
+        agrees = all(b in (ANY, a) for a, b in zip(done.letters, letters, strict=False))
+        writes = len(done.letters)
+        time = done.times[CLOCK - 1] if writes >= CLOCK else done.steps + CLOCK - writes
+        if agrees and writes == len(letters) and weight(len(program), time) < below:
+            yield program, time
+        longer = len(program) + 1
+        if agrees and done.off_end and longer <= limit and weight(longer, time) < below:
+            waiting += [(*program, instruction) for instruction in range(len(INSTRUCTIONS))]
+
+
+def levin(
+    series: str, answer: str | None = None, blank: int | None = None, limit: int = LIMIT
+) -> Explanation:
+    """The cheapest program for a series with its answer, or, without one, for what is shown.
+
+    A program that halts before the blank gives no letter and does not count. Of letters that
+    cost the same the first in the alphabet is given.
+    """
+    asked = puzzle(series, blank, answer)
+    weights, programs = _cheapest(asked, limit, CLOCK)
+    given = int(np.argmin(weights))
+    return Explanation(asked, letter(given), int(weights[given]), programs[given], limit)
+
+
+def complexity(series: str, limit: int = LIMIT) -> float:
+    """The value of a whole series: the least cost of the programs that print it."""
+    return levin(series[:-1], answer=series[-1:], limit=limit).value
+
+
+def variant(
+    series: str, answer: str | None = None, blank: int | None = None, limit: int = LIMIT
+) -> int:
+    """k by another reading of the paper: ⌊|p| + log2 t_6⌋, the steps up to the sixth WRITE."""
+    weights, _ = _cheapest(puzzle(series, blank, answer), limit, CLOCK + 1)
+    return int(weights.min()).bit_length() - 1
+
+
+def rivals(
+    shown: str, blank: int | None = None, delta: float = 1.0, limit: int = LIMIT
+) -> tuple[Rival, ...]:
+    """Every letter that a program within δ of the best gives, the cheapest first.
+
+    The first is the best itself, at a distance of 0; those at a distance of δ are left out.
+    """
+    asked = puzzle(shown, blank)
+    best = int(_cheapest(asked, limit, CLOCK)[0].min())
+    weights, programs = _below(asked, limit, CLOCK, max(best + 1, math.ceil(best * 2**delta)))
+    order = [int(n) for n in np.argsort(weights, kind="stable") if n in programs]
+    return tuple(
+        Rival(letter(n), int(weights[n]), programs[n], math.log2(weights[n] / best)) for n in order
+    )
+
+
+# ---------------------------------------------------------------- with compiled code
+
+Weights = NDArray[np.int64]
+
+
+def _cheapest(puzzle: Puzzle, limit: int, clock: int) -> tuple[Weights, dict[int, Program]]:
+    """The least weight by letter, right for the cheapest: the bound rises by one k at a time."""
+    k = 7
+    while True:
+        below = math.isqrt(2 ** (2 * k + 1)) + 1  # weights of up to this k
+        weights, programs = _below(puzzle, limit, clock, below, shrink=True)
+        if programs:
+            return weights, programs
+        if below > (QUIET * clock) << limit:
+            shown = "".join(BLANK if n == ANY else letter(n) for n in puzzle.letters)
+            raise Error(f"no program of up to {limit} instructions prints '{shown}'")
+        k += 1
+
+
+def _below(
+    puzzle: Puzzle, limit: int, clock: int, below: int, shrink: bool = False
+) -> tuple[Weights, dict[int, Program]]:
+    """The least weight below a bound, and a program of it, by the letter at the blank."""
+    from allminds.complexity.levin import kernels
+
+    if not 1 <= limit <= HIGHEST:
+        raise Error(f"a search for programs of up to {limit} instructions: choose 1..{HIGHEST}")
+    best = np.full(LETTERS, kernels.NOTHING, np.int64)
+    witness = np.zeros((LETTERS, kernels.MOST + 1), np.int8)
+    none = np.zeros((0, kernels.MOST + 1), np.int8)
+    for start in puzzle.starts:
+        letters = np.array(puzzle.begun(start, clock), np.int8)
+        bound = min(below, int(best.min()) + 1) if shrink else below
+        kernels.search(
+            letters, puzzle.blank, start, clock, limit, bound, shrink, True, best, witness, none
+        )
+    found = {int(n): _unpacked(witness[n]) for n in np.flatnonzero(best < kernels.NOTHING)}
+    return best, found
+
+
+def _all_programs(puzzle: Puzzle, limit: int, below: int) -> tuple[Program, ...]:
+    """Every program below a bound, none skipped, in the order of instructions."""
+    from allminds.complexity.levin import kernels
+
+    programs: list[Program] = []
+    for start in puzzle.starts:
+        letters = np.array(puzzle.begun(start, CLOCK), np.int8)
+        room = 64
+        while True:
+            best = np.full(LETTERS, kernels.NOTHING, np.int64)
+            witness = np.zeros((LETTERS, kernels.MOST + 1), np.int8)
+            listed = np.zeros((room, kernels.MOST + 1), np.int8)
+            found = kernels.search(
+                letters,
+                puzzle.blank,
+                start,
+                CLOCK,
+                limit,
+                below,
+                False,
+                False,
+                best,
+                witness,
+                listed,
+            )
+            if found <= room:
+                break
+            room = found
+        programs += [_unpacked(row) for row in listed[:found]]
+    return tuple(sorted(programs))
+
+
+def _unpacked(row: NDArray[np.int8]) -> Program:
+    return tuple(int(n) for n in row[1 : row[0] + 1])

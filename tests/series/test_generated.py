@@ -1,0 +1,47 @@
+"""The generated form: certified questions from the bank, and the mind that searches programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from allminds import registry
+from allminds.administration.run import evaluate
+from allminds.check import check_instrument
+from allminds.episode import play
+from allminds.errors import Error
+from allminds.instruments.series.published import INDUCTION
+
+
+def test_the_instrument_keeps_the_contract_with_generated_items():
+    check_instrument("c-test", {"form": "generated", "k": "7..9", "task": "both", "options": 5})
+
+
+def test_exercises_run_through_k_in_turn():
+    tool = registry.make_instrument("c-test", {"form": "generated", "k": "8..10"})
+    found = [tool.exercise(3, i).environment.complexity["k"] for i in range(6)]
+    assert found == [8, 9, 10, 8, 9, 10]
+    assert tool.exercise(3, 4).environment.shown != tool.exercise(4, 4).environment.shown
+
+
+def test_the_search_mind_is_right_on_what_is_unquestionable():
+    """By definition: the cheapest program for what is shown gives the answer."""
+    (row,) = evaluate(
+        "c-test", ["levin-search"], episodes=60,
+        settings={"form": "generated", "k": "7..9", "task": "both"},
+    )["results"]  # fmt: skip
+    assert row["score"] == 1.0
+
+
+def test_the_search_mind_on_some_published_items():
+    tool = registry.make_instrument("c-test", {})
+    for index in (0, 3, 5, 7):
+        assert INDUCTION[index].k <= 9
+        record = play(tool.exercise(1, index), registry.line_up("levin-search", tool))
+        assert record.score == (1.0,)
+
+
+def test_a_k_that_no_question_has():
+    with pytest.raises(Error, match="no question of the bank has k = 3"):
+        registry.make_instrument("c-test", {"form": "generated", "k": "3"})
+    with pytest.raises(Error, match=r"levin-search: limit must be in 1\.\.12"):
+        registry.line_up("levin-search(limit=40)", registry.make_instrument("c-test", {}))
