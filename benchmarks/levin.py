@@ -25,7 +25,8 @@ def plain(letters, start, clock, limit, below):  # type: ignore[no-untyped-def]
     """The least weight below a bound, or the bound itself.
 
     A program is extended only when its run reaches its end and dropped at the first wrong letter
-    or when its cost reaches the bound; nothing else is clever.
+    or when its cost must reach the bound, each WRITE still to come being a step; nothing else is
+    clever.
     """
     program = np.zeros(limit, np.int8)
     saved = np.zeros((limit + 1, 7), np.int64)
@@ -45,7 +46,7 @@ def plain(letters, start, clock, limit, below):  # type: ignore[no-untyped-def]
         while writes < len(letters) and clocked <= longest:
             most = QUIET - silent
             if writes < clock:
-                most = min(most, longest - steps)
+                most = min(most, longest - steps - (clock - writes - 1))
             if most < 1:
                 why = OUT
                 break
@@ -61,7 +62,7 @@ def plain(letters, start, clock, limit, below):  # type: ignore[no-untyped-def]
                 clocked = steps
         if why == WROTE and writes == len(letters):
             below = min(below, clocked << length)
-        elif why == END:
+        elif why == END and (clocked or steps + clock - writes) << (length + 1) < below:
             depth += 1
             saved[depth] = (a, b, c, steps, writes, silent, clocked)
     return below

@@ -6,6 +6,7 @@ contract had to change for them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -287,6 +288,27 @@ def test_random_words_of_the_play_that_counts_do_not_depend_on_practice():
 # ---------------------------------------------------------------- failures
 
 
+class Mute:
+    """Will not be looked at."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+    def __index__(self):
+        raise ValueError
+
+
+class Unspeakable(Exception):
+    """Will not say what is wrong."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+def broken(error):
+    raise error
+
+
 @pytest.mark.parametrize(
     ("answer", "status"),
     [
@@ -295,7 +317,15 @@ def test_random_words_of_the_play_that_counts_do_not_depend_on_practice():
         (lambda seen: "5", "malformed"),
         (lambda seen: True, "malformed"),
         (lambda seen: None, "malformed"),
+        (lambda seen: 5.0, "malformed"),
+        (lambda seen: 10**5000, "malformed"),
+        (lambda seen: Mute(), "malformed"),
+        (lambda seen: Failure("refused"), "refused"),
         (lambda seen: 1 / 0, "error"),
+        (lambda seen: sys.exit(0), "error"),
+        (lambda seen: broken(GeneratorExit()), "error"),
+        (lambda seen: broken(ValueError("\ud800")), "error"),
+        (lambda seen: broken(Unspeakable()), "error"),
     ],
 )
 def test_a_wrong_answer_fails_the_exercise_with_its_status(answer, status):
@@ -303,7 +333,7 @@ def test_a_wrong_answer_fails_the_exercise_with_its_status(answer, status):
     record = play(tool.exercise(1, 0), LineUp.alone(registry.subject(answer, tool), 1))
     assert record.status == (status,)
     assert record.score == (None,)
-    assert record.reason
+    assert record.reason.encode("utf-8")
 
 
 def test_who_hangs_is_broken_off_and_who_waits_is_not_blamed():

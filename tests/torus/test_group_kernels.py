@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from allminds import registry
 from allminds.administration.run import evaluate
 from allminds.check import block_difference
+from allminds.contracts import LineUp, Subject
 from allminds.episode import Plain, form, play
 from allminds.errors import Error
 from allminds.instruments.torus import collectives
@@ -100,6 +101,18 @@ def test_groups_where_the_neighbourhood_meets_itself_run_in_plain_python(name):
     tool = tool_of(rows=2, cols=3, agents=2, iterations=6)
     record = play(tool.exercise(1, 0), registry.line_up(name, tool))
     assert record.status == ("ok", "ok")
+
+
+@pytest.mark.parametrize("protocol", [name for name in ALL if not name.startswith("shared")])
+@pytest.mark.parametrize("answer", [0, 10, "5", 5.9, True, None])
+def test_a_members_nonsense_fails_the_exercise(protocol, answer):
+    tool = tool_of(rows=5, cols=5, agents=2, iterations=4, k="any")
+    subject = Subject("nonsense", lambda: registry.FunctionMind(lambda seen: answer))
+    group = registry.subject(protocol, tool).make.func((subject, subject))
+    record = play(
+        tool.exercise(1, 0), LineUp.alone(Subject(protocol, lambda: group, group.traits, True), 2)
+    )
+    assert record.status == ("malformed", "malformed")
 
 
 class Contrary(collectives.Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from allminds import registry
 from allminds.check import block_difference
-from allminds.contracts import BatchMind, LineUp, MindBase
+from allminds.contracts import BatchMind, Failure, LineUp, MindBase
 from allminds.episode import Plain, form
 from allminds.instruments.torus.fast import Compiled
 from allminds.instruments.torus.lockstep import Lockstep
@@ -179,6 +181,43 @@ class Clairvoyant(MindBase):
         self.step += 1
         wanted = self.good[self.step]
         return 1 + (observation.cells.index(wanted) if wanted in observation.cells else 4)
+
+
+class Ending(MindBase):
+    """Notes how it was told that the play is over."""
+
+    told: ClassVar[list] = []
+
+    def act(self, observation, random):
+        return 5
+
+    def learn(self, reward, observation, done):
+        self.told.append((observation is None, done))
+
+
+def test_lock_step_says_when_it_is_over_as_the_plain_loop_does():
+    tool = registry.make_instrument(
+        "lambda-star", {"rows": 5, "cols": 5, "iterations": 3, "k": "any"}
+    )
+    line_up = registry.line_up(Ending, tool)
+    for way in (form(tool, line_up, Watch()), Plain(tool, line_up, Watch())):
+        Ending.told.clear()
+        way.play(1, 0, 1, 0)
+        assert Ending.told == [(False, False), (False, False), (True, True)]
+
+
+class Refuses(MindBase):
+    """Says no now and then, in so many words."""
+
+    def act(self, observation, random):
+        return Failure("refused", "not today") if random.below(40) == 0 else 5
+
+
+def test_a_refusal_is_the_same_in_every_form():
+    tool = registry.make_instrument(
+        "lambda-star", {"rows": 5, "cols": 5, "iterations": 9, "k": "any"}
+    )
+    compare(tool, registry.line_up(Refuses, tool), 2, 0, 40)
 
 
 @pytest.mark.parametrize("mind", [Remembers, Clairvoyant])
