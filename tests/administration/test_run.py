@@ -263,7 +263,7 @@ class MineToo:
     ("text", "said"),
     [
         ("seed = 1", "lacks 'tests'"),
-        ("tests = []", "tests must be"),
+        ("tests = []", "tests must not be empty"),
         ('[[tests]]\ninstrument = "x"\nminds = ["a"]\nepisode = 3', "did you mean 'episodes'"),
         ('sed = 1\n[[tests]]\ninstrument = "x"\nminds = ["a"]', "did you mean 'seed'"),
         ('[[tests]]\ninstrument = "x"\nminds = []', "tests.0.minds must"),

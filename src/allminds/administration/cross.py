@@ -40,7 +40,7 @@ def _cells(test: Any, where: str) -> Iterator[Any]:
     settings, templates = test.get("settings", {}), test.get("minds", [])
     if not isinstance(settings, dict) or not isinstance(templates, list):
         raise Error(f"{where}: settings must be a table, and minds a list of names")
-    _check_apart(factors, words, settings, where)
+    _check_apart(factors, words, where)
     rest = {key: value for key, value in test.items() if key not in ("factors", "words")}
     for chosen in itertools.product(*factors.values()):
         levels = dict(zip(factors, chosen, strict=True))
@@ -57,21 +57,20 @@ def _cells(test: Any, where: str) -> Iterator[Any]:
 
 
 def _check_apart(
-    factors: Mapping[str, list[Any]], words: Mapping[str, list[str]],
-    settings: Mapping[str, Any], where: str,
-) -> None:  # fmt: skip
+    factors: Mapping[str, list[Any]], words: Mapping[str, list[str]], where: str
+) -> None:
     """Every factor has settings and levels of its own, or its effect would be another's."""
     both = next((name for name in factors if name in words), None)
     if both:
         raise Error(f"{where}: '{both}' is a factor and a word; call one of them otherwise")
-    owner = dict.fromkeys(settings, "settings")
+    owner: dict[str, str] = {}
     for name, levels in factors.items():
         labels = [_label(level) for level in levels]
         if len(set(labels)) < len(labels) or not all(levels):
             raise Error(f"{where}: factors.{name} has an empty level, or one twice")
         for setting in {setting for level in levels for setting in level}:
             if owner.setdefault(setting, name) != name:
-                raise Error(f"{where}: {owner[setting]} and factors.{name} both set '{setting}'")
+                raise Error(f"{where}: factors {owner[setting]} and {name} both set '{setting}'")
     for name, levels in words.items():
         if len(set(levels)) < len(levels):
             raise Error(f"{where}: words.{name} has a level twice")
