@@ -6,11 +6,13 @@ Import it from `kernels.py` files alone, and import those where a kernel runs, s
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,18 +29,39 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or default) / "allminds"
 
 
-def _source_hash() -> str:
-    """A hash of every source file that holds kernels.
+@cache
+def _imports(path: Path) -> tuple[Path, ...]:
+    """The files of this package that a file imports at its top."""
+    found = []
+    for node in ast.parse(path.read_bytes()).body:
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found += [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
+        elif isinstance(node, ast.Import):
+            found += [name.name for name in node.names]
+    places = [_PACKAGE.parent.joinpath(*name.split(".")).with_suffix(".py") for name in found]
+    return tuple(place for place in places if place.is_file() and _PACKAGE in place.parents)
+
+
+@cache
+def _folder(path: Path) -> Path:
+    """Where the kernels of a file are kept: by a hash of it and of all it imports.
 
     Numba notices a change only in the file of the function it cached, not in the functions that
-    one calls; so the folder is keyed by all of them.
+    one calls.
     """
+    known: dict[Path, None] = {}
+    waiting = [path, Path(__file__)]
+    while waiting:
+        one = waiting.pop()
+        if one not in known:
+            known[one] = None
+            waiting += _imports(one)
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if path.name in ("seeding.py", "compiled.py") or b"allminds.compiled" in source:
-            digest.update(source)
-    return digest.hexdigest()[:16]
+    for one in sorted(known):
+        digest.update(one.read_bytes())
+    folder = _kernels / digest.hexdigest()[:16]
+    _used.add(folder)
+    return folder
 
 
 def _writable(folder: Path) -> bool:
@@ -50,13 +73,15 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-_folder = cache_folder() / "kernels" / _source_hash()
-_cached = _writable(_folder)
+_PACKAGE = Path(__file__).parent
+_kernels = cache_folder() / "kernels"
+_cached = _writable(_kernels)
+_used: set[Path] = set()  # folders that kernels were looked for in
 
 
 def is_warm() -> bool:
-    """Whether compiled kernels are on disk already."""
-    return _cached and any(_folder.rglob("*.nbi"))
+    """Whether the kernels imported so far are compiled and on disk already."""
+    return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -64,7 +89,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     if not _cached:
         return numba.njit(nogil=True)(function)
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_folder)  # read once, while decorating
+    numba.config.CACHE_DIR = str(_folder(Path(function.__code__.co_filename)))  # read right here
     try:
         return numba.njit(nogil=True, cache=True)(function)
     finally:

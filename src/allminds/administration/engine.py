@@ -23,6 +23,7 @@ from allminds.watch import Watch
 ENGINES = ("local",)
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
 COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
+LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Sitting:
         cost = sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
         work = COMPILED_WORK if self.compiled else PYTHON_WORK
         wanted = max(1, work // cost)
-        return min(wanted // BLOCK * BLOCK, 64 * BLOCK) if wanted >= BLOCK else wanted
+        return min(wanted // BLOCK * BLOCK, LARGEST) if wanted >= BLOCK else wanted
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def _spread(
         yield play(sitting, number, *wave.pop())
     todo = itertools.chain(wave, todo)
     with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
-        for wave in _waves(todo, 4 * jobs):
+        for wave in _waves(todo, 2 * jobs):
             yield from parallel(delayed(_remote)(_sent(sitting), number, *task) for task in wave)
 
 

@@ -168,10 +168,13 @@ class RunFolder:
 
     def seconds(self) -> dict[tuple[int, str], float]:
         """How long each (test, mind) took to play."""
+        import pyarrow.parquet as pq
+
         spent: dict[tuple[int, str], float] = {}
-        for row in self._read("timings").to_dict("records"):
-            place = (row["test"], row["mind"])
-            spent[place] = spent.get(place, 0.0) + row["seconds"]
+        for path in sorted((self.path / "timings").glob("part-*.parquet")):
+            for row in pq.read_table(path).to_pylist():
+                place = (_numbers(path)[0], row["mind"])
+                spent[place] = spent.get(place, 0.0) + row["seconds"]
         return spent
 
     def summary(self) -> dict[str, Any]:
