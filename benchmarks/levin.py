@@ -14,6 +14,7 @@ from allminds.complexity.levin import levin, puzzle
 from allminds.complexity.levin.kernels import END, OUT, QUIET, WROTE, advance
 from allminds.complexity.levin.machine import CLOCK
 from allminds.complexity.levin.search import LIMIT
+from allminds.instruments.series import bank
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 
 ITEMS = INDUCTION + ABDUCTION
@@ -108,6 +109,22 @@ def published(hardest: int = 15) -> Table:
         f"All within {BUDGET:.0f} s: {met}.",
         ("published k", "items", "seconds", "plain s", "x plain"),
         [*rows, _row("all", len(items), spent["search"], spent["plain"])],
+    )
+
+
+def certified(count: int = 5000) -> Table:
+    """Certified questions from one pass through all programs, for every start letter."""
+    sizes = {(form, k): count // 10 for form in ("induction", "abduction") for k in range(8, 13)}
+    bank.questions({("induction", 7): 10}, 1)
+    before = time.perf_counter()
+    found = bank.questions(sizes, 1)
+    seconds = time.perf_counter() - before
+    met = "met" if seconds <= 60 else "MISSED"
+    return Table(
+        "Certified questions",
+        f"Questions of k = 8..12 made anew, one core; {count:,} within a minute: {met}.",
+        ("questions", "seconds", "a second"),
+        [[f"{len(found):,}", f"{seconds:.3g}", f"{len(found) / seconds:,.0f}"]],
     )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import groups
 import growth
+import levin
 import processes
 import ratios
 from measure import Effort, Table
@@ -101,6 +102,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
         yield ratios.own_minds(effort, (1,))
         yield groups.protocols(effort, (10,), ("stigmergy", "crowd", "tree"))
+        yield levin.published(hardest=11)
         yield processes.catalogues(((10, 100),), 1)
         yield processes.first_result(1)
         yield processes.memory((1_000_000,))
@@ -111,6 +113,8 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.own_minds(effort, (1, 10))
         yield groups.protocols(Effort(0.2, 2), (10, 20))
         yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
+        yield levin.published()
+        yield levin.certified()
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
         yield processes.first_result(2)
         yield processes.memory()

@@ -41,6 +41,24 @@ def test_select_names_the_cheapest():
     assert found("select", *pool, "--threshold", 0.99)["members"] == []
 
 
+FIGURES = [
+    ("predict", "--ability", "5,10", "--difficulty", "0..20"),
+    ("vote", 0.55, 0.6, 0.7),
+    ("crossing", 12, "12,12,12"),
+    ("select", "-m", "a=12:1", "-m", "b=10:1", "--task", 9, "--threshold", 0.5, "--group", 3),
+    ("complexity", "abcabcx"),
+    ("complexity", "abcab", "--measure", "levin"),
+    ("evaluate", "c-test", "-m", "mode", "--json"),
+]
+
+
+@pytest.mark.parametrize("words", FIGURES, ids=lambda words: words[0])
+def test_every_command_draws_its_figure(tmp_path, words):
+    done = allminds(*words, "--plot", tmp_path / "a.svg")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+
+
 def test_a_figure_is_drawn_whole(tmp_path):
     for name in ("a.svg", "a.png"):
         words = ("predict", "--ability", "5,10", "--difficulty", "0..20", "--plot", tmp_path / name)

@@ -21,13 +21,14 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.papers import PAPERS, paper
 from allminds.report.page import number
 
 
 def show_test(test: dict[str, Any]) -> None:
     """The scores on one test, best first, with floor and ceiling marked."""
-    cls = registry.instruments()[test["instrument"]]
-    ends = {cls.floor_mind: "floor", cls.ceiling_mind: "ceiling"}
+    tool = registry.make_instrument(test["instrument"], test["settings"])
+    ends = {tool.floor_mind: "floor", tool.ceiling_mind: "ceiling"}
     settings = " ".join(f"{key}={value}" for key, value in test["settings"].items())
     table = Table(
         title=f"{test['instrument']}  ·  seed {test['seed']}", caption=settings, box=box.SIMPLE,
@@ -72,7 +73,9 @@ def show_listing(rows: list[dict[str, str]]) -> None:
 
 
 def listing(what: str) -> list[dict[str, str]]:
-    """Instruments, or the minds of every instrument, with the first line of what they are."""
+    """Instruments, the minds of every instrument, or papers, with a line on what they are."""
+    if what == "papers":
+        return [{"paper": name, "what": paper(name).what} for name in PAPERS]
     found = registry.instruments()
     if what == "instruments":
         return [
@@ -130,6 +133,14 @@ def watching(resume: str = "") -> Iterator[Callable[[str, int, int], None]]:
         hint = f"; go on with: {resume}" if resume else ""
         print(f"allminds: stopped{hint}", file=sys.stderr)
         sys.exit(130)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """A line that says what is being done just now, if somebody is watching."""
+    console = Console(stderr=True)
+    with console.status(f"{what} …") as status:
+        yield lambda line: status.update(f"{what}: {line}")
 
 
 def _will_compile() -> bool:

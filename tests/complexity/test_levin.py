@@ -13,6 +13,7 @@ import pytest
 
 from allminds.complexity.levin import (
     complexity,
+    continued,
     describe,
     levin,
     parsed,
@@ -206,6 +207,10 @@ def test_mistakes_are_named():
             levin(wrong, blank=blank)
     with pytest.raises(Error, match="no program of up to 3 instructions"):
         levin("qwert", limit=3)
+    with pytest.raises(Error, match="and k = 9 prints 'cabdbccecd_'"):
+        levin("cabdbccecd", most_k=9)
+    with pytest.raises(Error, match="two letters or more"):
+        complexity("a")
 
 
 # ---------------------------------------------------------------- the published items
@@ -247,6 +252,7 @@ def test_a_rival_of_aabbzabb_is_near():
 def test_both_ways_to_ask():
     assert levin("abcd", "e").k == 7
     assert levin("hgf_dcba").letter == levin("hgfdcba", blank=4).letter == "e"
-    assert complexity("abcde") == levin("abcd", "e").value
+    assert complexity("abcde").value == levin("abcd", "e").value
+    assert (continued("abcd"), continued("abcdabcd")) == ("e", "a")
     assert variant("abcd", "e") == 7
     assert variant("_bzayzxy", "a") == 8

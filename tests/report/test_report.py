@@ -317,10 +317,10 @@ def no_plots(monkeypatch):
 
 @pytest.mark.usefixtures("no_plots")
 def test_a_place_that_cannot_be_written_is_said_in_one_sentence(folder, tmp_path):
-    with pytest.raises(Error, match=r"cannot write the report .*nowhere.*: No such file"):
+    with pytest.raises(Error, match=r"cannot write .*nowhere.*: No such file"):
         write_report(folder, tmp_path / "nowhere" / "report.html")
     (tmp_path / "taken").mkdir()
-    with pytest.raises(Error, match="cannot write the report"):
+    with pytest.raises(Error, match="cannot write"):
         write_report(folder, tmp_path / "taken")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 

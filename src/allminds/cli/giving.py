@@ -1,4 +1,4 @@
-"""Giving tests: run, evaluate, list, report, replay; and complexity."""
+"""Giving tests: run, evaluate, list, report, replay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.errors import Error
 
 CORES = os.cpu_count() or 1
@@ -88,6 +88,7 @@ def evaluate(
     engine: EngineOption = "local",
     strict: StrictOption = False,
     time_limit: Annotated[float, typer.Option(help="Seconds a mind may take to act.")] = 10.0,
+    plot: PlotOption = None,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling."""
     from allminds import registry
@@ -109,6 +110,10 @@ def evaluate(
             instrument, minds, settings=settings, seed=seed, time_limit=time_limit, how=how,
             episodes=(tool.length or 1000) if episodes is None else episodes,
         )  # fmt: skip
+    if plot is not None:
+        from allminds.report.figure import draw_scores
+
+        draw_scores(found["results"], f"score on {instrument}", plot)
     if as_json:
         print_json(found | {"results": [_as_promised(row) for row in found["results"]]})
     else:
@@ -117,14 +122,14 @@ def evaluate(
 
 @app.command("list", epilog="Example: allminds list minds")
 def list_what(
-    what: Annotated[str, typer.Argument(help="instruments or minds")] = "instruments",
+    what: Annotated[str, typer.Argument(help="instruments, minds or papers")] = "instruments",
     as_json: JsonOption = False,
 ) -> None:
     """What there is, with a line each."""
     from allminds.errors import nearest
     from allminds.screen import listing, show_listing
 
-    kinds = ("instruments", "minds")
+    kinds = ("instruments", "minds", "papers")
     if what not in kinds:
         raise Error(f"cannot list '{what}'; {nearest(what, kinds)}")
     found = listing(what)
@@ -163,33 +168,6 @@ def replay(
         print_json(steps.as_json())
     else:
         print(steps.as_text())
-
-
-@app.command(epilog="Example: allminds complexity 7,3,4,9,8,7,3,4,9,8 --measure lz76")
-def complexity(
-    sequence: Annotated[str, typer.Argument(help="Characters, or symbols with commas between.")],
-    measure: Annotated[str | None, typer.Option(help="One of them; all if none.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """How complex a sequence is."""
-    from allminds.complexity import MEASURES
-    from allminds.complexity import measure as measured
-    from allminds.screen import show_listing
-
-    if as_json or measure:
-        name = measure or "lz76"
-        value = measured(sequence, name)
-        if as_json:
-            print_json({"measure": name, "value": value})
-        else:
-            print(f"{value:g}")
-        return
-    show_listing(
-        [
-            {"measure": name, "value": f"{measured(sequence, name):g}", "what": kind.description}
-            for name, kind in MEASURES.items()
-        ]
-    )
 
 
 # ---------------------------------------------------------------- helpers

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import JsonOption, PlotOption, app, print_json
+from allminds.cli.reading import ends, numbers, whole_numbers
 from allminds.errors import Error
 
 if TYPE_CHECKING:
     from allminds.psychometrics.selection import Curve
 
-MOST = 2000  # values in a range
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg or .png.")
-]
 OptionsOption = Annotated[int, typer.Option(min=2, help="Options m of a task.")]
 
 
@@ -35,12 +33,12 @@ def predict(
         {
             "ability": alpha,
             "difficulty": hard,
-            "options": int(m),
-            "accuracy": float(accuracy(hard, alpha, options=int(m))),
+            "options": m,
+            "accuracy": float(accuracy(hard, alpha, options=m)),
         }
-        for alpha in _numbers(ability, "--ability")
-        for m in _whole(options, "--options")
-        for hard in _numbers(difficulty, "--difficulty")
+        for alpha in numbers(ability, "--ability")
+        for m in whole_numbers(options, "--options")
+        for hard in numbers(difficulty, "--difficulty")
     ]
     _draw(
         plot,
@@ -61,16 +59,27 @@ def vote(
     options: OptionsOption = 3,
     ties: Annotated[str, typer.Option(help="Of an even majority: coin or fail.")] = "coin",
     as_json: JsonOption = False,
+    plot: PlotOption = None,
 ) -> None:
-    """How accurate a group is that votes, if its members err independently."""
+    """How accurate a group is that votes, if its members err independently.
+
+    The plot shows it as members join, beside the best of them.
+    """
     from allminds import voting
 
-    if rule == "plurality":
-        found = voting.plurality_accuracy(members, options)
-    elif rule == "majority":
-        found = voting.majority_accuracy(members, ties)  # type: ignore[arg-type]
-    else:
+    if rule not in ("majority", "plurality"):
         raise Error(f"there is no rule '{rule}'; choose majority or plurality")
+
+    def accuracy(of: list[float]) -> float:
+        if rule == "plurality":
+            return voting.plurality_accuracy(of, options)
+        return voting.majority_accuracy(of, ties)  # type: ignore[arg-type]
+
+    found = accuracy(members)
+    joined = [members[:n] for n in range(1, len(members) + 1)] if plot else []
+    lines = [("the vote", len(of), accuracy(of)) for of in joined]
+    lines += [("the best member", len(of), max(of)) for of in joined]
+    _draw(plot, lines, "members")
     if as_json:
         print_json({"accuracy": found})
         return
@@ -91,19 +100,12 @@ def crossing(
     plot: PlotOption = None,
 ) -> None:
     """The difficulties at which two minds or groups are equally accurate."""
-    import numpy as np
-
     from allminds.psychometrics.selection import crossings
 
-    low, high = _ends(difficulty, "--difficulty")
+    low, high = ends(difficulty, "--difficulty")
     one, other = (_curve(text, options, rule) for text in (first, second))
     found = crossings(one, other, low, high)
-    grid = np.linspace(low, high, 81)
-    lines = {first: one(grid), second: other(grid)}
-    _draw(
-        plot,
-        [(n, float(d), float(p)) for n, ps in lines.items() for d, p in zip(grid, ps, strict=True)],
-    )
+    _draw(plot, _points({first: one, second: other}, low, high))
     if as_json:
         print_json({"crossings": list(found.at), "equal": found.equal})
     elif found.equal:
@@ -122,9 +124,13 @@ def select(
     options: OptionsOption = 3,
     group: Annotated[int, typer.Option(min=1, help="Groups of at most so many, by majority.")] = 1,
     as_json: JsonOption = False,
+    plot: PlotOption = None,
 ) -> None:
-    """The cheapest mind, or group, that reaches an accuracy on each of some tasks."""
-    from allminds.psychometrics.selection import Candidate, cheapest_group
+    """The cheapest mind, or group, that reaches an accuracy on each of some tasks.
+
+    The plot shows the curves of the candidates, of what was chosen, and the accuracy wanted.
+    """
+    from allminds.psychometrics.selection import Candidate, cheapest_group, group_curve
 
     pool = []
     for text in mind:
@@ -135,6 +141,12 @@ def select(
         except ValueError:
             raise Error(f"--mind takes NAME=ABILITY:COST, such as a=12:1, not '{text}'") from None
     found = cheapest_group(pool, task, threshold, group)
+    curves = {candidate.name: candidate.accuracy for candidate in pool}
+    if len(found.members) > 1:
+        chosen = [curves[name] for name in found.members]
+        curves["chosen: " + " + ".join(found.members)] = group_curve(chosen, "majority", options)
+    wanted = [("p̂", hard, threshold) for hard in (0.0, max(task))]
+    _draw(plot, [*_points(curves, 0.0, max(task)), *wanted])
     sure = {"cost": found.cost, "accuracies": list(found.accuracies)} if found.members else {
         "cost": None, "accuracies": []
     }  # fmt: skip
@@ -151,41 +163,12 @@ def select(
 # ---------------------------------------------------------------- helpers
 
 
-def _numbers(text: str, where: str) -> list[float]:
-    """A number, several with commas between, or a range of whole steps."""
-    try:
-        if ".." in text:
-            low, high = _ends(text, where)
-            return [low + step for step in range(int(high - low) + 1)]
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise Error(f"{where} takes a number, or a range such as 5..25, not '{text}'") from None
-
-
-def _ends(text: str, where: str) -> tuple[float, float]:
-    low, dots, high = text.partition("..")
-    try:
-        ends = float(low), float(high)
-    except ValueError:
-        raise Error(f"{where} takes a range such as 5..25, not '{text}'") from None
-    if not dots or not 0 <= ends[1] - ends[0] <= MOST:
-        raise Error(f"{where}: '{text}' is no range of at most {MOST} steps")
-    return ends
-
-
-def _whole(text: str, where: str) -> list[float]:
-    found = _numbers(text, where)
-    if any(value != int(value) for value in found):
-        raise Error(f"{where} takes whole numbers, not '{text}'")
-    return found
-
-
 def _curve(text: str, options: int, rule: str) -> Curve:
     """The accuracy curve of an ability, or of a group of abilities that votes."""
     from allminds.psychometrics.accuracy import accuracy
     from allminds.psychometrics.selection import group_curve
 
-    abilities = _numbers(text, "an ability")
+    abilities = numbers(text, "an ability")
     for alpha in abilities:
         accuracy(1.0, alpha, options=options)  # a wrong one is found here
 
@@ -209,9 +192,23 @@ def _show(rows: list[dict[str, Any]]) -> None:
     ])  # fmt: skip
 
 
-def _draw(out: Path | None, points: list[tuple[str, float, float]]) -> None:
+def _points(curves: dict[str, Curve], low: float, high: float) -> list[tuple[str, float, float]]:
+    """Each curve at some difficulties."""
+    import numpy as np
+
+    grid = np.linspace(low, high, 81)
+    return [
+        (name, float(hard), float(p))
+        for name, curve in curves.items()
+        for hard, p in zip(grid, curve(grid), strict=True)
+    ]
+
+
+def _draw(
+    out: Path | None, points: Sequence[tuple[str, float, float]], x_title: str = "difficulty D"
+) -> None:
     if out is None:
         return
     from allminds.report.figure import draw_lines
 
-    draw_lines(points, "difficulty D", "accuracy P", out)
+    draw_lines(points, x_title, "accuracy P", out, (0, 1))

@@ -13,6 +13,7 @@ from allminds.errors import Error, nearest
 __all__ = [
     "MEASURES",
     "Measure",
+    "growth",
     "lz76",
     "lz76_codes",
     "lz76_reference",
@@ -31,6 +32,7 @@ class Measure:
     description: str
     function: Callable[[Sequence[Hashable]], float]
     of_text: bool = False  # measures the text as it was written, its commas included
+    slow: bool = False  # only when asked for by name
 
 
 def _zlib(symbols: Sequence[Hashable]) -> int:
@@ -39,11 +41,20 @@ def _zlib(symbols: Sequence[Hashable]) -> int:
     return zlib_length(",".join(map(str, symbols)))
 
 
+def _levin(symbols: Sequence[Hashable]) -> float:
+    from allminds.complexity.levin import complexity
+
+    return complexity("".join(map(str, symbols))).value
+
+
 MEASURES: dict[str, Measure] = {
     "lz76": Measure("phrases of Lempel and Ziv 1976: K of a Λ* pattern", lz76),
     "lz78": Measure("phrases of Ziv and Lempel 1978", lz78),
     "zlib": Measure("bytes after zlib, level 6: K_approx of a Λ pattern", _zlib, of_text=True),
     "entropy": Measure("bits per symbol of the symbols' frequencies", shannon),
+    "levin": Measure(
+        "instructions + log2 steps of the cheapest program: k of a letter series", _levin, slow=True
+    ),
     # A new measure is one more line here.
 }
 
@@ -58,6 +69,18 @@ def measure(sequence: str, name: str) -> float | int:
     chosen = MEASURES[name]
     symbols = _symbols(sequence)
     return chosen.function(sequence if chosen.of_text else symbols)
+
+
+def growth(sequence: str, name: str) -> list[tuple[int, float]]:
+    """The complexity of every beginning of a sequence, by its number of symbols."""
+    measure(sequence, name)  # what is wrong with it is found here
+    symbols = _symbols(sequence)
+    joint = "," if "," in sequence else ""
+    first = 2 if MEASURES[name].slow else 1  # one letter is no series
+    return [
+        (n, measure(joint.join(symbols[:n]) + joint * (n == 1), name))
+        for n in range(first, len(symbols) + 1)
+    ]
 
 
 def _symbols(text: str) -> Sequence[str]:

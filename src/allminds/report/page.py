@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import math
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,32 +13,18 @@ from typing import Any
 from allminds import registry
 from allminds.administration.plan import Plan
 from allminds.administration.store import RunFolder
-from allminds.errors import Error
 from allminds.psychometrics.groups import Gain
 from allminds.report import cells, factors, groups
 from allminds.report.data import TestData, read_tests, settings_text
 from allminds.report.designs import designs
+from allminds.report.files import write_whole
 
 NONE = "–"  # what cannot be estimated
 
 
 def write_report(folder: RunFolder, out: Path) -> Path:
     """Write the report of a complete run as one HTML file, whole or not at all."""
-    text = render(folder).encode("utf-8")
-    temporary = out.with_name(out.name + ".tmp")
-    try:
-        try:
-            with open(temporary, "wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, out)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Error(f"cannot write the report {out}: {reason}") from None
-    return out
+    return write_whole(out, render(folder).encode("utf-8"))
 
 
 def render(folder: RunFolder) -> str:
@@ -49,7 +34,7 @@ def render(folder: RunFolder) -> str:
     together = groups.section(folder, tests, found)
     sizes = [set(figure["tests"]) for figure in together["figures"]] if together else []
     crossed = [factors.section(folder, d, tests, set(d.cells) in sizes) for d in found]
-    template = _environment().get_template("page.html.j2")
+    template = templates(Path(__file__).parent).get_template("page.html.j2")
     text: str = template.render(
         title=_title(tests),
         said=_sentence(tests),
@@ -67,12 +52,12 @@ def render(folder: RunFolder) -> str:
     return text
 
 
-def _environment() -> Any:
+def templates(*folders: Path) -> Any:
     """Everything is escaped except the plots, which are made of escaped text already."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        loader=jinja2.FileSystemLoader(folders),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -33,6 +33,7 @@ BLANK = "_"
 LONGEST = 64  # letters
 ANY = -1
 HIGHEST = 24  # the most instructions a search can be asked for
+MOST_K = 20  # a search gives up beyond: what costs more takes hours and explains nothing
 
 
 @dataclass(frozen=True)
@@ -150,22 +151,34 @@ def _agreeing(
 
 
 def levin(
-    series: str, answer: str | None = None, blank: int | None = None, limit: int = LIMIT
+    series: str,
+    answer: str | None = None,
+    blank: int | None = None,
+    limit: int = LIMIT,
+    most_k: int = MOST_K,
 ) -> Explanation:
     """The cheapest program for a series with its answer, or, without one, for what is shown.
 
-    A program that halts before the blank gives no letter and does not count. Of letters that
-    cost the same the first in the alphabet is given.
+    Searched are programs of up to `limit` instructions and `most_k`. One that halts before the
+    blank gives no letter and does not count. Of letters that cost the same the first in the
+    alphabet is given.
     """
     asked = puzzle(series, blank, answer)
-    weights, programs = _cheapest(asked, limit, CLOCK)
+    weights, programs = _cheapest(asked, limit, CLOCK, most_k)
     given = int(np.argmin(weights))
     return Explanation(asked, letter(given), int(weights[given]), programs[given], limit)
 
 
-def complexity(series: str, limit: int = LIMIT) -> float:
-    """The value of a whole series: the least cost of the programs that print it."""
-    return levin(series[:-1], answer=series[-1:], limit=limit).value
+def complexity(series: str, limit: int = LIMIT) -> Explanation:
+    """A whole series and the cheapest program that prints it; its `value` is the complexity."""
+    if len(series) < 2:
+        raise Error(f"'{series}' is no series: write two letters or more, such as abcd")
+    return levin(series[:-1], answer=series[-1], limit=limit)
+
+
+def continued(series: str, limit: int = LIMIT) -> str:
+    """The letter that the cheapest program which goes on prints next."""
+    return levin(series, limit=limit).letter
 
 
 def variant(
@@ -197,18 +210,19 @@ def rivals(
 Weights = NDArray[np.int64]
 
 
-def _cheapest(puzzle: Puzzle, limit: int, clock: int) -> tuple[Weights, dict[int, Program]]:
+def _cheapest(
+    puzzle: Puzzle, limit: int, clock: int, most_k: int = MOST_K
+) -> tuple[Weights, dict[int, Program]]:
     """The least weight by letter, right for the cheapest: the bound rises by one k at a time."""
-    k = 7
-    while True:
+    for k in range(min(7, most_k), most_k + 1):
         below = math.isqrt(2 ** (2 * k + 1)) + 1  # weights of up to this k
         weights, programs = _below(puzzle, limit, clock, below, shrink=True)
         if programs:
             return weights, programs
         if below > (QUIET * clock) << limit:
-            shown = "".join(BLANK if n == ANY else letter(n) for n in puzzle.letters)
-            raise Error(f"no program of up to {limit} instructions prints '{shown}'")
-        k += 1
+            break
+    shown = "".join(BLANK if n == ANY else letter(n) for n in puzzle.letters)
+    raise Error(f"no program of up to {limit} instructions and k = {most_k} prints '{shown}'")
 
 
 def _below(

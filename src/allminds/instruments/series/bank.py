@@ -12,7 +12,7 @@ from __future__ import annotations
 import gzip
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 from allminds import seeding
 from allminds.complexity.levin import describe
 from allminds.complexity.levin.machine import CLOCK, LETTERS, Program, letter, number, run, weight
-from allminds.errors import Error
 
 Form = Literal["induction", "abduction"]
 Ints = NDArray[np.int64]
@@ -56,6 +55,7 @@ class Question:
     value: float  # the cost of the cheapest program for the series with its answer
     program: Program
     explanation: str
+    rivals: str = ""  # other letters at the blank, by the cost of their programs, as far as known
 
     @property
     def whole(self) -> str:
@@ -225,27 +225,38 @@ def _abduction(shorter: Level, level: Level, parents: Ints) -> Ints:  # noqa: AR
 # ---------------------------------------------------------------- questions
 
 
-@cache
-def _certified_from(starts: str, most_k: int, form: Form) -> Certified:
-    return certified(tables(starts, most_k), most_k, form)
-
-
 def questions(
-    k: int, form: Form, count: int, seed: int, starts: str = ALPHABET
+    sizes: Mapping[tuple[Form, int], int],
+    seed: int,
+    jobs: int = 1,
+    done: Callable[[str], object] = lambda _: None,
+) -> list[Question]:
+    """So many questions of each form and k, or all where there are fewer, in that order.
+
+    The harder they are, the longer a start letter takes, so hard ones begin with a few letters
+    only (`STAGES`).
+    """
+    result: list[Question] = []
+    easiest = 0
+    for stage, starts in STAGES.items():
+        ks = [k for _, k in sizes if easiest < k <= stage]
+        easiest = stage
+        if not ks:
+            continue
+        levels = tables(starts, max(ks), jobs, done)
+        for form in get_args(Form):
+            rows = certified(levels, max(ks), form)
+            for k in sorted({k for of, k in sizes if of == form and k in ks}):
+                of_k = rows.chosen(rows.ks() == k)
+                found = drawn(of_k, levels, k, form, sizes[form, k], seed)
+                done(f"k {k}: {len(found)} of {len(of_k.codes):,} {form} questions")
+                result += found
+    return sorted(result, key=lambda one: (one.form != "induction", one.k))
+
+
+def drawn(
+    rows: Certified, levels: Sequence[Level], k: int, form: Form, count: int, seed: int
 ) -> tuple[Question, ...]:
-    """Fresh questions of one k and form, no two with the same series."""
-    if form not in get_args(Form):
-        raise Error(f"there is no form '{form}': choose induction or abduction")
-    if not 5 <= k <= 17:
-        raise Error(f"there are no questions of k = {k}: choose 7..15")
-    rows = _certified_from("".join(sorted(set(starts))), k, form)
-    rows = rows.chosen(rows.ks() == k)
-    if len(rows.codes) < count:
-        raise Error(f"there are {len(rows.codes)} {form} questions of k = {k}: ask for no more")
-    return drawn(rows, k, form, count, seed)
-
-
-def drawn(rows: Certified, k: int, form: Form, count: int, seed: int) -> tuple[Question, ...]:
     """Some of the rows at random, and a place for the blank of each."""
     keys = seeding.keys(seed, np.arange(len(rows.codes)), seeding.MAKING)
     step = 2 * k + (form == "abduction")
@@ -258,11 +269,32 @@ def drawn(rows: Certified, k: int, form: Form, count: int, seed: int) -> tuple[Q
         place = places[int(seeding.below(words[row : row + 1], len(places))[0])]
         whole = spelt(int(picked.starts[n]), int(picked.codes[n]))
         program = unpacked(int(picked.programs[n]))
-        result.append(question(f"{form}-{k}-{seed}-{n}", form, whole, place, k, program))
+        others = rivals(levels[len(whole) - CLOCK], whole, place)
+        name = f"{form}-{k}-{seed}-{n}"
+        result.append(question(name, form, whole, place, k, program, others))
     return tuple(result)
 
 
-def question(name: str, form: Form, whole: str, blank: int, k: int, program: Program) -> Question:
+def rivals(level: Level, whole: str, blank: int) -> str:
+    """The letters that other programs of the table have at the blank, the cheapest first."""
+    shift = 55 if blank == 1 else 5 * (len(whole) - blank)
+    series = (level.starts + 1) << 55 | level.codes
+    same = (series ^ _code(whole)) & ~(31 << shift) == 0
+    letters = (series[same] >> shift & 31) - 1
+    ordered = letters[np.lexsort((letters, level.weights[same]))]
+    return "".join(letter(int(n)) for n in ordered).replace(whole[blank - 1], "")
+
+
+def _code(whole: str) -> int:
+    code = 0
+    for one in whole[1:]:
+        code = code << 5 | (number(one) + 1)
+    return (number(whole[0]) + 1) << 55 | code
+
+
+def question(
+    name: str, form: Form, whole: str, blank: int, k: int, program: Program, rivals: str
+) -> Question:
     """The question of a whole series with one place left blank."""
     steps = run(program, number(whole[0]), CLOCK).times[-1]
     return Question(
@@ -275,6 +307,7 @@ def question(name: str, form: Form, whole: str, blank: int, k: int, program: Pro
         value=math.log2(weight(len(program), steps)),
         program=program,
         explanation=describe(program, whole[0]),
+        rivals=rivals,
     )
 
 
@@ -301,42 +334,28 @@ def shipped() -> tuple[Question, ...]:
     lines = gzip.decompress(BANK.read_bytes()).decode().splitlines()
     result = []
     for line in lines[1:]:
-        name, form, k, whole, blank, program = line.split(",")
+        name, form, k, whole, blank, program, others = line.split(",")
         instructions = tuple(int(digit) for digit in program)
         task: Form = "induction" if form == "induction" else "abduction"
-        result.append(question(name, task, whole, int(blank), int(k), instructions))
+        result.append(question(name, task, whole, int(blank), int(k), instructions, others))
     return tuple(result)
 
 
-def made(most_k: int, jobs: int, done: Callable[[str], object]) -> list[Question]:
-    """The questions of the bank up to a k."""
-    result: list[Question] = []
-    finished = min(SIZES) - 1
-    for stage, starts in STAGES.items():
-        if finished >= most_k:
-            break
-        reach = min(stage, most_k)
-        levels = tables(starts, reach, jobs, done)
-        for form in get_args(Form):
-            rows = certified(levels, reach, form)
-            for k in range(finished + 1, reach + 1):
-                of_k = rows.chosen(rows.ks() == k)
-                found = drawn(of_k, k, form, SIZES[k], BANK_SEED)
-                done(f"k {k}: {len(found)} of {len(of_k.codes):,} {form} questions")
-                result += found
-        finished = reach
-    return sorted(result, key=lambda one: (one.form != "induction", one.k))
+@cache
+def known() -> dict[str, Question]:
+    """The shipped questions by what they show."""
+    return {one.series: one for one in shipped()}
 
 
-def write(questions: Iterable[Question], path: Path = BANK) -> None:
+def write(chosen: Iterable[Question], path: Path = BANK) -> None:
     """Write the bank: the same bytes for the same questions."""
-    lines = ["id,form,k,series,blank,program"]
+    lines = ["id,form,k,series,blank,program,rivals"]
     numbers: dict[tuple[str, int], int] = {}
-    for one in questions:
+    for one in chosen:
         n = numbers[one.form, one.k] = numbers.get((one.form, one.k), 0) + 1
         program = "".join(map(str, one.program))
         name = f"{one.form}-{one.k}-{n}"
-        lines.append(f"{name},{one.form},{one.k},{one.whole},{one.blank},{program}")
+        lines.append(f"{name},{one.form},{one.k},{one.whole},{one.blank},{program},{one.rivals}")
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(gzip.compress(("\n".join(lines) + "\n").encode(), 9, mtime=0))
 
@@ -346,7 +365,8 @@ def main(arguments: Sequence[str]) -> None:
     if not arguments or arguments[0] != "--write":
         raise SystemExit("python -m allminds.instruments.series.bank --write [most k] [jobs]")
     most_k, jobs = (*map(int, arguments[1:]), *(max(SIZES), 1)[len(arguments) - 1 :])
-    write(made(most_k, jobs, lambda line: print(line, flush=True)))
+    sizes = {(form, k): SIZES[k] for form in get_args(Form) for k in SIZES if k <= most_k}
+    write(questions(sizes, BANK_SEED, jobs, lambda line: print(line, flush=True)))
     print(f"{BANK}: {BANK.stat().st_size:,} bytes")
 
 

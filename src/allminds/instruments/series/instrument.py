@@ -19,7 +19,7 @@ from allminds.instruments.series.environment import (
     Question,
     Scoring,
 )
-from allminds.instruments.series.options import five_options, rival_letters
+from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 from allminds.instruments.series.tally import WeightedHits
 from allminds.seeding import MAKING, Random, key
@@ -92,6 +92,7 @@ class CTest(Instrument):
         self.length = len(self.published) if given.form == "published" else None
         if given.form == "generated":
             self.bank  # noqa: B018 - a k that no question has is found here
+            self.ceiling_mind = "levin-search(limit=13)"  # as long as programs of the bank get
 
     @cached_property
     def published(self) -> tuple[Any, ...]:
@@ -106,12 +107,11 @@ class CTest(Instrument):
         random = Random(key(seed, i, MAKING))
         if self.settings.form == "published":
             item = self.published[i % len(self.published)]
-            shown, answer, k = item.shown, item.answer, item.k
-            rivals = ""  # at k = 14 a search takes seconds, and tempting answers there are enough
+            shown, answer, k, rivals = item.shown, item.answer, item.k, item.rivals
         else:
             question = self._drawn(i, random)
             shown, answer, k = question.series, question.answer, question.k
-            rivals = rival_letters(shown) if self.settings.options == 5 else ""
+            rivals = question.rivals
         options = LETTERS
         if self.settings.options == 5:
             options = five_options(shown, answer, rivals, random.at(1))

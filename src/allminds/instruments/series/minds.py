@@ -163,27 +163,36 @@ def next_distance(found: list[int]) -> int:
 @dataclass
 @mind("levin-search", INSTRUMENT)
 class LevinSearch(LetterMind):
-    """Answers by the cheapest program that prints all that is shown: a ceiling by design."""
+    """Answers by the cheapest program that prints all that is shown: a ceiling by design.
+
+    A search that was made when the bank was certified is not made again.
+    """
 
     limit: int = 10  # instructions in a program
+    most_k: int = 15  # gives up where no program of this k or less fits
 
     traits = Traits(deterministic=True)
 
     def __post_init__(self) -> None:
-        """A program has an instruction at least; beyond twelve a search does not end in time."""
-        if not 1 <= self.limit <= 12:
-            raise Error(f"levin-search: limit must be in 1..12, not {self.limit}")
+        """A program has an instruction at least; beyond these a search does not end in time."""
+        for name, most in (("limit", 13), ("most_k", 17)):
+            if not 1 <= getattr(self, name) <= most:
+                raise Error(f"levin-search: {name} must be in 1..{most}, not {getattr(self, name)}")
 
     def letter(self, item: Item) -> str | None:
         """The cheapest program's letter at the blank; none where no program fits."""
-        return _cheapest_letter(item.shown, self.limit)
+        return _cheapest_letter(item.shown, self.limit, self.most_k)
 
 
 @lru_cache(maxsize=4096)
-def _cheapest_letter(shown: str, limit: int) -> str | None:
+def _cheapest_letter(shown: str, limit: int, most_k: int) -> str | None:
     from allminds.complexity.levin import levin
+    from allminds.instruments.series.bank import known
 
+    certified = known().get(shown)
+    if certified and len(certified.program) <= limit and certified.k <= most_k:
+        return certified.answer
     try:
-        return levin(shown, limit=limit).letter
+        return levin(shown, limit=limit, most_k=most_k).letter
     except Error:
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
 from allminds.instruments.series.environment import BLANK, LETTERS, Item
 from allminds.instruments.series.minds import (
@@ -37,14 +36,6 @@ def five_options(shown: str, answer: str, rivals: Iterable[str], random: Random)
         other = random.below(place + 1, place)
         found[place], found[other] = found[other], found[place]
     return "".join(found)
-
-
-@lru_cache(maxsize=4096)
-def rival_letters(shown: str) -> str:
-    """The letters that other programs within two of the cheapest give, cheapest first."""
-    from allminds.complexity.levin import rivals
-
-    return "".join(rival.letter for rival in rivals(shown, delta=2.0)[1:])
 
 
 def _tempting(shown: str) -> Iterator[str]:

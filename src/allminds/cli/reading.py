@@ -1,0 +1,38 @@
+"""Numbers as they are typed: one, several with commas between, or a range."""
+
+from __future__ import annotations
+
+from allminds.errors import Error
+
+MOST = 2000  # values in a range
+
+
+def numbers(text: str, where: str) -> list[float]:
+    """A number, several with commas between, or a range of whole steps."""
+    try:
+        if ".." in text:
+            low, high = ends(text, where)
+            return [low + step for step in range(int(high - low) + 1)]
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Error(f"{where} takes a number, or a range such as 5..25, not '{text}'") from None
+
+
+def ends(text: str, where: str) -> tuple[float, float]:
+    """The ends of a range."""
+    low, dots, high = text.partition("..")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        raise Error(f"{where} takes a range such as 5..25, not '{text}'") from None
+    if not dots or not 0 <= found[1] - found[0] <= MOST:
+        raise Error(f"{where}: '{text}' is no range of at most {MOST} steps")
+    return found
+
+
+def whole_numbers(text: str, where: str) -> list[int]:
+    """The same, whole."""
+    found = numbers(text, where)
+    if any(value != int(value) for value in found):
+        raise Error(f"{where} takes whole numbers, not '{text}'")
+    return [int(value) for value in found]

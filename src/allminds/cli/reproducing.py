@@ -1,0 +1,49 @@
+"""The papers' tables and figures: allminds reproduce."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from allminds.cli.app import JsonOption, app, print_json
+
+
+@app.command(epilog="Example: allminds reproduce p0  |  allminds reproduce p0:figure-5")
+def reproduce(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PAPER[:FIGURE]]...", help="All papers if none; see list papers."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("papers.html"),
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the papers' figures and numbers again, ours beside theirs, on one page."""
+    from allminds.papers import asked_for
+    from allminds.papers.page import figure, write_page
+    from allminds.screen import show_listing, watching
+
+    chosen = asked_for(what or [])
+    with watching() as progress:
+        found = write_page(chosen, out, progress)
+    claims = [
+        {
+            "paper": paper["name"], "where": claim.where, "what": claim.what,
+            "theirs": claim.theirs, "ours": claim.ours, "agrees": claim.agrees, "note": claim.note,
+        }
+        for paper in found for claim in paper["claims"]
+    ]  # fmt: skip
+    if as_json:
+        print_json({"page": str(out), "claims": claims})
+        return
+    if claims:
+        show_listing([
+            {
+                "paper": claim["paper"], "where": claim["where"], "what": claim["what"],
+                "theirs": figure(claim["theirs"]), "ours": figure(claim["ours"]),
+                "": "" if claim["agrees"] else "differs",
+            }
+            for claim in claims
+        ])  # fmt: skip
+    print(f"page: {out}")

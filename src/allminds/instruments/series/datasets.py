@@ -1,0 +1,166 @@
+"""Questions as a data set: JSON lines, CSV, and a card that says what they are and how blind
+minds fare on them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from allminds import seeding
+from allminds.complexity.levin import printed
+from allminds.errors import Error
+from allminds.instruments.series.bank import SIZES, STAGES, Form, Question, questions, shipped
+from allminds.instruments.series.blind import Shortcut, battery
+from allminds.instruments.series.environment import LETTERS
+from allminds.instruments.series.options import five_options
+
+COLUMNS = ("id", "form", "series", "blank", "answer", "k", "program", "explanation")
+
+
+def chosen(
+    ks: Sequence[int],
+    count: int,
+    forms: Sequence[Form],
+    seed: int,
+    jobs: int = 1,
+    done: Callable[[str], object] = lambda _: None,
+) -> list[Question]:
+    """So many questions in all, spread over forms and k as evenly as there are enough of them.
+
+    They come from the bank that ships where it has enough of a form and k, else they are made
+    anew, which takes minutes from k = 13 on.
+    """
+    for k in ks:
+        if k not in SIZES:
+            raise Error(f"there are no questions of k = {k}: choose {min(SIZES)}..{max(SIZES)}")
+    stored: dict[tuple[Form, int], list[Question]] = {}
+    for one in shipped():
+        stored.setdefault((one.form, one.k), []).append(one)
+    shares = _shares([(form, k) for k in ks for form in forms], count, stored)
+    fresh = {cell: share for cell, share in shares.items() if share > len(stored[cell])}
+    made = questions(fresh, seed, jobs, done) if fresh else []
+    for cell, share in shares.items():
+        if cell in fresh:
+            there = sum((one.form, one.k) == cell for one in made)
+            if there < share:
+                _too_many(cell, there, share)
+        else:
+            keys = seeding.keys(seed, np.arange(len(stored[cell])), seeding.MAKING)
+            made += [stored[cell][n] for n in np.argsort(keys, kind="stable")[:share]]
+    return sorted(made, key=lambda one: (one.form != "induction", one.k))
+
+
+def _shares(
+    cells: Sequence[tuple[Form, int]], count: int, stored: dict[tuple[Form, int], list[Question]]
+) -> dict[tuple[Form, int], int]:
+    """How many of each: those that are few give what they have, the others share the rest."""
+    shares: dict[tuple[Form, int], int] = {}
+    few = [cell for cell in cells if len(stored[cell]) < SIZES[cell[1]]]
+    for cell in sorted(cells, key=lambda cell: cell not in few):
+        left, share = divmod(count - sum(shares.values()), len(cells) - len(shares))
+        share = left + (share > 0)
+        shares[cell] = min(share, len(stored[cell])) if cell in few else share
+    if sum(shares.values()) < count:
+        raise Error(f"there are {sum(shares.values())} such questions: ask for no more")
+    return {cell: shares[cell] for cell in cells if shares[cell]}
+
+
+def _too_many(cell: tuple[Form, int], there: int, share: int) -> None:
+    starts = next(starts for stage, starts in STAGES.items() if cell[1] <= stage)
+    where = "" if len(starts) == len(LETTERS) else f" that begin with one of {starts}"
+    raise Error(
+        f"there are {there} {cell[0]} questions of k = {cell[1]}{where}, and {share} were asked for"
+    )
+
+
+# ---------------------------------------------------------------- as files
+
+
+def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, Any]]:
+    """A plain row for each question; with five options also the letters on offer."""
+    made = []
+    for n, one in enumerate(found):
+        row = {name: getattr(one, name) for name in COLUMNS} | {"program": printed(one.program)}
+        if options < len(LETTERS):
+            random = seeding.Random(seeding.key(seed, n, seeding.MAKING)).at(1)
+            row["options"] = five_options(one.series, one.answer, one.rivals, random)
+        made.append(row)
+    return made
+
+
+def write(found: Sequence[Question], out: Path, seed: int, options: int) -> list[Shortcut]:
+    """Write the set whole or not at all; the shortcuts that its card shows are given back."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Error(f"{out} is not empty; name a new folder with --out")
+    table = rows(found, seed, options)
+    shortcuts = battery(
+        [row.get("options", LETTERS) for row in table], [row["answer"] for row in table]
+    )
+    lines = io.StringIO()
+    writer = csv.DictWriter(lines, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    files = {
+        "questions.jsonl": "".join(json.dumps(row) + "\n" for row in table),
+        "questions.csv": lines.getvalue(),
+        "README.md": card(found, shortcuts, seed, options),
+    }
+    temporary = None
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
+        for name, text in files.items():
+            (temporary / name).write_text(text, encoding="utf-8")
+        temporary.chmod(0o755)
+        os.replace(temporary, out)
+    except OSError as error:
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+        raise Error(f"cannot write {out}: {error.strerror or error}") from None
+    return shortcuts
+
+
+def card(found: Sequence[Question], shortcuts: Sequence[Shortcut], seed: int, options: int) -> str:
+    """What the set is, how many there are of each k, and what blind minds get."""
+    of_k = Counter((one.form, one.k) for one in found)
+    forms = [form for form in get_args(Form) if any(form == of for of, _ in of_k)]
+    counts = "\n".join(
+        f"| {k} | " + " | ".join(str(of_k[form, k]) for form in forms) + " |"
+        for k in sorted({k for _, k in of_k})
+    )
+    blind = "\n".join(
+        f"| {one.name} | {one.hits:.3f} | {one.chance:.3f} ± {one.stderr:.3f} | "
+        f"{'yes' if one.at_chance else 'no'} |"
+        for one in shortcuts
+    )
+    return f"""# Letter series of known complexity
+
+{len(found):,} questions made by allminds, seed {seed}: complete the series at `_`.
+{"Any letter may be the answer." if options == len(LETTERS) else "Five options each."}
+
+`questions.jsonl` and `questions.csv` have the same rows: {", ".join(COLUMNS)}. `blank` is the place
+of the blank from 1; `k` the complexity of the series with its answer; `program` the cheapest
+program that prints it and `explanation` the same in words. Every question is valid,
+unquestionable and stable (δ = 1).
+
+| k | {" | ".join(forms)} |
+| --- |{" --- |" * len(forms)}
+{counts}
+
+## What a blind mind gets
+
+| it always takes | hits | chance | within four standard errors |
+| --- | --- | --- | --- |
+{blind}
+"""
