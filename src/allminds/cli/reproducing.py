@@ -17,6 +17,9 @@ def reproduce(
         typer.Argument(metavar="[PAPER[:FIGURE]]...", help="All papers if none; see list papers."),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("papers.html"),
+    rows: Annotated[
+        Path | None, typer.Option(help="The authors' rows of p3, where you have them.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compute the papers' figures and numbers again, ours beside theirs, on one page."""
@@ -24,9 +27,9 @@ def reproduce(
     from allminds.papers.page import figure, write_page
     from allminds.screen import show_listing, watching
 
-    chosen = asked_for(what or [])
+    chosen = asked_for(what or [], rows)
     with watching() as progress:
-        found = write_page(chosen, out, progress)
+        found = write_page(chosen, out, rows, progress)
     claims = [
         {
             "paper": paper["name"], "where": claim.where, "what": claim.what,

@@ -5,7 +5,9 @@ A new paper is a module with a `PAPER` and a line in `PAPERS`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from allminds.errors import Error, nearest
 from allminds.papers.paper import Claim, Erratum, Paper, Part
@@ -14,23 +16,24 @@ __all__ = ["PAPERS", "Claim", "Erratum", "Paper", "Part", "asked_for", "paper"]
 
 PAPERS = {
     "p0": "allminds.papers.p0_accuracy",
+    "p3": "allminds.papers.p3_people",
 }
 
 
-def paper(name: str) -> Paper:
-    """The paper of that name."""
+def paper(name: str, rows: Path | None = None) -> Paper:
+    """The paper of that name; with the authors' rows, if they are given and it knows them."""
     if name not in PAPERS:
         raise Error(f"there is no paper '{name}'; {nearest(name, PAPERS)}")
     found: Paper = import_module(PAPERS[name]).PAPER
-    return found
+    return found.with_rows(rows) if rows and found.with_rows else found
 
 
-def asked_for(words: list[str]) -> dict[str, list[str]]:
+def asked_for(words: Sequence[str], rows: Path | None = None) -> dict[str, list[str]]:
     """Papers and the parts of each, from words such as p0 or p0:figure-2; all if there are none."""
     chosen: dict[str, list[str]] = {}
     for word in words or PAPERS:
         name, _, part = word.partition(":")
-        parts = list(paper(name).parts)
+        parts = list(paper(name, rows).parts)
         if part and part not in parts:
             raise Error(f"{name} has no '{part}'; {nearest(part, parts)}")
         here = chosen.setdefault(name, [])

@@ -17,6 +17,7 @@ from allminds.report.page import templates
 def write_page(
     chosen: Mapping[str, Sequence[str]],
     out: Path,
+    rows: Path | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[dict[str, Any]]:
     """Compute the papers and parts asked for, write them as one file, and give them back."""
@@ -24,7 +25,7 @@ def write_page(
     total = sum(1 + len(parts) for parts in chosen.values())
     done = 0
     for name, parts in chosen.items():
-        one = paper(name)
+        one = paper(name, rows)
         whole = set(parts) == set(one.parts)
         progress("papers", done, total)
         claims = one.claims() if whole else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,3 +61,4 @@ class Paper:
     parts: Mapping[str, Callable[[], Part]]  # by the name of a figure or table
     claims: Callable[[], Sequence[Claim]]
     errata: Sequence[Erratum] = ()
+    with_rows: Callable[[Path], Paper] | None = None  # with the authors' own data, if one has them

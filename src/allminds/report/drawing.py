@@ -175,7 +175,7 @@ def svg(
     ends = _ends(data, {keys[mind]: labels[mind] for mind in keys}, frame)
     chart = alt.layer(*_lines(frame, styles), *_names(frame, styles))
     chart = chart.properties(width=_inside(frame), height=HEIGHT, padding=PADDING)
-    drawing = _dressed(chart).to_dict()
+    drawing = dressed(chart).to_dict()
     drawing["datasets"] = {"points": data, "ends": ends}  # last: altair would copy and check them
     made: str = vl_convert.vegalite_to_svg(drawing)
     return made
@@ -330,13 +330,13 @@ def dots(
     chart = alt.layer(rules, symbols).properties(
         width=WIDTH - 22 - 6.6 * longest, height=24 * len(rows), padding=PADDING
     )
-    drawing = _dressed(chart).to_dict()
+    drawing = dressed(chart).to_dict()
     drawing["datasets"] = {"points": rows}
     made: str = vl_convert.vegalite_to_svg(drawing)
     return made
 
 
-def _dressed(chart: alt.LayerChart) -> alt.LayerChart:
+def dressed(chart: alt.LayerChart) -> alt.LayerChart:
     """One type throughout; the vertical axis's title lies flat above it, to be read at a glance."""
     import altair as alt
 
