@@ -287,7 +287,7 @@ PARTS: dict[str, Callable[[], Part]] = {
 
 def with_rows(path: Path) -> Paper:
     """The paper with what the authors' rows give."""
-    parts = {**PARTS, "rows": partial(rows_figures, path)}
+    parts: dict[str, Callable[[], Part]] = {**PARTS, "rows": partial(rows_figures, path)}
     return Paper("p3", CITATION, WHAT, parts, lambda: [*claims(), *rows_claims(path)], ERRATA)
 
 

@@ -1,0 +1,387 @@
+"""Results side by side: import, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allminds.cli.app import JsonOption, app, print_json
+from allminds.errors import Error
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+    from allminds.psychometrics.comparison import Anova, Comparison, Difference
+    from allminds.psychometrics.reliability import Reliability
+
+MOST_SENTENCES = 6  # of verdicts explained
+LONG_PAIR = 24  # letters, from which on its names stand one below the other
+MOST_LINES = 60  # of a table of correlations
+TESTS = "test"  # the column of tests, if exercises come in tests
+
+
+@app.command(
+    "import",
+    epilog="Example: allminds import results.csv --out runs/people  |  "
+    "allminds import rows.csv --out runs/p3 --format lambda-2011",
+)
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What was made elsewhere.")],
+    out: Annotated[Path, typer.Option(help="A new folder for the table.")],
+    form: Annotated[str, typer.Option("--format", help="csv or lambda-2011")] = "csv",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring results made elsewhere into the common table.
+
+    A CSV file has a line for every play, and at least the columns exercise, mind and score.
+    """
+    import json
+
+    from allminds.administration.imports import import_results
+
+    made = json.loads((import_results(file, out, form) / "imported.json").read_text("utf-8"))
+    if as_json:
+        print_json({"out": str(out)} | made)
+    else:
+        print(
+            f"{out}: {made['rows']:,} results of {', '.join(made['minds'][:8])}"
+            f"{' …' if len(made['minds']) > 8 else ''} on {made['exercises']:,} exercises"
+        )
+
+
+@app.command(
+    epilog="Example: allminds compare runs/1 runs/2  |  allminds compare runs/p3 --by cells"
+)
+def compare(
+    run: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN …", help="Run folders, imported folders or CSV files."),
+    ],
+    as_json: JsonOption = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the differences: .svg or .png.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="δ: the least difference that matters.")] = 0.05,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A factor, such as cells.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The tests that exercises come in; test, if there."),
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Also compare minds without a common exercise.")
+    ] = False,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="FIGURE=VALUE", help="Exercises for rel=… or generalisability=…"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is resampled.")] = 1,
+) -> None:
+    """Minds, people and groups side by side, on the exercises that they have in common.
+
+    "No difference" is said only if the 90 % interval lies within the margin, "different" only if p
+    is below .05 after correction for all pairs; all else is undecided.
+    """
+    import numpy as np
+
+    from allminds.administration.imports import read_together
+    from allminds.psychometrics import comparison
+
+    wanted = _budget(budget)
+    parts, notes = _instruments(read_together(run), unpaired)
+    found: dict[str, Comparison] = {}
+    for name, frame in parts.items():
+        found[name] = comparison.compare(
+            frame, np.random.default_rng(seed), unit=_there(unit, parts, name) or _tests(frame),
+            by=_there(by, parts, name), margin=margin, allow_unpaired=unpaired,
+        )  # fmt: skip
+    budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
+    if plot:
+        from allminds.report.figure import save_chart
+        from allminds.report.forest import forest
+
+        save_chart(forest(_pairs(found)), plot)
+    if as_json:
+        rows = [
+            {"instrument": name, **one.as_json(), "budget": budgets.get(name, (None, ""))[0]}
+            for name, one in found.items()
+        ]
+        settings = {"margin": margin, "by": by, "seed": seed, "budget": budget}
+        print_json({"runs": run, **settings, "comparisons": rows, "notes": notes})
+        return
+    for name, one in found.items():
+        _show(name, one)
+        if wanted:
+            _say(budgets[name][1])
+    for note in notes:
+        _say(note)
+
+
+# ---------------------------------------------------------------- what is compared with what
+
+
+def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """A table for every instrument and its settings, where there are two minds or more.
+
+    Scores of different instruments are never put side by side: they make a profile, not a sum.
+    """
+    keys = ["instrument"] if unpaired else ["instrument", "settings"]
+    parts: dict[Any, pd.DataFrame] = dict(iter(frame.groupby(keys, sort=False, observed=True)))
+    shared: dict[str, set[Any]] = {
+        str(source): {place for place, part in parts.items() if source in set(part["source"])}
+        for source in frame["source"].unique()
+    }
+    first, *others = shared
+    for other in others:
+        if not any(shared[other] & shared[source] for source in shared if source != other):
+            raise Error(
+                f"{first} and {other} have no exercise in common, not even an instrument with the "
+                "same settings; give their minds the same test"
+            )
+    count = frame.groupby("instrument", observed=True)["settings"].nunique()
+    named, notes = {}, []
+    for place, part in parts.items():
+        name = str(place[0]) or "imported"
+        if not unpaired and count[place[0]] > 1:
+            name += f" {place[1]}"
+        if part["mind"].nunique() > 1:
+            known = part.notna().any() | part.columns.isin(["score"])
+            named[name] = part.loc[:, known].reset_index(drop=True)
+        else:
+            notes.append(f"{name}: only {part['mind'].iloc[0]} was measured; nothing to compare.")
+    if not named:
+        raise Error("there are no two minds on the same instrument, so nothing to compare")
+    return named, notes
+
+
+def _there(column: str | None, parts: dict[str, pd.DataFrame], name: str) -> str | None:
+    """A column that was asked for, on the instruments that have it; one of them must."""
+    if column is None or column in parts[name]:
+        return column
+    return None if any(column in part for part in parts.values()) else column
+
+
+def _tests(frame: pd.DataFrame) -> str | None:
+    """The column of tests, if every exercise is in one and some test has more than one."""
+    if TESTS not in frame or frame[TESTS].isna().any():
+        return None
+    return TESTS if frame[TESTS].nunique() < frame["exercise"].nunique() else None
+
+
+def _budget(text: str | None) -> tuple[str, float] | None:
+    from allminds.psychometrics.reliability import BUDGETS
+
+    if text is None:
+        return None
+    figure, _, value = text.partition("=")
+    try:
+        wanted = float(value)
+    except ValueError:
+        wanted = 0.0
+    if figure not in BUDGETS or not 0 < wanted < 1:
+        raise Error(f"--budget takes rel=0.95 or generalisability=0.9, not '{text}'")
+    return figure, wanted
+
+
+def _exercises(found: Comparison, wanted: tuple[str, float]) -> tuple[int | None, str]:
+    """The budget of a wanted reliability, and a sentence about it."""
+    what = f"{wanted[0]} {wanted[1]:g}"
+    try:
+        count = found.reliability.budget(*wanted)
+    except Error as error:
+        return None, f"Exercises for {what}: {error}."
+    return count, f"Exercises for {what}: {count:,}."
+
+
+def _pairs(found: dict[str, Comparison]) -> list[tuple[str, Difference]]:
+    return [
+        (f"{name}: {_pair(one)}" if len(found) > 1 else _pair(one), one)
+        for name, comparison in found.items()
+        for one in comparison.differences
+    ]
+
+
+def _pair(one: Difference) -> str:
+    return f"{one.first} − {one.second}"
+
+
+# ---------------------------------------------------------------- the screen
+
+
+def _say(sentence: str, style: str = "") -> None:
+    from rich.console import Console
+
+    Console().print(sentence, style=style, markup=False, highlight=False)
+
+
+def _show(name: str, found: Comparison) -> None:
+    from rich.console import Console
+
+    units = max(one.units for one in found.standings)
+    tests = "" if found.unit == "exercise" else f" in {units:,} {found.unit}s"
+    pairs = len(found.differences)
+    figures = found.reliability
+
+    def say(title: str, table: Table) -> None:
+        _say(title, "bold")
+        Console().print(table)
+
+    say(f"{name}  ·  {found.exercises:,} exercises{tests}", _standings(found, _ends(name)))
+    say(f"Differences on common exercises (p by Holm, {pairs} in all)", _differences(found))
+    unlike = [one for one in found.differences if one.verdict != "different"]
+    for one in unlike[:MOST_SENTENCES]:
+        _say(f"{_pair(one)}: {_words(one)}")
+    print()
+    if any(one.r is not None for one in found.correlations):
+        title = "Correlation of score with complexity"
+        say(f"{title} (intervals by resampling {found.unit}s)", _correlations(found))
+    if found.anova:
+        subjects = f"{found.anova.subjects} {found.anova.subject}s"
+        say(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))
+    say(
+        f"Reliability, {figures.exercises:,} exercises in common: three figures, never one",
+        _reliability(figures),
+    )
+    for note in found.notes:
+        _say(note, "yellow")
+
+
+def _ends(name: str) -> dict[str | None, str]:
+    """The minds that are an instrument's floor and ceiling."""
+    from allminds import registry
+
+    cls = registry.instruments().get(name.partition(" ")[0])
+    return {} if cls is None else {cls.floor_mind: "floor", cls.ceiling_mind: "ceiling"}
+
+
+def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
+    from allminds.report.page import interval, number
+
+    table = _table(["mind"], ["score", "95 % interval", "rank", "exercises"])
+    failed = any(one.failed for one in found.standings)
+    if failed:
+        table.add_column("failed", justify="right")
+    for one in found.standings:
+        place = "–"
+        if one.rank is not None and one.ranks is not None:
+            low, high = one.ranks
+            place = f"{one.rank}" if low == high == one.rank else f"{one.rank} [{low}–{high}]"
+        figures = [number(one.score), interval(one.interval), place, f"{one.exercises:,}"]
+        who = _plain(one.mind)
+        who.append(f"  {ends[one.mind]}" if one.mind in ends else "", style="dim")
+        table.add_row(who, *map(_plain, figures), *[f"{one.failed:,}"] * failed)
+    return table
+
+
+def _differences(found: Comparison) -> Table:
+    from allminds.report.page import interval, number
+
+    table = _table(["pair"], ["diff.", "95 % interval", "p", "g"])
+    table.add_column("verdict", no_wrap=True)
+    for one in found.differences:
+        g = "–" if one.g is None else f"{one.g.value:.2f}".replace("-", "−")
+        pair = _pair(one)
+        if len(pair) > LONG_PAIR:
+            pair = pair.replace(" − ", " −\n", 1)
+        verdict = one.verdict if one.paired else f"{one.verdict}*"
+        figures = [number(one.mean), interval(one.interval), _p(one.p_holm), g, verdict]
+        table.add_row(_plain(pair), *map(_plain, figures))
+    if not all(one.paired for one in found.differences):
+        table.caption = "* on other exercises each: unpaired, by Welch's t"
+    return table
+
+
+def _words(one: Difference) -> str:
+    """A verdict with its reason."""
+    from allminds.report.page import interval
+
+    within = f"its 90 % interval {interval(one.interval90)}"
+    if one.interval90 is None:
+        return "undecided; there is but one value"
+    if one.verdict == "no difference":
+        return f"no difference that matters; {within} lies within ±{one.margin:g}"
+    return f"undecided, not equal; {within} is not within ±{one.margin:g}"
+
+
+def _correlations(found: Comparison) -> Table:
+    from allminds.report.page import interval, number
+
+    levels = any(one.level is not None for one in found.correlations)
+    table = _table(["complexity", "mind"], ["at"] * levels + ["r", "95 % interval", "n"])
+    rows = sorted(
+        (one for one in found.correlations if one.r is not None),
+        key=lambda one: (one.complexity, one.mind, one.level is not None),
+    )
+    for one in rows[:MOST_LINES]:
+        at = ["all" if one.level is None else _level(one.level)] if levels else []
+        figures = [one.complexity, one.mind, *at, number(one.r), interval(one.interval)]
+        table.add_row(*map(_plain, figures), f"{one.exercises:,}")
+    if len(rows) > MOST_LINES:
+        table.caption = f"… and {len(rows) - MOST_LINES} more with --json"
+    return table
+
+
+def _anova(anova: Anova) -> Table:
+    from allminds.report.page import number
+
+    names = ["F", "p", "ε", "p corrected", "partial η²"]
+    table = _table(["effect", "degrees"], names)
+    for one in anova.effects:
+        figures = [
+            " × ".join(one.factors), f"{one.freedom[0]:g}, {one.freedom[1]:g}",
+            "–" if one.f is None else f"{one.f:.4f}", _p(one.p), number(one.epsilon),
+            _p(one.p_corrected), number(one.eta),
+        ]  # fmt: skip
+        table.add_row(*map(_plain, figures))
+    table.caption = "ε of Greenhouse and Geisser; p corrected by it"
+    return table
+
+
+def _reliability(figures: Reliability) -> Table:
+    from allminds.report.page import interval, number
+
+    table = _table(["figure"], ["value"])
+    table.add_column("what it is", overflow="fold")
+    table.add_row("Rel = e^(−TE)", number(figures.rel), "near 1 for most means; scale-bound")
+    errors = figures.stderr or ()
+    most = max(errors) if errors else None
+    table.add_row("√TE", number(most), "standard error of measurement, the largest of the minds")
+    said = f"95 % {interval(figures.interval)}" if figures.interval else figures.why
+    table.add_row("Eρ²", number(figures.generalisability), _plain(f"generalisability, {said}"))
+    table.add_row("Φ", number(figures.dependability), "the same, on exercises of one's own")
+    return table
+
+
+def _table(names: list[str], figures: list[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE, pad_edge=False, collapse_padding=True, caption_justify="left"
+    )  # fmt: skip
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in figures:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _plain(text: str) -> Any:
+    """Text that is shown as it is, brackets and all."""
+    from rich.text import Text
+
+    return Text(text)
+
+
+def _level(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "<.0001" if value < 0.0001 else f"{value:.4f}".lstrip("0") if value < 1 else "1"

@@ -1,0 +1,57 @@
+"""Comparing minds, people and groups on the same exercises.
+
+`table` turns a results table into scores by exercise and mind, `differences` compares pairs,
+`effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
+how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
+"""
+
+from allminds.psychometrics.comparison.anova import (
+    Anova,
+    Effect,
+    greenhouse_geisser,
+    repeated_measures,
+)
+from allminds.psychometrics.comparison.correlation import Correlation, correlations
+from allminds.psychometrics.comparison.differences import (
+    MARGIN,
+    Difference,
+    differences,
+    holm,
+    paired,
+    unpaired,
+)
+from allminds.psychometrics.comparison.effects import Size, paired_dz, paired_g, unpaired_g
+from allminds.psychometrics.comparison.mixed import Mixed, Term, mixed_model
+from allminds.psychometrics.comparison.ranks import Rank, ranks
+from allminds.psychometrics.comparison.table import Scores, complexities, scores_of
+from allminds.psychometrics.comparison.whole import Comparison, Standing, compare
+
+__all__ = [
+    "MARGIN",
+    "Anova",
+    "Comparison",
+    "Correlation",
+    "Difference",
+    "Effect",
+    "Mixed",
+    "Rank",
+    "Scores",
+    "Size",
+    "Standing",
+    "Term",
+    "compare",
+    "complexities",
+    "correlations",
+    "differences",
+    "greenhouse_geisser",
+    "holm",
+    "mixed_model",
+    "paired",
+    "paired_dz",
+    "paired_g",
+    "ranks",
+    "repeated_measures",
+    "scores_of",
+    "unpaired",
+    "unpaired_g",
+]
