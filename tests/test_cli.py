@@ -52,7 +52,7 @@ def test_the_table_has_floor_and_ceiling():
 
 BAD = [
     (["evaluate", "lambda-star", "--mind", "lokal-search"], "did you mean 'local-search'"),
-    (["evaluate", "lambda", "--mind", "random"], "did you mean 'lambda-star'"),
+    (["evaluate", "lambda-stars", "--mind", "random"], "did you mean 'lambda-star'"),
     (["evaluate", "lambda-star", "-m", "random", "--set", "rows=1"], "rows must be"),
     (["evaluate", "lambda-star", "-m", "random", "--set", "agents=200"], "do not fit"),
     (["evaluate", "lambda-star", "-m", "random", "--set", "iterations=0"], "iterations must be"),

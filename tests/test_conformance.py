@@ -9,14 +9,27 @@ from allminds.check import check_instrument, check_mind
 from allminds.contracts import MindBase, Traits
 from allminds.errors import Error
 
-SMALL = {"lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2}}
+SMALL = {
+    "lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2},
+    "team-lambda-star": {"rows": 5, "cols": 6, "iterations": 20},
+    "commons": {"steps": 4, "players": 3},
+    "predator-prey": {"rows": 5, "cols": 5, "steps": 8},
+    "lambda-anytime": {"time": 120},
+    "lambda-staircase": {"time": 120, "steps": 20},
+}
 LEARNERS = ("q-learning", "sarsa", "shared-q-learning", "shared-sarsa")
 QUICK = {name: f"{name}(sessions=4)" for name in LEARNERS} | {
     "vote": "vote(mode,pattern,random)",
     "plurality": "plurality(mode,pattern,random)",
     "weighted-vote": "weighted-vote(mode,random,p=0.2/0.5)",
 }
-MINDS = [(tool, name) for tool in registry.instruments() for name in registry.minds(tool)]
+WITHOUT_PRACTICE = ("lambda", "lambda-anytime", "lambda-staircase")  # learners learn as they go
+MINDS = [
+    (tool, name)
+    for tool in registry.instruments()
+    for name in registry.minds(tool)
+    if name != "human"  # who would have to be asked
+]
 
 
 @pytest.mark.parametrize("name", registry.instruments())
@@ -26,7 +39,8 @@ def test_every_instrument_keeps_the_contract(name):
 
 @pytest.mark.parametrize(("instrument", "name"), MINDS)
 def test_every_mind_keeps_the_contract(instrument, name):
-    check_mind(QUICK.get(name, name), instrument, SMALL.get(instrument, {}))
+    who = name if instrument in WITHOUT_PRACTICE else QUICK.get(name, name)
+    check_mind(who, instrument, SMALL.get(instrument, {}))
 
 
 class Forgetless(MindBase):

@@ -25,7 +25,7 @@ from allminds.contracts import (
     Seat,
     Subject,
 )
-from allminds.episode import Episode, Plain, form, play
+from allminds.episode import Episode, Plain, form, play, play_on
 from allminds.errors import Error
 from allminds.seeding import Random, key
 from allminds.watch import Watch
@@ -47,13 +47,16 @@ def check_mind(
     line_up = registry.line_up(who, tool)
     watch = Watch()
     with watch.running():
-        alone = [play(tool.exercise(SEED, i), line_up, watch) for i in range(_EXERCISES)]
+        alone = [record for _, record in play_on(tool, line_up, SEED, 0, _EXERCISES, watch)]
         for record in alone:
             _require(
                 set(record.status) == {"ok"},
                 f"{line_up.name} fails exercise {record.index}: {record.status}, {record.reason}",
             )
-        backwards = [play(tool.exercise(SEED, i), line_up, watch) for i in range(_EXERCISES)[::-1]]
+        backwards = [
+            play(tool.exercise(SEED, i, _history(tool, alone, i)), line_up, watch)
+            for i in range(_EXERCISES)[::-1]
+        ]
         _require(
             [_outcome(record) for record in alone] == [_outcome(r) for r in backwards[::-1]],
             f"{line_up.name} does not repeat itself: it has randomness or memory of its own; "
@@ -61,6 +64,11 @@ def check_mind(
         )
         _check_traits(tool, line_up, alone[0], watch)
         _check_forms(tool, line_up, watch)
+
+
+def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:
+    """The records of exercise i's administration before it, of those of exercises 0, 1, 2, …"""
+    return records[i - i % tool.sitting : i]
 
 
 def _outcome(record: Record) -> tuple[Any, ...]:
@@ -146,17 +154,21 @@ def check_instrument(
         registry.line_up(name, tool)
     differing: set[tuple[int, int]] = set()
     columns = set(tool.exercise(seed, 0).environment.complexity)
+    records: list[Record] = []
     for i in range(_EXERCISES):
-        exercise = tool.exercise(seed, i)
-        _check_exercise(tool, exercise, columns)
-        record = _check_play(tool, exercise)
-        differing |= _different_slots(record)
+        history = _history(tool, records, i)
+        exercise = tool.exercise(seed, i, history)
+        _check_exercise(tool, exercise, columns, history)
+        records.append(_check_play(tool, exercise))
+        differing |= _different_slots(records[-1])
     _warn_of_equals(tool, differing)
 
 
-def _check_exercise(tool: Instrument, exercise: Exercise, columns: set[str]) -> None:
+def _check_exercise(
+    tool: Instrument, exercise: Exercise, columns: set[str], history: list[Record]
+) -> None:
     environment, where = exercise.environment, f"{tool.name}, exercise {exercise.index}"
-    again = tool.exercise(exercise.seed, exercise.index)
+    again = tool.exercise(exercise.seed, exercise.index, history)
     _require(again.id == exercise.id, f"{where}: its id changes from call to call")
     _require(again.environment == environment, f"{where}: it changes from call to call")
     awaited = f"{registry.exercise_prefix(tool, exercise.seed)}{exercise.index}"
@@ -188,7 +200,7 @@ def _check_play(tool: Instrument, exercise: Exercise) -> Record:
             )
             actions = {}
             for slot, seen in episode.waiting.items():
-                actions[slot] = _any_action(exercise, slot, episode.step)
+                actions[slot] = _any_action(exercise, slot, episode.step, seen)
                 _check_words(tool, seen, actions[slot], exercise, slot)
             episode.play(actions)
     assert first.record is not None
@@ -203,11 +215,12 @@ def _check_play(tool: Instrument, exercise: Exercise) -> Record:
     return first.record
 
 
-def _any_action(exercise: Exercise, slot: int, step: int) -> Any:
+def _any_action(exercise: Exercise, slot: int, step: int, seen: Any) -> Any:
     space = exercise.environment.actions[slot]
     if not isinstance(space, Discrete):
         raise Error(f"{exercise.id}: only discrete actions can be checked")
-    return space.start + Random(key(SEED, exercise.index, 2 + slot), step).below(space.n)
+    legal = getattr(seen, "legal", None) or range(space.start, space.start + space.n)
+    return legal[Random(key(SEED, exercise.index, 2 + slot), step).below(len(legal))]
 
 
 def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, slot: int) -> None:

@@ -246,7 +246,9 @@ class Environment(Protocol):
         """The slots that are to act: all of them, or the one to move; () means it is over."""
         ...
 
-    def observe(self, state: Any, slot: int) -> Any: ...
+    def observe(self, state: Any, slot: int) -> Any:
+        """What a slot sees; its attribute `legal`, if it has one, lists what it may do now."""
+        ...
 
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
@@ -326,6 +328,7 @@ class Instrument(ABC):
     chance: float  # expected score of a random mind
     ceiling: float  # the best there is
     adaptive: bool = False  # exercises depend on the subject's own history
+    sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
     strata: str | None = None  # the complexity column over whose values exercises are spread
     floor_mind: str = "random"
@@ -335,7 +338,10 @@ class Instrument(ABC):
 
     @abstractmethod
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
-        """Exercise i of a seed; depends on (seed, i) alone, and on `history` only if adaptive."""
+        """Exercise i of a seed; depends on (seed, i) alone, and on `history` only if adaptive.
+
+        The history are this subject's records of the same administration so far.
+        """
 
     @abstractmethod
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:

@@ -70,14 +70,15 @@ class Episode:
         failures = {
             slot: action if isinstance(action, Failure) else malformed(action)
             for slot, action in actions.items()
-            if isinstance(action, Failure) or not self.environment.actions[slot].contains(action)
+            if isinstance(action, Failure) or not self._allowed(slot, action)
         }
         if failures:
             self._fail(failures)
             return
         self.step += 1
         self.state, rewards = self.environment.step(self.state, actions, self.random.at(self.step))
-        self._check(rewards)
+        where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
+        check_rewards(self.environment, rewards, where)
         self.actions.append(dict(actions))
         self.rewards.append(tuple(rewards))
         self._look()
@@ -87,6 +88,12 @@ class Episode:
         if slot in self.waiting:
             return self.waiting[slot]
         return self.environment.observe(self.state, slot)
+
+    def _allowed(self, slot: int, action: Any) -> bool:
+        """Whether there is such an action, and it may be taken now."""
+        legal = getattr(self.waiting[slot], "legal", None)
+        there = self.environment.actions[slot].contains(action)
+        return there and (legal is None or action in legal)
 
     def _look(self) -> None:
         awaited = self.environment.awaited(self.state)
@@ -130,14 +137,15 @@ class Episode:
             rewards=tuple(self.rewards),
         )
 
-    def _check(self, rewards: Sequence[float]) -> None:
-        where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
-        for slot, reward in enumerate(rewards):
-            if not -1.0 <= reward <= 1.0:
-                raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
-        for team in self.environment.teams:
-            if len({rewards[slot] for slot in team}) > 1:
-                raise Error(f"{where}: slots {team} are one team but were rewarded differently")
+
+def check_rewards(environment: Environment, rewards: Sequence[float], where: str) -> None:
+    """Rewards are in [-1, 1], and equal in a team whoever plays (P1 Def. 1)."""
+    for slot, reward in enumerate(rewards):
+        if not -1.0 <= reward <= 1.0:
+            raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
+    for team in environment.teams:
+        if len({rewards[slot] for slot in team}) > 1:
+            raise Error(f"{where}: slots {team} are one team but were rewarded differently")
 
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:
@@ -253,6 +261,23 @@ def _one_play(exercise: Exercise, players: Sequence[_Player], number: int) -> Re
     return episode.record
 
 
+def play_on(
+    tool: Instrument, line_up: LineUp, seed: int, first: int, last: int, watch: Watch | None = None
+) -> list[tuple[Exercise, Record]]:
+    """Play exercises first..last-1, one after the other.
+
+    What an adaptive instrument asks depends on what came before, so the administration that
+    `first` belongs to is played from its beginning.
+    """
+    played: list[tuple[Exercise, Record]] = []
+    start = first - first % tool.sitting
+    for i in range(start, last):
+        history = [record for _, record in played[i - i % tool.sitting - start :]]
+        exercise = tool.exercise(seed, i, history)
+        played.append((exercise, play(exercise, line_up, watch)))
+    return played[first - start :]
+
+
 class Plain:
     """The plain loop as a `Fast` form like any other: the yardstick for all of them."""
 
@@ -263,10 +288,9 @@ class Plain:
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Exercise by exercise."""
-        exercises = [self.tool.exercise(seed, i) for i in range(first, last)]
-        records = [play(exercise, self.line_up, self.watch) for exercise in exercises]
-        steps = max(exercise.environment.steps for exercise in exercises)
-        return Block.of(records, steps, traced - first)
+        played = play_on(self.tool, self.line_up, seed, first, last, self.watch)
+        steps = max(exercise.environment.steps for exercise, _ in played)
+        return Block.of([record for _, record in played], steps, traced - first)
 
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:

@@ -32,11 +32,22 @@ class Name:
 
 def parse(text: str) -> Name:
     """Parse a name, or say where it breaks off."""
+    names = parse_all(text)
+    if len(names) > 1:
+        raise Error(f"cannot read the name '{text}': ',' is not expected after it")
+    return names[0]
+
+
+def parse_all(text: str) -> tuple[Name, ...]:
+    """Names with commas between them, as of a line-up: ``tit-for-tat, defect*3``."""
     parser = _Parser(text)
-    name = parser.name()
+    names = [parser.name()]
+    while parser.peek() == ",":
+        parser.take()
+        names.append(parser.name())
     if parser.peek():
         raise parser.error(f"'{parser.peek()}' is not expected after it")
-    return name
+    return tuple(names)
 
 
 class _Parser:

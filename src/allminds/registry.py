@@ -23,12 +23,13 @@ from typing import Any, TypeVar
 
 from allminds.contracts import Instrument, LineUp, MindBase, Subject, Traits
 from allminds.errors import Error, nearest
-from allminds.names import Name, parse
+from allminds.names import Name, parse, parse_all
 
 T = TypeVar("T")
 
 _minds: dict[tuple[str, str], Any] = {}  # (instrument or "*", name) -> class or function
 _instruments: dict[str, type[Instrument]] = {}
+_families: dict[str, Callable[[str], type[Instrument]]] = {}  # prefix -> class from whole name
 
 
 # ---------------------------------------------------------------- registering
@@ -61,6 +62,16 @@ def instrument(cls: type[Instrument]) -> type[Instrument]:
     return cls
 
 
+def family(prefix: str) -> Callable[[T], T]:
+    """Register a maker of instruments called ``prefix:…``; minds for all are for ``prefix:``."""
+
+    def register(maker: T) -> T:
+        _put(_families, prefix, maker)
+        return maker
+
+    return register
+
+
 def _put(table: dict[Any, Any], key: Any, value: Any) -> None:
     known = table.get(key)
     if known is not None and (known.__module__, known.__qualname__) != (
@@ -91,15 +102,25 @@ def instruments() -> dict[str, type[Instrument]]:
 def minds(instrument_name: str) -> dict[str, Any]:
     """All minds and groups registered for an instrument, by name."""
     load()
-    return {name: _minds[on, name] for on, name in sorted(_minds) if on in (instrument_name, "*")}
+    prefix, colon, _ = instrument_name.partition(":")
+    fits = {instrument_name, prefix + colon, "*"}
+    return {name: _minds[on, name] for on, name in sorted(_minds) if on in fits}
+
+
+def kind(name: str) -> type[Instrument]:
+    """The class of an instrument, one of a family included."""
+    known = instruments()
+    prefix, colon, _ = name.partition(":")
+    if name in known:
+        return known[name]
+    if colon and prefix in _families:
+        return _families[prefix](name)
+    raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
 
 
 def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
     """An instrument with its settings checked."""
-    known = instruments()
-    if name not in known:
-        raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
-    cls = known[name]
+    cls = kind(name)
     return cls(**_checked_settings(cls, settings or {}))
 
 
@@ -141,7 +162,16 @@ def subject(who: Any, tool: Instrument) -> Subject:
 
 
 def line_up(who: Any, tool: Instrument) -> LineUp:
-    """A subject alone in all slots of an instrument."""
+    """Who plays an instrument: one subject in all slots, or several in slot order.
+
+    Several are a list, or names with commas between them: ``tit-for-tat, defect*3``.
+    """
+    if isinstance(who, str):
+        named = parse_all(who)
+        if len(named) > 1:
+            who = [str(replace(name, times=1)) for name in named for _ in range(name.times)]
+    if isinstance(who, (list, tuple)):
+        return LineUp.of([subject(one, tool) for one in who], tool.slots)
     return LineUp.alone(subject(who, tool), tool.slots)
 
 

@@ -62,8 +62,15 @@ class Sitting:
         """Whether threads will do."""
         return all(way.compiled for way in self.forms)
 
+    @property
+    def block(self) -> int:
+        """Exercises played together; an administration of an adaptive test is never split."""
+        return self.tool.sitting if self.tool.adaptive else BLOCK
+
     def chunk(self) -> int:
         """Exercises in a task."""
+        if self.tool.adaptive:
+            return self.block
         steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
         cost = sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
         work = COMPILED_WORK if self.compiled else PYTHON_WORK
@@ -113,10 +120,10 @@ def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
     blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
     seconds = [0.0] * len(blocks)
     with sitting.watch.running():
-        for low in range(first, last, BLOCK):
+        for low in range(first, last, sitting.block):
             for n, way in enumerate(sitting.forms):
                 start = time.perf_counter()
-                high = min(last, low + BLOCK)
+                high = min(last, low + sitting.block)
                 blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
                 seconds[n] += time.perf_counter() - start
     return Part(number, first, last, [Block.join(of) for of in blocks], seconds)

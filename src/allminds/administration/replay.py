@@ -8,7 +8,7 @@ from typing import Any
 from allminds import registry
 from allminds.administration.store import RunFolder
 from allminds.contracts import Exercise, Instrument, LineUp, Record
-from allminds.episode import Episode, play
+from allminds.episode import Episode, play_on
 from allminds.errors import Error, nearest
 from allminds.watch import Watch
 
@@ -74,16 +74,17 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
     name = mind or next(iter(line_ups))
     if name not in line_ups:
         raise Error(f"the mind '{name}' is not in this test; {nearest(name, line_ups)}")
-    exercise = tool.exercise(folder.plan.seed, index)
-    record = _again(folder, exercise, line_ups[name], test)
+    exercise, record = _again(folder, tool, line_ups[name], index, test)
     return Replay(tool, exercise, name, _states(exercise, record), record)
 
 
-def _again(folder: RunFolder, exercise: Exercise, line_up: LineUp, test: int) -> Record:
+def _again(
+    folder: RunFolder, tool: Instrument, line_up: LineUp, index: int, test: int
+) -> tuple[Exercise, Record]:
     """The record anew; an error if it is not the one in the table."""
     watch = Watch(folder.plan.time_limit)
     with watch.running():
-        record = play(exercise, line_up, watch)
+        ((exercise, record),) = play_on(tool, line_up, folder.plan.seed, index, index + 1, watch)
     rows = folder.rows(test, exercise.index, line_up.name)
     recorded = [None if score is None else float(score) for score in rows["score"]]
     if recorded != list(record.score) or rows["status"] != list(record.status):
@@ -91,7 +92,7 @@ def _again(folder: RunFolder, exercise: Exercise, line_up: LineUp, test: int) ->
             f"{line_up.name} does not repeat itself on {exercise.id}: recorded {recorded}, "
             f"now {list(record.score)}; it, or allminds, has changed since the run"
         )
-    return record
+    return exercise, record
 
 
 def _states(exercise: Exercise, record: Record) -> list[Any]:

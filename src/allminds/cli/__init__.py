@@ -1,6 +1,15 @@
 """The command line: one verb each. Heavy imports wait until a command needs them."""
 
-from allminds.cli import giving, predicting
+from allminds.cli import comparing, giving, making, measuring, predicting, reproducing, testbeds
 from allminds.cli.app import main
 
-__all__ = ["giving", "main", "predicting"]
+__all__ = [
+    "comparing",
+    "giving",
+    "main",
+    "making",
+    "measuring",
+    "predicting",
+    "reproducing",
+    "testbeds",
+]

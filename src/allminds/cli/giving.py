@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
+from allminds.cli.reading import settings_of
 from allminds.errors import Error
 
 CORES = os.cpu_count() or 1
@@ -95,7 +96,7 @@ def evaluate(
     from allminds.administration import run as runs
     from allminds.screen import show_test, watching
 
-    settings = _settings(setting or [])
+    settings = settings_of(setting or [])
     minds = list(mind or [])
     tool = registry.make_instrument(instrument, settings)
     if not minds and as_json:
@@ -171,16 +172,6 @@ def replay(
 
 
 # ---------------------------------------------------------------- helpers
-
-
-def _settings(given: list[str]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise Error(f"--set takes KEY=VALUE, such as rows=10, not '{text}'")
-        settings[name.strip()] = value.strip()
-    return settings
 
 
 def _as_promised(row: dict[str, Any]) -> dict[str, Any]:

@@ -60,3 +60,68 @@ def series(
         }
         for one in shortcuts
     ])  # fmt: skip
+
+
+@make.command(
+    epilog="Example: allminds make matrices --count 10000 --rules 2 --format parquet --out matrices"
+)
+def matrices(
+    out: OutOption,
+    count: Annotated[int, typer.Option(min=1, help="How many, all different.")] = 1000,
+    rules: Annotated[str, typer.Option(help="Rules of a matrix: 1, 2, 3, or any.")] = "any",
+    format_: Annotated[
+        str, typer.Option("--format", help="parquet, imagefolder, npz or jsonl")
+    ] = "parquet",
+    candidates: Annotated[int, typer.Option(help="Options: 4, or 8 with --rules 3.")] = 4,
+    size: Annotated[int, typer.Option(help="Pixels along a panel, 64 to 1024.")] = 160,
+    regime: Annotated[
+        str, typer.Option(help="What is held out of train: neutral for nothing; see the docs.")
+    ] = "neutral",
+    kinds: Annotated[str | None, typer.Option(help="Kinds of rules, with commas.")] = None,
+    attributes: Annotated[str | None, typer.Option(help="Attributes they govern.")] = None,
+    composites: Annotated[bool, typer.Option(help="With pictures of whole problems.")] = True,
+    seed: SeedOption = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes.")] = 1,
+    as_json: JsonOption = False,
+) -> None:
+    """Matrices in the style of Raven, with images, attributes and a data card.
+
+    If it is interrupted, the same command goes on where it stopped.
+    """
+    from allminds.instruments.matrices import datasets
+    from allminds.instruments.matrices.datasets_card import said
+    from allminds.instruments.matrices.datasets_items import Recipe
+    from allminds.instruments.matrices.settings import made
+    from allminds.screen import show_listing, watching
+    from allminds.settings import checked
+
+    chosen = {"kinds": kinds, "attributes": attributes}
+    settings = made(
+        rules=rules, candidates=candidates, **{name: text for name, text in chosen.items() if text}
+    )
+    asked = {
+        "count": count, "seed": seed, "settings": settings, "regime": regime, "format": format_,
+        "size": size, "composites": composites,
+    }  # fmt: skip
+    with watching("the same command") as progress:
+        found = datasets.make(checked(Recipe, asked, "make matrices"), out, jobs, progress)
+    table = [
+        {"shortcut": one.name, "hits": one.hits, "chance": one.chance, "stderr": one.stderr}
+        for one in found.battery
+    ]
+    each = found.total_bytes / found.items
+    if as_json:
+        print_json({
+            "out": str(out), "items": found.items, "splits": found.splits, "bytes": each,
+            "battery": table,
+        })  # fmt: skip
+        return
+    splits = ", ".join(f"{number:,} {name}" for name, number in found.splits.items())
+    print(f"{found.items:,} matrices in {out} ({splits}), {each:,.0f} bytes each")
+    show_listing([
+        {
+            "shortcut": one.name, "accuracy": f"{one.hits:.3f}",
+            "chance": f"{one.chance:.3f} ± {one.stderr:.3f}", "": said(one),
+        }
+        for one in found.battery
+    ])  # fmt: skip

@@ -1,6 +1,8 @@
-"""Numbers as they are typed: one, several with commas between, or a range."""
+"""What is typed: numbers, ranges and settings."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from allminds.errors import Error
 
@@ -36,3 +38,14 @@ def whole_numbers(text: str, where: str) -> list[int]:
     if any(value != int(value) for value in found):
         raise Error(f"{where} takes whole numbers, not '{text}'")
     return [int(value) for value in found]
+
+
+def settings_of(given: list[str]) -> dict[str, Any]:
+    """Settings from KEY=VALUE words."""
+    settings: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise Error(f"--set takes KEY=VALUE, such as rows=10, not '{text}'")
+        settings[name.strip()] = value.strip()
+    return settings

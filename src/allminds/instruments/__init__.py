@@ -1,5 +1,5 @@
 """One folder per test. Importing this package registers all of them and their minds."""
 
-from allminds.instruments import chance, series, torus
+from allminds.instruments import cells, chance, matrices, series, social, torus
 
-__all__ = ["chance", "series", "torus"]
+__all__ = ["cells", "chance", "matrices", "series", "social", "torus"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from allminds.contracts import Discrete, MindBase, Task
@@ -12,7 +13,7 @@ from allminds.seeding import Random
 
 @mind("random")
 class RandomMind(MindBase):
-    """Uniform over the actions of its slot."""
+    """Uniform over the actions of its slot, or over those that the observation says are legal."""
 
     def begin(self, task: Task) -> None:
         """Look what there is to choose from."""
@@ -20,6 +21,17 @@ class RandomMind(MindBase):
             raise Error(f"random knows no way to draw an action of {task.instrument}")
         self.actions = task.actions
 
-    def act(self, observation: Any, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: Any, random: Random) -> int:
         """Any action."""
+        legal = getattr(observation, "legal", None)
+        if legal is not None:
+            return int(legal[random.below(len(legal))])
         return self.actions.start + random.below(self.actions.n)
+
+    def policy(self, observation: Any) -> Sequence[float]:
+        """The same chance for all of them."""
+        start, n = self.actions.start, self.actions.n
+        legal = getattr(observation, "legal", None)
+        if legal is None:
+            return [1 / n] * n
+        return [1 / len(legal) if start + number in legal else 0.0 for number in range(n)]

@@ -1,0 +1,86 @@
+"""The instrument `matrices`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from allminds import registry
+from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.instruments.matrices.cases import cases
+from allminds.instruments.matrices.codes import encoded
+from allminds.instruments.matrices.environment import Item, Question
+from allminds.instruments.matrices.generator import generate
+from allminds.instruments.matrices.panel import NAMES, Problem
+from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
+from allminds.settings import checked
+
+
+@registry.instrument
+class Matrices(Instrument):
+    """Matrices: find the ninth panel of a 3 x 3 matrix whose rows follow C rules (paper 002).
+
+    After Hilton, Liao and Poggio, "Spatial IQ Test for AI", in the style of Raven's progressive
+    matrices. The five rules of Carpenter, Just and Shell (1990) govern six attributes; what no rule
+    governs stays the same. A solver that is not told the rules finds exactly one option that
+    satisfies them; one that sees the options alone is at chance. All that can be drawn can be told
+    apart, in grey too.
+
+    **Actions**: an option by its number from 0.
+    **Observation** `Item`: eight panels row by row, and the options.
+    **Complexity**: C, the number of rules, and measures in bits of what an ideal observer must
+    find out (`measures`).
+
+    Version history: 1, first version.
+    """
+
+    name = "matrices"
+    version = 1
+    slots = 1
+    ceiling = 1.0
+    ceiling_mind = "rule-induction"
+    strata = "C"
+    Settings = MatricesSettings
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings: MatricesSettings = checked(MatricesSettings, settings, self.name)
+        self.chance = 1 / self.settings.candidates
+        if (self.settings.kinds, self.settings.attributes) != (DEFAULT.kinds, DEFAULT.attributes):
+            for count in self.settings.counts:  # rules that do not go together are found here
+                cases(count, self.settings.kinds, self.settings.attributes)
+
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+        """Problem i of a seed."""
+        question = Question(generate(seed, i, self.settings), self.settings)
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, question)
+
+    def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """In words, as a picture of the matrix and the options, or as codes [panel, field]."""
+        if form == "text":
+            from allminds.instruments.matrices.text import prose
+
+            return prose(observation)
+        if form == "array":
+            import numpy as np
+
+            panels = (*observation.cells, *observation.options)
+            return np.array([encoded(panel) for panel in panels], np.uint16)
+        from allminds.instruments.matrices.drawing import composite_svg
+
+        # what is drawn of a problem is what is seen of it
+        picture = composite_svg(cast("Problem", observation))
+        return f"<figure>{picture}</figure>" if form == "html" else picture
+
+    def read(self, answer: str, observation: Item) -> int | Failure:
+        """A letter, or a number from 1."""
+        count = len(observation.options)
+        said = re.fullmatch(r"\W*(?:(?:answer|option)\W+)*([A-H1-8])\W*", answer.strip(), re.I)
+        if said:
+            name = said[1].upper()
+            number = NAMES.index(name) if name in NAMES else int(name) - 1
+            if number < count:
+                return number
+        return Failure(
+            "malformed", f"'{answer[:60]}' is not one of the options A to {NAMES[count - 1]}"
+        )

@@ -1,0 +1,198 @@
+"""Minds for matrices: the one that finds the rules, and those that try without.
+
+Each scores the options (see `shortcuts`) and takes the best, by lot among equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from allminds.contracts import MindBase, Task, Traits
+from allminds.errors import Error
+from allminds.instruments.matrices import shortcuts
+from allminds.instruments.matrices.codes import Code, encoded
+from allminds.instruments.matrices.environment import Item
+from allminds.instruments.matrices.generator import coded
+from allminds.instruments.matrices.settings import MatricesSettings
+from allminds.instruments.matrices.shortcuts import BlindTable, Sight, best
+from allminds.registry import mind
+from allminds.seeding import Random
+
+INSTRUMENT = "matrices"
+
+
+class Scoring(MindBase):
+    """A mind that scores the options; override `scores`."""
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """A number for each option, from cells and options in codes."""
+        raise NotImplementedError
+
+    def act(self, observation: Item, random: Random) -> int:
+        """The option with the highest score."""
+        chosen = best(
+            self.scores(
+                [encoded(cell) for cell in observation.cells],
+                [encoded(option) for option in observation.options],
+            )
+        )
+        return chosen[0] if len(chosen) == 1 else chosen[random.below(len(chosen))]
+
+
+@mind("rule-induction", INSTRUMENT)
+class RuleInduction(Scoring):
+    """Keeps what holds of eight cells, along rows and columns, and takes the option it predicts."""
+
+    traits = Traits(deterministic=True)
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """Values that are predicted."""
+        return shortcuts.rule_induction(cells, options)
+
+
+# ---------------------------------------------------------------- blind: the options alone
+
+
+@mind("context-blind-vote", INSTRUMENT)
+class ContextBlindVote(Scoring):
+    """Takes the option that shares most values with the others; solves RAVEN, not these."""
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """Values in common."""
+        return shortcuts.vote(cells, options)
+
+
+@dataclass
+@mind("blind-table", INSTRUMENT)
+class BlindTableMind(Scoring):
+    """Learns from other problems which values are right when on offer, and sees options alone."""
+
+    problems: int = 2000  # it has seen, of another seed
+
+    def __post_init__(self) -> None:
+        """It needs something to learn from."""
+        if self.problems < 1:
+            raise Error(f"blind-table: problems must be 1 or more, not {self.problems}")
+
+    def begin(self, task: Task) -> None:
+        """Learn, once for all exercises with these settings."""
+        self.table = _learnt(task.facts["settings"], self.problems)
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """By the table."""
+        return self.table(cells, options)
+
+
+_OTHER_SEED = 0x5EED0B1D
+
+
+@lru_cache(maxsize=8)
+def _learnt(settings: MatricesSettings, count: int) -> BlindTable:
+    found = (coded(_OTHER_SEED, index, settings) for index in range(count))
+    return BlindTable.learnt(Sight(one.cells[:8], one.options, one.answer) for one in found)
+
+
+@dataclass
+@mind("ink", INSTRUMENT)
+class Ink(Scoring):
+    """Takes the option with the most ink, or the least."""
+
+    take: Literal["most", "least"] = "most"
+
+    def __post_init__(self) -> None:
+        """One or the other."""
+        _one_of("ink", self.take, "most", "least")
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """How much is not white."""
+        score = shortcuts.ink if self.take == "most" else shortcuts.less(shortcuts.ink)
+        return score(cells, options)
+
+
+@dataclass
+@mind("brightness", INSTRUMENT)
+class Brightness(Scoring):
+    """Takes the brightest option, or the darkest."""
+
+    take: Literal["brightest", "darkest"] = "brightest"
+
+    def __post_init__(self) -> None:
+        """One or the other."""
+        _one_of("brightness", self.take, "brightest", "darkest")
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """How bright."""
+        dark = shortcuts.darkness(cells, options)
+        return dark if self.take == "darkest" else [-value for value in dark]
+
+
+@dataclass
+@mind("position", INSTRUMENT)
+class Position(Scoring):
+    """Always takes the option at the same place."""
+
+    place: int = 1  # from 1
+
+    def __post_init__(self) -> None:
+        """One of the options."""
+        if not 1 <= self.place <= 8:
+            raise Error(f"position: place must be in 1..8, not {self.place}")
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """That place; any, if there are fewer."""
+        return shortcuts.position(self.place - 1)(cells, options)
+
+
+# ---------------------------------------------------------------- those that see some of the matrix
+
+
+@mind("in-context", INSTRUMENT)
+class InContext(Scoring):
+    """Takes the option most of whose values occur among the cells."""
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """Values seen."""
+        return shortcuts.in_context(cells, options)
+
+
+@dataclass
+@mind("nearest-panel", INSTRUMENT)
+class NearestPanel(Scoring):
+    """Takes the option most like one of the cells, the eighth unless told otherwise."""
+
+    cell: int = 8  # from 1
+
+    def __post_init__(self) -> None:
+        """One of the eight."""
+        if not 1 <= self.cell <= 8:
+            raise Error(f"nearest-panel: cell must be in 1..8, not {self.cell}")
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """Values in common with it."""
+        return shortcuts.nearest(self.cell)(cells, options)
+
+
+@mind("last-row-only", INSTRUMENT)
+class LastRowOnly(Scoring):
+    """Takes the likeliest option after the two cells before it, by Bayes; never looks further."""
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """How likely."""
+        return shortcuts.last_row(cells, options)
+
+
+@mind("shuffled-rows", INSTRUMENT)
+class ShuffledRows(Scoring):
+    """Rule induction by a mind to whom rows 1 and 2 are in disorder."""
+
+    def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
+        """Values that are predicted."""
+        return shortcuts.shuffled_rows(cells, options)
+
+
+def _one_of(name: str, value: str, *known: str) -> None:
+    if value not in known:
+        raise Error(f"{name}: take must be {' or '.join(known)}, not '{value}'")

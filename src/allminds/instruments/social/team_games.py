@@ -1,0 +1,119 @@
+"""Λ* between teams, and what Λ between teams needs: instruments whose minds are two teams."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from allminds import registry
+from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.errors import Error
+from allminds.estimate import Tally
+from allminds.instruments.social.game import FirstSlot
+from allminds.instruments.social.teams import TEAMS, InTeams, Shares
+from allminds.instruments.torus import LambdaStar, collectives, minds
+from allminds.instruments.torus.instrument import LambdaStarSettings
+from allminds.settings import Settings, checked
+
+
+class TeamGame(Instrument):
+    """An instrument `alone`, whose minds are rewarded one by one, played by two teams.
+
+    Its `Settings` are those of the other instrument and `shares`; `agents` counts both teams.
+    """
+
+    version = 1
+    chance = 0.0
+    ceiling = 1.0
+    Settings: ClassVar[type[Settings]]
+    alone: Instrument
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = checked(self.Settings, settings, self.name)
+        self.slots = self.settings.agents
+        if self.slots % TEAMS:
+            raise Error(
+                f"{self.name}: {self.slots} agents make no two equal teams; set an even number"
+            )
+        self.alone = self.without_teams(self.settings.model_dump(exclude={"shares"}))
+        self.strata = self.alone.strata
+
+    @abstractmethod
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """The other instrument."""
+
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
+        """The same world as that of the other instrument, played by teams."""
+        exercise = self.alone.exercise(seed, i, history)
+        world = InTeams(exercise.environment, self.settings.shares)
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        return replace(exercise, id=place, instrument=self.name, environment=world)
+
+    def tally(self) -> Tally:
+        """The score of the first team."""
+        return FirstSlot(self.strata, self.chance, self.ceiling)
+
+    def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """As in the other instrument."""
+        return self.alone.show(observation, form)
+
+    def read(self, answer: str, observation: Any) -> Any | Failure:
+        """As in the other instrument."""
+        return self.alone.read(answer, observation)
+
+    def show_state(self, environment: InTeams, state: Any) -> str:
+        """As in the other instrument."""
+        return self.alone.show_state(environment.world, state)
+
+
+class TeamLambdaStarSettings(LambdaStarSettings):
+    """Settings of Λ* between teams."""
+
+    agents: int = Field(4, ge=2, description="minds on the torus at once, both teams")
+    shares: Shares = Field("difference", description="a team's gain over the other, or its own")
+
+
+@registry.instrument
+class TeamLambdaStar(TeamGame):
+    """Λ* between two teams: who keeps nearer to Good and farther from Evil.
+
+    The torus, the patterns and the minds are those of `lambda-star`; the first half of the slots
+    is one team, the second half the other. A line-up names minds or groups in slot order:
+    ``stigmergy(local-search*2), random*2``. The score is that of the first team.
+
+    **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards**: half of how
+    much the mean reward of the team's cells is above that of the other team's.
+
+    Version history: 1, first version.
+    """
+
+    name = "team-lambda-star"
+    Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
+
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """Λ*."""
+        return LambdaStar(**settings)
+
+
+for _name, _maker in {
+    "local-search": minds.LocalSearch,
+    "expert": minds.Expert,
+    "optimum": minds.Optimum,
+    "q-learning": minds.QLearning,
+    "sarsa": minds.Sarsa,
+    "stigmergy": collectives.Stigmergy,
+    "shared-q-learning": collectives.SharedQLearning,
+    "shared-sarsa": collectives.SharedSarsa,
+    "crowd": collectives.Crowd,
+    "auction": collectives.Auction,
+    "dictator": collectives.Dictator,
+    "tree": collectives.Tree,
+    "imitation": collectives.Imitation,
+    "majority": collectives.Majority,
+    "weighted-majority": collectives.WeightedMajority,
+}.items():
+    registry.mind(_name, TeamLambdaStar.name)(_maker)
