@@ -98,9 +98,9 @@ def pettingzoo(effort: Effort) -> Table:
     return Table(
         "PettingZoo",
         "Whole games of the same legal moves: an `Episode` of ours, with its observations, checks "
-        "and record, against PettingZoo's own loop over the environment that it makes; microseconds "
-        "a game. Ours takes PettingZoo's checks of order and legality off, since it makes its own; "
-        "unchecked is PettingZoo's loop with them off and nothing in their place.",
+        "and record, against PettingZoo's own loop over the environment as it makes it; "
+        "microseconds a game. Ours takes PettingZoo's checks of order and legality off, since it "
+        "makes its own; unchecked is PettingZoo's loop with them off and nothing in their place.",
         ("environment", "ours µs", "bare µs", "unchecked µs", "ours/bare", "ours/unchecked",
          "target"),
         [_foreign_row(name, settings, effort) for name, settings in FOREIGN.items()],

@@ -1,6 +1,15 @@
 """The command line: one verb each. Heavy imports wait until a command needs them."""
 
-from allminds.cli import comparing, giving, making, measuring, predicting, reproducing, testbeds
+from allminds.cli import (
+    comparing,
+    giving,
+    making,
+    measuring,
+    predicting,
+    reproducing,
+    studying,
+    testbeds,
+)
 from allminds.cli.app import main
 
 __all__ = [
@@ -11,5 +20,6 @@ __all__ = [
     "measuring",
     "predicting",
     "reproducing",
+    "studying",
     "testbeds",
 ]

@@ -16,6 +16,8 @@ __all__ = ["PAPERS", "Claim", "Erratum", "Paper", "Part", "asked_for", "paper"]
 
 PAPERS = {
     "p0": "allminds.papers.p0_accuracy",
+    "p1": "allminds.papers.p1_testbeds",
+    "p2": "allminds.papers.p2_matrices",
     "p3": "allminds.papers.p3_people",
 }
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from allminds.compiled import below, fold, kernel, unit, word
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
-from allminds.instruments.cells.kernels_deflate import LONGEST as SURE
 from allminds.instruments.cells.kernels_deflate import deflate_length, scratch
 from allminds.instruments.cells.pattern import LONGEST
 from allminds.instruments.cells.space import ATTEMPTS, FEWEST, MOST
@@ -184,7 +183,12 @@ def make_worlds(rules, seed, first, worlds, columns):
             return n
         worlds.actions[n] = actions
         size = _draw_pattern(fold(making, _1), actions, 1 / cells, text)
-        _measure(text, size, codes, memory, phrases, columns[n])
+        for k in range(size):
+            codes[k] = np.int64(text[1 + k]) - ZERO
+        columns[n, 1] = deflate_length(text, 0, size + 1, memory)
+        columns[n, 0] = deflate_length(text, 1, size, memory) if columns[n, 1] >= 0 else -1
+        columns[n, 2] = lz76_kernel(codes, _period(text, size), phrases)
+        columns[n, 3] = size
         good = below(word(world, _0, _0), np.uint64(cells))
         evil = below(word(world, _0, _1), np.uint64(cells - 1))
         worlds.good[n, 0] = good
@@ -192,21 +196,6 @@ def make_worlds(rules, seed, first, worlds, columns):
         worlds.start[n] = below(word(world, _0, _2), np.uint64(cells))
         _travel(world, to, text, size, worlds.steps[n], worlds.good[n], worlds.evil[n])
     return -1
-
-
-@kernel
-def _measure(text, size, codes, memory, phrases, columns):
-    """`complexity.columns`: K, K_prefix, LZ and the digits."""
-    columns[0] = columns[1] = -1
-    if size < SURE:
-        columns[0] = deflate_length(text, 1, size, memory)
-        columns[1] = deflate_length(text, 0, size + 1, memory)
-        if columns[1] < 0:
-            columns[0] = -1
-    for n in range(size):
-        codes[n] = np.int64(text[1 + n]) - ZERO
-    columns[2] = lz76_kernel(codes, _period(text, size), phrases)
-    columns[3] = size
 
 
 # ---------------------------------------------------------------- settling

@@ -279,6 +279,8 @@ def deflate_length(text, begin, size, memory):
     """Bytes of a part of a text (of bytes below 144) after zlib, or -1 if it is not sure."""
     if size > LONGEST:
         return -1
+    if size < 5:  # nothing can repeat
+        return size + 8
     fixed, extra, used = _tokens(text, begin, size, memory)
     best = (fixed + 10) >> 3
     if fixed > _HEAD + used + extra and fixed > _HEAD + extra + _least(memory, used):

@@ -142,6 +142,23 @@ def _choose(epsilon, equal, actions, key, step):
 
 
 @kernel
+def _largest(values):
+    best = values[0]
+    for value in values[1:]:
+        best = value if value > best else best
+    return best
+
+
+@kernel
+def _having(values, best):
+    """The set of actions that have this value."""
+    mask = 0
+    for action in range(len(values)):
+        mask |= np.int64(values[action] == best) << action
+    return mask
+
+
+@kernel
 def table_learner(worlds, sarsa, habits, seed, first, way, acts):
     """`QLearning`, and `Sarsa` if so.
 
@@ -168,15 +185,18 @@ def table_learner(worlds, sarsa, habits, seed, first, way, acts):
             if t > 0:
                 ahead = table[row * MOST + following] if sarsa else best[row]
                 target = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0 + gamma * ahead
-                place = before * MOST
+                place, mine = before * MOST, 1 << action
                 table[place + action] += alpha * (target - table[place + action])
-                largest, mask = table[place], 0
-                for a in range(1, actions):
-                    value = table[place + a]
-                    largest = value if value > largest else largest
-                for a in range(actions):
-                    mask |= np.int64(table[place + a] == largest) << a
-                best[before], equal[before] = largest, mask
+                value, others = table[place + action], equal[before] & ~mine
+                if value > best[before]:
+                    best[before], equal[before] = value, mine
+                elif value == best[before]:
+                    equal[before] = others | mine
+                elif others:
+                    equal[before] = others
+                else:
+                    best[before] = _largest(table[place : place + actions])
+                    equal[before] = _having(table[place : place + actions], best[before])
             if row == before and not sarsa:  # it chooses after it has learnt
                 following = _choose(epsilon, equal[row], actions, key, np.uint64(t))
             before, action = row, following
@@ -204,15 +224,13 @@ def q_lambda(worlds, habits, seed, first, way, acts):
             values = table[row * MOST : row * MOST + actions]
             if t > 0:
                 target = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0
-                error = target + gamma * values.max() - table[owed]
+                error = target + gamma * _largest(values) - table[owed]
                 count = _mark(owing, left, count, owed)
                 for k in range(count):
                     table[owing[k]] += alpha * error * left[k]
                     left[k] *= fading
-            best, equal = values.max(), 0
-            for a in range(actions):
-                equal |= np.int64(values[a] == best) << a
-            action = _choose(habits.epsilon, equal, actions, key, np.uint64(t))
+            best = _largest(values)
+            action = _choose(habits.epsilon, _having(values, best), actions, key, np.uint64(t))
             count = count if values[action] == best else 0
             owed = row * MOST + action
             cell = np.int64(to[cell, action])

@@ -18,9 +18,11 @@ from allminds.instruments.matrices.geometry import (
     OUTLINE,
     WHOLE,
     Element,
+    centres,
     corners,
-    elements,
+    glyph,
     is_polygon,
+    mark_elements,
     turned,
 )
 from allminds.instruments.matrices.panel import NAMES, PALETTE, SIDE, Panel
@@ -45,11 +47,24 @@ def panel_svg(panel: Panel, size: int = SIDE) -> str:
 
 @lru_cache(maxsize=50_000)
 def drawn(panel: Panel) -> str:
-    """What is in a panel."""
-    return "".join(map(element_svg, elements(panel)))
+    """What is in a panel; a glyph is written once and moved to each of its places."""
+    figure, marks = panel.figure, panel.marks
+    parts = []
+    if figure:
+        within = marks is not None
+        one = _together(glyph(figure, within))
+        for x, y in centres(figure, within):
+            parts.append(f'<g transform="translate({_n(x)} {_n(y)})">{one}</g>')
+    if marks:
+        parts.append(_together(mark_elements(marks)))
+    return "".join(parts)
 
 
 @lru_cache(maxsize=50_000)
+def _together(some: tuple[Element, ...]) -> str:
+    return "".join(map(element_svg, some))
+
+
 def element_svg(element: Element) -> str:
     """One shape."""
     colour, edge = PALETTE[element.colour], PALETTE[element.edge]

@@ -71,9 +71,11 @@ def elements(panel: Panel) -> tuple[Element, ...]:
 @lru_cache(maxsize=50_000)
 def figure_elements(figure: Figure, within: bool) -> tuple[Element, ...]:
     """The glyphs of a figure; `within` marks there is less room."""
-    room = radius(figure.layout, within)
+    one = glyph(figure, within)
     return tuple(
-        element for x, y in centres(figure, within) for element in glyph(figure, room, x, y)
+        element._replace(x=element.x + x, y=element.y + y)
+        for x, y in centres(figure, within)
+        for element in one
     )
 
 
@@ -102,37 +104,48 @@ _SLOTS = {
 }
 
 
-def glyph(figure: Figure, room: float, x: float, y: float) -> Iterator[Element]:
-    """One glyph: its shapes side by side, each in its sizes from the largest, angles and halves."""
-    beside = len(figure.shape) > 1
-    for n, shape in enumerate(figure.shape):
-        largest = room * SIDE_BY_SIDE if beside else room
-        left = x + (2 * n - len(figure.shape) + 1) * (room * SIDE_BY_SIDE + BESIDE)
-        outermost = True
-        for level in sorted(figure.size, reverse=True):
-            for angle in figure.angle:
-                r = largest * scale(level)
-                yield from _halves(shape, left, y, r, angle, figure.colour, outermost)
-            outermost = False
+def glyph(figure: Figure, within: bool) -> tuple[Element, ...]:
+    """One of its glyphs, about the point (0, 0)."""
+    room = radius(figure.layout, within)
+    return _glyph(figure.shape, figure.size, figure.angle, figure.colour, room)
+
+
+@lru_cache(maxsize=50_000)
+def _glyph(
+    shapes: tuple[str, ...],
+    sizes: tuple[int, ...],
+    angles: tuple[float, ...],
+    colours: tuple[str, ...],
+    room: float,
+) -> tuple[Element, ...]:
+    """Shapes side by side, each in its sizes from the largest, in its angles and its halves."""
+    found: list[Element] = []
+    largest = room * SIDE_BY_SIDE if len(shapes) > 1 else room
+    for n, shape in enumerate(shapes):
+        x = (2 * n - len(shapes) + 1) * (room * SIDE_BY_SIDE + BESIDE)
+        for level in sorted(sizes, reverse=True):
+            outermost = level == max(sizes)
+            for angle in angles:
+                found += _halves(shape, x, largest * scale(level), angle, colours, outermost)
+    return tuple(found)
 
 
 def _halves(
-    shape: str, x: float, y: float, r: float, angle: float, colours: tuple[str, ...], outer: bool
+    shape: str, x: float, r: float, angle: float, colours: tuple[str, ...], outermost: bool
 ) -> Iterator[Element]:
     width = OUTLINE
     if shape in OPEN:
         share, least = STROKES[shape]
         width = max(share * r, least)
-    for part, colour in zip(
-        (FIRST, SECOND) if len(colours) > 1 else (WHOLE,), colours, strict=True
-    ):
+    parts = (FIRST, SECOND) if len(colours) > 1 else (WHOLE,)
+    for part, colour in zip(parts, colours, strict=True):
         if shape in OPEN:
             edge, under = colour, "white"
-        elif outer:
+        elif outermost:
             edge, under = "black", "white"
         else:
             edge, under = "white" if colour in DARK else "black", colour
-        yield Element(shape, part, x, y, r, angle, width, colour, edge, under)
+        yield Element(shape, part, x, 0.0, r, angle, width, colour, edge, under)
 
 
 # ---------------------------------------------------------------- the marks

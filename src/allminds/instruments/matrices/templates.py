@@ -77,10 +77,14 @@ def picture(figure: Figure, within: bool) -> Pixels:
     """One glyph in the middle of its square, as numbers into the palette."""
     half = half_width(figure.layout, within)
     canvas = np.zeros((SIDE, SIDE), np.uint8)
-    for element in glyph(figure, radius(figure.layout, within), MIDDLE, MIDDLE):
-        paint(canvas, element)
+    for element in glyph(figure, within):
+        paint(canvas, _moved(element, MIDDLE))
     middle = SIDE // 2
     return canvas[middle - half : middle + half, middle - half : middle + half]
+
+
+def _moved(element: Element, by: float) -> Element:
+    return element._replace(x=element.x + by, y=element.y + by)
 
 
 def silhouette(ink: Mask) -> Mask:
@@ -105,7 +109,7 @@ def parts(figure: Figure, within: bool) -> tuple[Mask, Mask]:
     half = half_width(figure.layout, within)
     first, second = (np.zeros((2 * half, 2 * half), bool) for _ in range(2))
     along: Floats = np.arange(2 * half, dtype=np.float64) - half + 0.5
-    for element in glyph(figure, radius(figure.layout, within), float(half), float(half)):
+    for element in (_moved(one, float(half)) for one in glyph(figure, within)):
         x, y = along[None, :] + half - element.x, along[:, None] + half - element.y
         inside = _inside(element, 2 * half)
         across = _across(element, x, y)

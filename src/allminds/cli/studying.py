@@ -1,0 +1,273 @@
+"""People's tests: allminds serve, allminds study new, invite, export, simulate, withdraw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allminds.cli.app import JsonOption, app, print_json
+from allminds.errors import Error
+
+if TYPE_CHECKING:
+    from allminds.people.study import Study
+
+study = typer.Typer(help="Studies with people in the browser.", no_args_is_help=True)
+app.add_typer(study, name="study")
+
+HERE = "http://127.0.0.1:8000"
+DatabaseArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="Its database: a file, or postgresql://…")
+]
+SlugOption = Annotated[str | None, typer.Option(help="Which study, if there are several.")]
+UrlOption = Annotated[str, typer.Option(help="The address that people see, with https.")]
+
+
+def _need_web() -> None:
+    """The packages that a user without people has no need of."""
+    from importlib.util import find_spec
+
+    needed = ("alembic", "babel", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        raise Error(f"{', '.join(missing)} is missing: pip install 'allminds[web]'")
+
+
+@app.command(epilog="Example: allminds serve study.db --port 8000")
+def serve(
+    database: DatabaseArgument,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8000,
+    host: Annotated[str, typer.Option(help="Beyond this machine only with TLS.")] = "127.0.0.1",
+    url: UrlOption = "",
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
+) -> None:
+    """Put a study before people, in the browser."""
+    _need_web()
+    from allminds.people import app_serve
+
+    app_serve.check_address(host, url, tls_cert, tls_key)
+    shown = url or f"{'https' if tls_cert else 'http'}://{host}:{port}"
+    print(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
+    sys.stdout.flush()
+    app_serve.serve(database, host, port, url, tls_cert, tls_key)
+
+
+@study.command(
+    epilog="Example: allminds study new --write-plan > study.toml  |  "
+    "allminds study new study.toml --out study.db"
+)
+def new(
+    plan: Annotated[Path | None, typer.Argument(metavar="STUDY.toml", help="The study.")] = None,
+    out: Annotated[str, typer.Option(help="A new file, or postgresql://…")] = "",
+    write_plan: Annotated[
+        bool, typer.Option("--write-plan", help="Print a study to start from.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the database of a study. It prints the researcher's token, which is not kept."""
+    from allminds.people.study import example, read_study
+
+    if write_plan:
+        print(example(), end="")
+        return
+    if plan is None or not out:
+        raise Error("name the study and its database: allminds study new STUDY.toml --out study.db")
+    _need_web()
+    import importlib.metadata
+
+    from allminds.people.app import now_in_ms
+    from allminds.people.store import Store
+
+    made = read_study(plan)
+    _check_faces(made)
+    if "://" not in out and Path(out).exists():
+        raise Error(f"{out} is there already; name a new file with --out")
+    store = Store(out, create=True)
+    token = store.add_study(made, importlib.metadata.version("allminds"), now_in_ms())
+    store.close()
+    if as_json:
+        print_json({"study": made.slug, "database": out, "token": token})
+        return
+    print(f"{out} holds the study '{made.slug}'. Keep the researcher's token; it is shown once:")
+    print(f"  {token}")
+    print(f"Next: allminds study invite {out} --count {made.participants}")
+    print(f"      allminds serve {out}")
+
+
+def _check_faces(made: Study) -> None:
+    """Every instrument has a face, or nobody could take it."""
+    from allminds.people.faces import face
+
+    for test in range(len(made.tests)):
+        face(made.tool(test))
+        face(made.practice_tool(test))
+
+
+@study.command(
+    epilog="Example: allminds study invite study.db --count 30 --url https://study.example.org"
+)
+def invite(
+    database: DatabaseArgument,
+    count: Annotated[int, typer.Option(min=0, help="How many, with labels made up.")] = 0,
+    label: Annotated[list[str] | None, typer.Option(help="One, called this.")] = None,
+    open_: Annotated[
+        bool, typer.Option("--open", help="One link for everybody, as a panel needs it.")
+    ] = False,
+    url: UrlOption = HERE,
+    slug: SlugOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make links. They are shown once: the database keeps only their hashes."""
+    _need_web()
+    from allminds.people.app import now_in_ms
+    from allminds.people.store import Store
+
+    labels = [*(label or []), *[""] * count]
+    if bool(labels) == open_:
+        raise Error("say how many with --count, name some with --label, or ask for --open")
+    store = Store(database)
+    row = store.study(slug)
+    made = [("", store.open_link(row))] if open_ else store.invite(row, labels, now_in_ms())
+    store.close()
+    links = [{"label": name, "link": f"{url.rstrip('/')}/j/{token}"} for name, token in made]
+    if as_json:
+        print_json({"study": row.slug, "links": links})
+        return
+    for one in links:
+        print(f"{one['label']},{one['link']}" if one["label"] else one["link"])
+
+
+@study.command(epilog="Example: allminds study export study.db --out runs/people")
+def export(
+    database: DatabaseArgument,
+    out: Annotated[Path, typer.Option(help="A new folder.")],
+    pooled: Annotated[
+        bool, typer.Option("--pooled", help="Everybody as one mind, 'people', in the results.")
+    ] = False,
+    external: Annotated[
+        bool, typer.Option("--external-ids", help="With the ids of a panel.")
+    ] = False,
+    slug: SlugOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what a study brought: choices, events, and results that allminds compare reads."""
+    _need_web()
+    from allminds.people.export_folder import export_folder
+    from allminds.people.faces import face
+    from allminds.people.store import Store
+
+    store = Store(database)
+    row = store.study(slug)
+    made = export_folder(store, row, face, out, pooled=pooled, external=external)
+    store.close()
+    if as_json:
+        print_json(made)
+        return
+    print(
+        f"{out}: {made['choices']:,} choices, {made['events']:,} events, {made['rows']:,} results"
+    )
+    if made["rows"]:
+        print(f"compare with a run on the same seed: allminds compare {out} RUN")
+        print("where people's test is not the programs':")
+        for sentence in made["parity"]:
+            print(f"  {sentence}")
+
+
+@study.command(
+    epilog="Example: allminds study simulate study.toml --mind q-learning --participants 50"
+)
+def simulate(
+    plan: Annotated[str, typer.Argument(metavar="STUDY", help="STUDY.toml, or its database.")],
+    mind: Annotated[list[str] | None, typer.Option("--mind", "-m", help="Who takes it.")] = None,
+    participants: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
+    out: Annotated[Path | None, typer.Option(help="A new folder for the export.")] = None,
+    database: Annotated[
+        str | None, typer.Option(help="A new database to keep; else it is thrown away.")
+    ] = None,
+    slug: SlugOption = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Machines at a time.")] = 4,
+    as_json: JsonOption = False,
+) -> None:
+    """Let machines take a study through the real interface, before people do.
+
+    Nothing is written to the study's own database. The first machine plays as in the runner, so
+    its scores must be the runner's; the others have randomness of their own.
+    """
+    _need_web()
+    import tempfile
+
+    from allminds.people.simulate import simulate as simulated
+    from allminds.screen import watching
+
+    made = _study(plan, slug)
+    with tempfile.TemporaryDirectory() as folder, watching() as progress:
+        where = database or f"{folder}/trial.db"
+        found = simulated(
+            made, mind or [], participants, where, out, jobs,
+            lambda done: progress(f"machines in '{made.slug}'", done, participants),
+        )  # fmt: skip
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+    if found["as_played"] < participants or not found["as_in_the_runner"]:
+        raise Error("the server kept other scores than the machines made: please report this")
+
+
+def _show(found: dict[str, Any]) -> None:
+    count = found["participants"]
+    print(
+        f"{count} machines took '{found['study']}' to the end, in {found['requests']:,} requests "
+        f"(median {found['median_ms']:g} ms, 99 % within {found['p99_ms']:g} ms)"
+    )
+    for mind, test in zip(found["minds"], found["scores"], strict=True):
+        reach = f"from {test['lowest']:.3f} to {test['highest']:.3f}"
+        print(f"  {test['instrument']}: {mind} {test['mean']:.3f}, {reach}")
+    same = "the same as" if found["as_in_the_runner"] else "other than"
+    print(
+        f"scores as the machines made them: {found['as_played']} of {count}; those of the first "
+        f"are {same} in the runner"
+    )
+    if found["out"]:
+        print(f"export: {found['out']}")
+
+
+def _study(plan: str, slug: str | None) -> Study:
+    """A study from its file, or from its database."""
+    from allminds.people.store import Store
+    from allminds.people.study import read_study, stored
+
+    if plan.endswith(".toml"):
+        made = read_study(plan)
+        _check_faces(made)
+        return made
+    store = Store(plan)
+    row = store.study(slug)
+    store.close()
+    return stored(row.plan)
+
+
+@study.command(epilog="Example: allminds study withdraw study.db --label k7wmzq2p")
+def withdraw(
+    database: DatabaseArgument,
+    label: Annotated[str | None, typer.Option(help="The code that the person names.")] = None,
+    everybody: Annotated[
+        bool, typer.Option("--everybody", help="When the study's data are to be deleted.")
+    ] = False,
+    slug: SlugOption = None,
+) -> None:
+    """Delete the data of a participant who asks for it, or of all when their time is over."""
+    _need_web()
+    from allminds.people.app import now_in_ms
+    from allminds.people.store import Store
+
+    if (label is None) != everybody:
+        raise Error("name one person with --label, or all with --everybody")
+    store = Store(database)
+    row = store.study(slug)
+    gone = store.forget(row, label, now_in_ms())
+    store.close()
+    print(f"deleted the data of {gone} {'person' if gone == 1 else 'people'} in '{row.slug}'")

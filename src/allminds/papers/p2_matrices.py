@@ -1,0 +1,120 @@
+"""P2: Hilton, Liao and Poggio, matrices in the style of Raven's, generated.
+
+The paper describes a generator and shows one item; it has no scores. So: a sheet with an item of
+every rule and attribute, an item of Figure 2's kind, and what shortcuts get on our options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from allminds.papers.paper import Claim, Erratum, Paper, Part
+
+if TYPE_CHECKING:
+    from allminds.instruments.matrices.battery import Entry
+
+PROBLEMS = 4_000
+
+
+def sheet() -> Part:
+    """An item of every rule and attribute."""
+    import pandas as pd
+
+    from allminds.instruments.matrices.rules import CARRIED
+    from allminds.instruments.matrices.sheet import sheet_svg
+
+    rows = [
+        {"rule": kind, "layer": layer, "attribute": attribute}
+        for kind, slots in CARRIED.items() for layer, attribute in slots
+    ]  # fmt: skip
+    return Part(
+        "An item of every rule on every attribute that can carry it",
+        "Rows are rules, columns attributes; the right option is framed.",
+        pd.DataFrame(rows), [("The sheet.", sheet_svg())],
+    )  # fmt: skip
+
+
+def figure_2() -> Part:
+    """An item with a distribution of three and a constant in a row."""
+    import pandas as pd
+
+    from allminds.instruments.matrices.drawing import composite_svg
+    from allminds.instruments.matrices.sheet import sheet_items
+
+    item = next(item.problem for item in sheet_items() if "Fig. 2" in item.told)
+    rows = [
+        {"kind": rule.kind, "layer": rule.layer, "attribute": rule.attribute}
+        for rule in item.rules
+    ]  # fmt: skip
+    return Part(
+        "An item with a distribution of three and a constant in a row",
+        f"The answer is {'ABCDEFGH'[item.answer]}.",
+        pd.DataFrame(rows), [("As in the paper's Figure 2.", composite_svg(item))],
+    )  # fmt: skip
+
+
+@cache
+def _battery(rules: int) -> list[Entry]:
+    from allminds.instruments.matrices.battery import battery
+    from allminds.instruments.matrices.batch import problems
+    from allminds.instruments.matrices.settings import made
+
+    return battery(list(problems(1, 0, PROBLEMS, made(rules=rules))))
+
+
+def baselines() -> Part:
+    """What shortcuts get, by the number of rules."""
+    import pandas as pd
+
+    rows = [
+        {
+            "shortcut": entry.name, "sees the options alone": "yes" if entry.blind else "no",
+            "rules": rules, "hits": entry.hits, "stderr": entry.stderr,
+        }
+        for rules in (1, 2, 3) for entry in _battery(rules)
+    ]  # fmt: skip
+    return Part(
+        "What shortcuts get",
+        f"{PROBLEMS:,} problems for each number of rules, four options, chance .25. Those that see "
+        "the options alone must be at chance; the others show what a part of the matrix is worth.",
+        pd.DataFrame(rows),
+    )
+
+
+def claims() -> Sequence[Claim]:
+    """What the generator must hold to."""
+    from allminds.instruments.matrices.panel import ATTRIBUTES, KINDS
+
+    worst = max(
+        abs(entry.hits - entry.chance) / entry.stderr
+        for rules in (1, 2, 3) for entry in _battery(rules) if entry.blind and entry.stderr
+    )  # fmt: skip
+    return (
+        Claim("§III", "rules", 5, float(len(KINDS)), 0),
+        Claim("§III", "attributes", 6, float(len(ATTRIBUTES)), 0),
+        Claim("§III", "candidates", 4, 4.0, 0),
+        Claim("ours", "blind shortcuts: most standard errors from chance", 0, worst, 4,
+              "the paper's own options are not described well enough to be tested"),
+    )  # fmt: skip
+
+
+ERRATA = (
+    Erratum("scale factors", "S in [-1.5, 1.5]", "|S| above 1: larger or smaller by |S| a step",
+            "a factor of 0 or below has no meaning, and one below 1 doubles another"),
+    Erratum("colour as a progression", "changes to any other colour",
+            "a sequence, or transitions that were shown",
+            "in a free cycle of 4, 5 or 6 colours 25, 36 or 44 % have no answer"),
+    Erratum("C rules", "four candidates for three rules", "eight",
+            "each fair option pair decides one rule: four decide two"),
+)  # fmt: skip
+
+PAPER = Paper(
+    "p2",
+    "E. Hilton, Q. Liao, T. Poggio: Spatial IQ test for AI. Center for Brains, Minds and Machines",
+    "Matrices in the style of Raven's, generated.",
+    {"sheet": sheet, "figure-2": figure_2, "baselines": baselines},
+    claims,
+    ERRATA,
+)
