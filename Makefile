@@ -45,7 +45,7 @@ types: $(VENV)/.installed-lint  ## mypy, strict
 
 check: lint types test  ## all that CI does
 
-bench: $(VENV)/.installed  ## speed, as ratios in one run
+bench: $(VENV)/.installed-test  ## speed, as ratios in one run
 	$(BIN)/python benchmarks/run.py --write
 
 clean:  ## remove what was installed and made

@@ -31,7 +31,7 @@ def anew(way: Fast) -> Play:
     return play
 
 
-def tests(effort: Effort, minds: Sequence[str] = MINDS) -> Table:
+def paper_tests(effort: Effort, minds: Sequence[str] = MINDS) -> Table:
     """The paper's test: spaces, patterns, complexities, ways and rewards, all of it."""
     tool = registry.make_instrument("lambda")
     rows = []

@@ -18,11 +18,15 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import cells
 import groups
 import growth
 import levin
+import matrices
+import matrices_drawing
 import processes
 import ratios
+import social
 from measure import Effort, Table
 from rich.console import Console
 
@@ -103,6 +107,10 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.own_minds(effort, (1,))
         yield groups.protocols(effort, (10,), ("stigmergy", "crowd", "tree"))
         yield levin.published(hardest=11)
+        yield cells.paper_tests(effort)
+        yield matrices.symbolic(effort)
+        yield matrices_drawing.drawing(effort)
+        yield social.matrix_games(effort)
         yield processes.catalogues(((10, 100),), 1)
         yield processes.first_result(1)
         yield processes.memory((1_000_000,))
@@ -115,6 +123,11 @@ def sections(quick: bool) -> Iterator[Table]:
         yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
         yield levin.published()
         yield levin.certified()
+        yield cells.paper_tests(effort)
+        yield matrices.symbolic(effort)
+        yield matrices_drawing.drawing(effort)
+        yield social.matrix_games(effort)
+        yield social.pettingzoo(effort)
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
         yield processes.first_result(2)
         yield processes.memory()

@@ -12,6 +12,7 @@ from allminds.errors import Error
 SMALL = {
     "lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2},
     "team-lambda-star": {"rows": 5, "cols": 6, "iterations": 20},
+    "team-lambda": {"form": "general", "cells": 4, "steps": 8},
     "commons": {"steps": 4, "players": 3},
     "predator-prey": {"rows": 5, "cols": 5, "steps": 8},
     "lambda-anytime": {"time": 120},
@@ -23,7 +24,12 @@ QUICK = {name: f"{name}(sessions=4)" for name in LEARNERS} | {
     "plurality": "plurality(mode,pattern,random)",
     "weighted-vote": "weighted-vote(mode,random,p=0.2/0.5)",
 }
-WITHOUT_PRACTICE = ("lambda", "lambda-anytime", "lambda-staircase")  # learners learn as they go
+WITHOUT_PRACTICE = (
+    "lambda",
+    "lambda-anytime",
+    "lambda-staircase",
+    "team-lambda",
+)  # learners learn as they go
 MINDS = [
     (tool, name)
     for tool in registry.instruments()

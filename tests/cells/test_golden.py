@@ -33,9 +33,7 @@ def transcript(instrument, mind, settings, numbers):
     tool = registry.make_instrument(instrument, settings)
     lines = [f"{mind} {settings}"]
     for index in numbers:
-        ((exercise, record),) = play_on(
-            tool, registry.line_up(mind, tool), 2026, index, index + 1
-        )
+        ((exercise, record),) = play_on(tool, registry.line_up(mind, tool), 2026, index, index + 1)
         world = exercise.environment
         complexity = " ".join(f"{k}={v:.15g}" for k, v in world.complexity.items())
         lines += [f"{exercise.id} {complexity}", f"{world.space} {world.pattern}"]

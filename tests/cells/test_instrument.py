@@ -8,7 +8,8 @@ import pytest
 from allminds import registry
 from allminds.contracts import Failure
 from allminds.errors import Error
-from allminds.instruments.cells.environment import HIDDEN, View
+from allminds.instruments.cells.environment import HIDDEN, State, View
+from allminds.seeding import Random
 
 
 def tool(**settings):
@@ -107,12 +108,10 @@ def test_nonsense_is_a_failure(answer):
 
 
 def test_nothing_shown_tells_which_symbol_is_good():
-    """The same words in an exercise and in its twin with the symbols exchanged but for the signs."""
+    """An exercise and its twin with the symbols exchanged look the same but for the signs."""
     exercise = tool().exercise(1, 6)
     environment = exercise.environment
     twin = type(environment)(**vars(environment) | {"good_symbol": 1 - environment.good_symbol})
-    from allminds.seeding import Random
-
     state = environment.reset(Random(1))
     one, other = environment.observe(state, 0), twin.observe(state, 0)
     assert one.symbols == other.symbols[::-1]
@@ -122,7 +121,5 @@ def test_nothing_shown_tells_which_symbol_is_good():
 
 def test_a_state_as_text():
     exercise = tool(form="given", space="12-|1-2--|1++2--", pattern="2210").exercise(1, 0)
-    from allminds.instruments.cells.environment import State
-
     state = State(1, 0, 2, (2,), ())
     assert tool().show_state(exercise.environment, state) == "0[+] 1[] 2[-0]  next 2 of 2210"

@@ -95,5 +95,7 @@ def test_no_connected_space_is_an_error_in_the_compiled_form_too():
     tool = registry.make_instrument(
         "lambda", {"form": "general", "cells": 9, "actions": 2, "disabled": 0.5}
     )
-    with pytest.raises(Error, match="spaces of 9 cells, 2 actions and disabled=0.5 was connected"):
+    with pytest.raises(
+        Error, match=r"spaces of 9 cells, 2 actions and disabled=0\.5 was connected"
+    ):
         form(tool, registry.line_up("random", tool), Watch()).play(1, 0, 1, 0)

@@ -45,9 +45,7 @@ def exercises(reference):
 
 
 def test_every_reward_sequence_of_the_authors_is_possible(reference):
-    found = [
-        possible(space, pattern, row.rewards) for space, pattern, row in exercises(reference)
-    ]
+    found = [possible(space, pattern, row.rewards) for space, pattern, row in exercises(reference)]
     assert len(found) == 280
     assert all(found)
 

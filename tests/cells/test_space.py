@@ -75,7 +75,7 @@ def test_a_space_that_is_not_connected_is_thrown_away_with_its_number_of_actions
 
     def share_connected(actions):
         goals = itertools.product(range(3), repeat=3 * (actions - 1))
-        rows = [tuple((c, *to[c :: 3]) for c in range(3)) for to in goals]
+        rows = [tuple((c, *to[c::3]) for c in range(3)) for to in goals]
         return sum(map(connected, rows)) / len(rows)
 
     two, three = share_connected(2), share_connected(3)
@@ -110,5 +110,5 @@ def test_what_is_no_space_is_refused(to, said):
 
 def test_a_space_that_cannot_be_connected_is_not_looked_for_without_end(monkeypatch):
     monkeypatch.setattr("allminds.instruments.cells.space.ATTEMPTS", 50)
-    with pytest.raises(Error, match="none of 50 spaces of 9 cells, 2 actions and disabled=0.5"):
+    with pytest.raises(Error, match=r"none of 50 spaces of 9 cells, 2 actions and disabled=0\.5"):
         draw_space(9, 2, 0.5, random_of(1))

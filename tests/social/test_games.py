@@ -231,3 +231,14 @@ def test_a_game_tells_its_story_and_reads_answers(game):
 @pytest.mark.filterwarnings("ignore:.*rewarded alike")
 def test_games_keep_the_contract_with_other_settings(game, settings):
     check_instrument(game, settings)
+
+
+def test_team_lambda_is_lambda_in_two_teams():
+    tool, alone = make("team-lambda"), make("lambda", agents=4)
+    assert tool.exercise(1, 3).environment.teams == ((0, 1), (2, 3))
+    assert tool.exercise(1, 3).environment.complexity == alone.exercise(1, 3).environment.complexity
+    one = play(tool.exercise(1, 3), registry.line_up("expert*2, random*2", tool))
+    assert all(sum(step) == 0 and step[0] == step[1] for step in one.rewards)
+    assert one.score[0] > 0
+    with pytest.raises(Error, match="set an even number"):
+        make("team-lambda", agents=3)

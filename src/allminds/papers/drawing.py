@@ -83,7 +83,8 @@ def heat(frame: pd.DataFrame, x: str, y: str, value: str) -> str:
 
     rows = [{"x": row[x], "y": row[y], "value": float(row[value])} for _, row in frame.iterrows()]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:O", title=x, axis=alt.Axis(labelAngle=0)), y=alt.Y("y:O", title=y)
+        x=alt.X("x:O", title=x, axis=alt.Axis(labelAngle=-40, labelLimit=0)),
+        y=alt.Y("y:O", title=y, axis=alt.Axis(labelLimit=0)),
     )
     colour = alt.Color("value:Q", legend=None, scale=alt.Scale(range=["#f7fbff", "#8fbbdc"]))
     figure = alt.Text("value:Q", format=".2f")

@@ -23,11 +23,7 @@ BEDS: dict[str, tuple[dict[str, Any], tuple[str, ...], int]] = {
     "prisoners-dilemma": ({"steps": 5}, (), 600),
     "noughts-and-crosses": ({}, (), 600),
     "predator-prey": ({}, (), 320),
-    "team-lambda-star": (
-        {"rows": 5, "cols": 5, "iterations": 12},
-        ("random", "local-search"),
-        320,
-    ),
+    "team-lambda": ({"form": "general", "cells": 5, "steps": 12}, ("random", "follower"), 320),
 }
 SHOWN = (
     "upsilon", "action_dependency", "reward_dependency", "fine_discrimination",
@@ -68,7 +64,7 @@ def properties() -> Part:
         for wanted in SHOWN[1:5]
         if (one := _survey(name).properties.get(wanted)) is not None and one.graded is not None
     ]
-    plot = heat(pd.DataFrame(graded), "property", "testbed", "value")
+    plot = heat(pd.DataFrame(graded), "testbed", "property", "value")
     return Part(
         "Five testbeds by their properties",
         "Exact where the game is finite and small, sampled where it is not. A testbed of social "

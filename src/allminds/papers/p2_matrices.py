@@ -33,6 +33,7 @@ def sheet() -> Part:
         "An item of every rule on every attribute that can carry it",
         "Rows are rules, columns attributes; the right option is framed.",
         pd.DataFrame(rows), [("The sheet.", sheet_svg())],
+        wide=True,
     )  # fmt: skip
 
 
@@ -57,8 +58,8 @@ def figure_2() -> Part:
 
 @cache
 def _battery(rules: int) -> list[Entry]:
-    from allminds.instruments.matrices.battery import battery
     from allminds.instruments.matrices.batch import problems
+    from allminds.instruments.matrices.battery import battery
     from allminds.instruments.matrices.settings import made
 
     return battery(list(problems(1, 0, PROBLEMS, made(rules=rules))))

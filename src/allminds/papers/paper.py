@@ -49,6 +49,7 @@ class Part:
     said: str  # what to see in it
     table: pd.DataFrame
     plots: Sequence[tuple[str, str]] = ()  # caption, SVG
+    wide: bool = False  # plots take the whole width
 
 
 @dataclass(frozen=True)

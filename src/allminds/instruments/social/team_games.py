@@ -1,4 +1,4 @@
-"""Λ* between teams, and what Λ between teams needs: instruments whose minds are two teams."""
+"""Λ and Λ* between teams: instruments whose minds are two teams."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.errors import Error
 from allminds.estimate import Tally
+from allminds.instruments import cells
+from allminds.instruments.cells.instrument import LambdaSettings
 from allminds.instruments.social.game import FirstSlot
 from allminds.instruments.social.teams import TEAMS, InTeams, Shares
 from allminds.instruments.torus import LambdaStar, collectives, minds
@@ -99,6 +101,36 @@ class TeamLambdaStar(TeamGame):
         return LambdaStar(**settings)
 
 
+class TeamLambdaSettings(LambdaSettings):
+    """Settings of Λ between teams."""
+
+    agents: int = Field(4, ge=2, le=100, description="minds in the space at once, both teams")
+    teams: Literal[0] = Field(0, description="there are always two")
+    shares: Shares = Field("difference", description="a team's gain over the other, or its own")
+
+
+@registry.instrument
+class TeamLambda(TeamGame):
+    """Λ between two teams: who keeps with Good and away from Evil in a graph of cells.
+
+    Spaces, patterns and minds are those of `lambda`; the first half of the slots is one team, the
+    second half the other. A line-up names minds in slot order: ``q-learning*2, random*2``. The
+    score is that of the first team.
+
+    **Actions**, **Observation**, **Episode end**: as in `lambda`. **Rewards**: half of how much
+    the mean reward of the team's cells is above that of the other team's.
+
+    Version history: 1, first version.
+    """
+
+    name = "team-lambda"
+    Settings: ClassVar[type[Settings]] = TeamLambdaSettings
+
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """Λ."""
+        return cells.Lambda(**settings)
+
+
 for _name, _maker in {
     "local-search": minds.LocalSearch,
     "expert": minds.Expert,
@@ -117,3 +149,14 @@ for _name, _maker in {
     "weighted-majority": collectives.WeightedMajority,
 }.items():
     registry.mind(_name, TeamLambdaStar.name)(_maker)
+
+for _name, _mind in {
+    "follower": cells.minds.Follower,
+    "expert": cells.minds.Expert,
+    "optimum": cells.minds.Optimum,
+    "q-learning": cells.minds.QLearning,
+    "sarsa": cells.minds.Sarsa,
+    "q-lambda": cells.minds.QLambda,
+    "model-based": cells.model.ModelBased,
+}.items():
+    registry.mind(_name, TeamLambda.name)(_mind)

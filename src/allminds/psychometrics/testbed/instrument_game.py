@@ -31,6 +31,7 @@ MINDS: Mapping[str, tuple[str, ...]] = {  # who plays when nobody is named
     "pluralistic-ignorance": ("honest", "conform", RANDOM),
     "noughts-and-crosses": (RANDOM, "minimax"),
     "predator-prey": (RANDOM, "greedy"),
+    "team-lambda": (RANDOM, "follower", "expert"),
     "team-lambda-star": (RANDOM, "local-search", "expert"),
 }
 
