@@ -331,6 +331,7 @@ class Instrument(ABC):
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
     strata: str | None = None  # the complexity column over whose values exercises are spread
+    caution: str = ""  # what a reader of its scores must know; below every table
     floor_mind: str = "random"
     ceiling_mind: str | None = None
     slots: int

@@ -55,6 +55,8 @@ def show_test(test: dict[str, Any]) -> None:
         table.add_row(who, *figures[: len(table.columns) - 1])
     console = Console()
     console.print(table)
+    if tool.caution:
+        console.print(tool.caution, markup=False, highlight=False)
     for row in rows:
         if row["failed"]:
             ways = ", ".join(f"{count} {status}" for status, count in row["failures"].items())

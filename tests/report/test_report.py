@@ -354,3 +354,17 @@ def test_importing_the_report_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_an_adaptive_test_shows_its_path_and_what_may_be_compared(tmp_path):
+    settings = {"time": 400, "steps": 40}
+    test = {"instrument": "lambda-staircase", "minds": ["random", "expert"], "episodes": 20,
+            "settings": settings}  # fmt: skip
+    folder = run(Plan.model_validate({"tests": [test]}), tmp_path / "run")
+    (found,) = data.read_tests(folder)
+    assert len(found.path) == 10
+    assert found.path[0].means == {"random": 1.0, "expert": 1.0}
+    assert found.path[-1].means["expert"] > found.path[-1].means["random"]
+    text = write_report(folder, tmp_path / "report.html").read_text()
+    assert "as it rises and falls with its success" in text
+    assert "compare them with the same settings only" in text

@@ -164,13 +164,14 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
 def _curve(line_up: LineUp, block: Block) -> pa.Table:
     import pyarrow as pa
 
-    ok = int((block.status == 0).all(axis=1).sum()) * block.score.shape[1]
+    made = block.steps[(block.status == 0).all(axis=1)]
     steps = len(block.curve)
+    reached = np.searchsorted(np.sort(made), np.arange(1, steps + 1))  # fewer steps than this
     return pa.table(
         {
             "mind": [line_up.name] * steps,
             "step": np.arange(1, steps + 1, dtype=np.int32),
-            "count": np.full(steps, ok, np.int64),
+            "count": (len(made) - reached) * block.score.shape[1],
             "total": block.curve,
         }
     )

@@ -122,7 +122,9 @@ def _block_again(rows: pa.Table, mind: str, tool: Instrument) -> Block | None:
     reasons = dict(zip(failed["index"].to_pylist(), failed["reason"].to_pylist(), strict=True))
     return Block(
         first=int(here["index"][0].as_py()),
-        complexity={tool.strata: column(tool.strata)[:, 0]} if tool.strata else {},
+        complexity={
+            name: column(name)[:, 0] for name in tool.exercise(0, 0).environment.complexity
+        },
         score=column("score"),
         learning=column("learning"),
         status=status.reshape(-1, tool.slots),

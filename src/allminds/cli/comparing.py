@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.reading import budget_of
 from allminds.errors import Error
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def compare(
     from allminds.administration.imports import read_together
     from allminds.psychometrics import comparison
 
-    wanted = _budget(budget)
+    wanted = budget_of(budget)
     parts, notes = _instruments(read_together(run), unpaired)
     found: dict[str, Comparison] = {}
     for name, frame in parts.items():
@@ -170,21 +171,6 @@ def _tests(frame: pd.DataFrame) -> str | None:
     if TESTS not in frame or frame[TESTS].isna().any():
         return None
     return TESTS if frame[TESTS].nunique() < frame["exercise"].nunique() else None
-
-
-def _budget(text: str | None) -> tuple[str, float] | None:
-    from allminds.psychometrics.reliability import BUDGETS
-
-    if text is None:
-        return None
-    figure, _, value = text.partition("=")
-    try:
-        wanted = float(value)
-    except ValueError:
-        wanted = 0.0
-    if figure not in BUDGETS or not 0 < wanted < 1:
-        raise Error(f"--budget takes rel=0.95 or generalisability=0.9, not '{text}'")
-    return figure, wanted
 
 
 def _exercises(found: Comparison, wanted: tuple[str, float]) -> tuple[int | None, str]:

@@ -49,3 +49,19 @@ def settings_of(given: list[str]) -> dict[str, Any]:
             raise Error(f"--set takes KEY=VALUE, such as rows=10, not '{text}'")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def budget_of(text: str | None) -> tuple[str, float] | None:
+    """A wanted reliability, such as rel=0.95."""
+    from allminds.psychometrics.reliability import BUDGETS
+
+    if text is None:
+        return None
+    figure, _, value = text.partition("=")
+    try:
+        wanted = float(value)
+    except ValueError:
+        wanted = 0.0
+    if figure not in BUDGETS or not 0 < wanted < 1:
+        raise Error(f"--budget takes rel=0.95 or generalisability=0.9, not '{text}'")
+    return figure, wanted

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
-from allminds.cli.reading import settings_of
-from allminds.cli.reading import numbers
+from allminds.cli.reading import budget_of, numbers, settings_of
 from allminds.errors import Error
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def social_testbed(
     from allminds.psychometrics.testbed.weights import Weights
     from allminds.screen import working
 
-    wanted = _wanted(budget)
+    wanted = budget_of(budget)
     tool = registry.make_instrument(environment, settings_of(setting or []))
     who = default_minds(tool) if minds is None else [str(name) for name in parse_all(minds)]
     counted = Weights(minds=numbers(weights, "--weights") if weights else None)
@@ -115,21 +114,6 @@ def social_testbed(
 
 
 # ---------------------------------------------------------------- budgets
-
-
-def _wanted(text: str | None) -> tuple[str, float] | None:
-    from allminds.psychometrics.testbed.error import BUDGETS
-
-    if text is None:
-        return None
-    figure, _, value = text.partition("=")
-    try:
-        wanted = float(value)
-    except ValueError:
-        wanted = 0.0
-    if figure not in BUDGETS or not 0 < wanted < 1:
-        raise Error(f"--budget takes rel=0.95 or generalisability=0.9, not '{text}'")
-    return figure, wanted
 
 
 def _exercises(found: Reliance, figure: str, wanted: float) -> tuple[int | None, str]:

@@ -70,6 +70,7 @@ class TestData:
     column: str | None = None  # of complexity
     points: list[Point] = field(default_factory=list)
     curve: list[Stretch] = field(default_factory=list)
+    path: list[Stretch] = field(default_factory=list)  # of an adaptive test: complexity as it goes
 
     @property
     def minds(self) -> list[str]:
@@ -128,6 +129,8 @@ def _read_test(folder: RunFolder, found: TestData) -> None:
     found.traits = sums.traits
     found.points = sums.points() if found.column and len(levels) > 1 else []
     found.curve = _curve(folder, parts, found.minds)
+    if tool.adaptive and found.column:
+        found.path = _path(parts, found)
 
 
 # ---------------------------------------------------------------- complexities
@@ -158,11 +161,11 @@ class Levels:
 
 
 def _complexity_column(parts: Sequence[Path], tool: Instrument) -> str | None:
-    """The column that exercises are spread over, or else K if the instrument measures it."""
+    """The column that exercises are spread over, or else K or k if the instrument has one."""
     import pyarrow.parquet as pq
 
-    wanted = tool.strata or "K"
-    return wanted if parts and wanted in pq.read_schema(parts[0]).names else None
+    there = pq.read_schema(parts[0]).names if parts else []
+    return next((name for name in (tool.strata, "K", "k") if name in there), None)
 
 
 def _levels(parts: Sequence[Path], column: str) -> Levels:
@@ -317,6 +320,21 @@ def _curve(folder: RunFolder, parts: Sequence[Path], minds: Sequence[str]) -> li
         for total, name in zip(sums, ("count", "total"), strict=True):
             np.add.at(total, (mind[mind >= 0], step[mind >= 0]), rows[name].to_numpy()[mind >= 0])
     return _stretches(sums, minds) if sums.shape[2] > 1 and sums[0].any() else []
+
+
+def _path(parts: Sequence[Path], data: TestData) -> list[Stretch]:
+    """The mean complexity that each mind was given at every place of its administrations."""
+    import pyarrow.parquet as pq
+
+    sums = np.zeros((2, len(data.minds), data.tool.sitting))  # count, total
+    for part in parts:
+        rows = pq.read_table(part, columns=["index", "mind", "slot", data.column])
+        first = rows["slot"].to_numpy() == 0
+        mind, place = minds_of(rows, data.minds)[first], rows["index"].to_numpy()[first]
+        where = (mind, place % data.tool.sitting)
+        np.add.at(sums[0], where, 1)
+        np.add.at(sums[1], where, rows[data.column].to_numpy()[first])
+    return _stretches(sums, data.minds)
 
 
 def _stretches(sums: Floats, minds: Sequence[str]) -> list[Stretch]:

@@ -15,7 +15,7 @@ from allminds.administration.plan import Plan
 from allminds.administration.store import RunFolder
 from allminds.psychometrics.groups import Gain
 from allminds.report import cells, factors, groups
-from allminds.report.data import TestData, read_tests, settings_text
+from allminds.report.data import Stretch, TestData, read_tests, settings_text
 from allminds.report.designs import designs
 from allminds.report.files import write_whole
 
@@ -186,7 +186,8 @@ def _section(data: TestData) -> dict[str, Any]:
         "settings": settings_text(data.summary["settings"]),
         "chance": tool.chance,
         "ceiling": tool.ceiling,
-        "spread_over": tool.strata,
+        "spread_over": None if tool.adaptive else tool.strata,
+        "caution": tool.caution,
         "rows": _rows(data),
         "failures": [_failure(row) for row in results if row["failed"]],
         "figures": _figures(data),
@@ -240,12 +241,21 @@ def _figures(data: TestData) -> list[dict[str, Any]]:
         if data.curve[0].last > data.curve[0].first:
             caption = "Learning inside an episode: mean reward a step, over stretches of steps."
         panels, kind = plots.learning_panels(data), "learning"
-        minds = [mind for mind in data.minds if any(mind in s.means for s in data.curve)]
-        found.append({"kind": kind, "caption": caption, "panels": panels, "minds": minds})
-        found[-1]["curve"] = data.curve
+        found.append({"kind": kind, "caption": caption, "panels": panels, "across": "step"})
+        found[-1] |= {"curve": data.curve, "minds": _with_a_line(data, data.curve)}
+    if data.path:
+        caption = "The path: complexity given to each mind, as it rises and falls with its success."
+        panels, kind = plots.path_panels(data), "path"
+        found.append({"kind": kind, "caption": caption, "panels": panels, "across": "exercise"})
+        found[-1] |= {"curve": data.path, "minds": _with_a_line(data, data.path)}
     for figure in found:
         figure["column"] = data.column
     return found
+
+
+def _with_a_line(data: TestData, stretches: Sequence[Stretch]) -> list[str]:
+    """The minds that have a line."""
+    return [mind for mind in data.minds if any(mind in stretch.means for stretch in stretches)]
 
 
 # ---------------------------------------------------------------- the plan as TOML

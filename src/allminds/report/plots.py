@@ -36,15 +36,23 @@ def _mark(point: Point) -> Mark:
 
 def learning_panels(data: TestData) -> list[str]:
     """Mean reward at each step of an episode; a symbol at some steps only, as lines are dense."""
-    every = max(1, len(data.curve) // 7)
+    return _along(data, data.curve, ("step of the episode", "mean reward"))
+
+
+def path_panels(data: TestData) -> list[str]:
+    """The complexity an adaptive test gave each mind, exercise by exercise."""
+    return _along(data, data.path, ("exercise of an administration", f"complexity {data.column}"))
+
+
+def _along(data: TestData, stretches: Sequence[Stretch], titles: tuple[str, str]) -> list[str]:
+    every = max(1, len(stretches) // 7)
     numbers = {mind: number for number, mind in enumerate(data.minds)}
     marks = [
         Mark(mind, _middle(stretch), mean, mean, mean, (n + 2 * numbers[mind]) % every == 0)
-        for n, stretch in enumerate(data.curve)
+        for n, stretch in enumerate(stretches)
         for mind, mean in stretch.means.items()
     ]
-    titles = ("step of the episode", "mean reward")
-    return _panels(data, marks, titles, (1, data.curve[-1].last)) if marks else []
+    return _panels(data, marks, titles, (1, stretches[-1].last)) if marks else []
 
 
 def _middle(stretch: Stretch) -> float:

@@ -135,6 +135,10 @@ class Anytime(Adaptive):
     """
 
     name = "lambda-anytime"
+    caution = (
+        "Scores grow with time: compare them at equal time and settings only, and never with mean "
+        "rewards."
+    )
     Settings = AdaptiveSettings
 
     def __init__(self, **settings: Any) -> None:
@@ -185,6 +189,10 @@ class Staircase(Adaptive):
     """
 
     name = "lambda-staircase"
+    caution = (
+        "Levels are complexities, not mean rewards: compare them with the same settings only. A "
+        'level of 40 says "at least".'
+    )
     Settings = StaircaseSettings
 
     def __init__(self, **settings: Any) -> None:

@@ -90,6 +90,8 @@ class CTest(Instrument):
         if given.scoring == "administered" and given.options != 5:
             raise Error(f"{self.name}: scoring=administered needs five options; set options=5")
         self.length = len(self.published) if given.form == "published" else None
+        if given.form == "published":
+            self.caution = "The published items are public: a language model may have met them."
         if given.form == "generated":
             self.bank  # noqa: B018 - a k that no question has is found here
             self.ceiling_mind = "levin-search(limit=13)"  # as long as programs of the bank get

@@ -22,7 +22,6 @@ from allminds.psychometrics.testbed.games import Played
 from allminds.psychometrics.testbed.trial import Draws, hajek, result
 from allminds.psychometrics.testbed.weights import Floats, Sampling
 
-BUDGETS = ("rel", "generalisability")
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class Reliance:
             return reliability.exercises_for_rel(wanted, one, self.bias)
         if which == "generalisability":
             return reliability.exercises_for_generalisability(wanted, self.spread, one)
-        raise Error(f"there is no budget for '{which}'; choose {' or '.join(BUDGETS)}")
+        raise Error(f"there is no budget for '{which}'; choose {' or '.join(reliability.BUDGETS)}")
 
 
 def repeated_tests(
