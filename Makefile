@@ -30,7 +30,12 @@ $(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
 run: $(VENV)/.installed  ## install, then give the built-in battery to the built-in minds
 	$(BIN)/allminds run
 
-test: $(VENV)/.installed-test  ## install what the tests need, and run them all
+# A browser and a database for the tests of the web app, where this machine can have them.
+$(VENV)/.installed-system: | $(BIN)/python
+	@sh tests/install-system.sh
+	@touch $@
+
+test: $(VENV)/.installed-test $(VENV)/.installed-system  ## install what the tests need, and run them all
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-quick: $(VENV)/.installed-test  ## without the slow ones

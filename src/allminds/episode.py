@@ -294,5 +294,7 @@ class Plain:
 
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
-    """The fastest form that every mind in the line-up has."""
+    """The fastest form that every mind in the line-up has; some play one exercise at a time."""
+    if any(getattr(seat.subject.make(), "one_at_a_time", False) for seat in line_up.seats):
+        return Plain(tool, line_up, watch)
     return tool.fast(line_up, watch) or Plain(tool, line_up, watch)

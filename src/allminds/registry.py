@@ -199,7 +199,9 @@ def _resolve(name: Name, tool: Instrument) -> Subject:
         return _subject_of(text, maker, (members,), dict(name.keywords), members)
     if name.times != 1:
         raise Error(f"'{name}' repeats a mind, which only the members of a group can")
-    arguments = tuple(str(argument) for argument in name.arguments)
+    arguments: tuple[Any, ...] = tuple(str(argument) for argument in name.arguments)
+    if getattr(maker, "takes_instrument", False):  # it shows and reads as the instrument does
+        arguments = (tool, *arguments)
     return _subject_of(text, maker, arguments, dict(name.keywords))
 
 

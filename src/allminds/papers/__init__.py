@@ -19,6 +19,7 @@ PAPERS = {
     "p1": "allminds.papers.p1_testbeds",
     "p2": "allminds.papers.p2_matrices",
     "p3": "allminds.papers.p3_people",
+    "p4": "allminds.papers.p4_collectives",
 }
 
 

@@ -1,0 +1,154 @@
+"""P4: Chmait, Li, Dowe and Green, groups of minds on Λ* (2016).
+
+The paper describes the test and its factors and prints an example of a complexity, but no scores.
+Beside ours stand those of the program its authors released, run with its first observation
+repaired; `docs/lambda-star.md` says where that program and the paper part.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from allminds.papers.drawing import lines
+from allminds.papers.paper import Claim, Erratum, Paper, Part
+from allminds.papers.simulation import scores
+
+EPISODES = 4_000
+SINGLES = ("random", "local-search", "q-learning", "expert", "optimum")
+PROTOCOLS = ("dictator", "stigmergy", "tree", "auction", "crowd", "imitation", "majority")
+# mind, grid, agents: score and standard error of the released program (20,000 or 5,000 episodes).
+RELEASED = {
+    ("random", 5, 1): (-0.00008, 0.00057), ("random", 10, 1): (0.00015, 0.00053),
+    ("local-search", 5, 1): (0.44518, 0.00082), ("local-search", 10, 1): (0.48377, 0.00088),
+    ("expert(intercept=false)", 5, 1): (0.88905, 0.00069),
+    ("expert(intercept=false)", 10, 1): (0.95313, 0.00024),
+    ("q-learning", 5, 1): (0.56213, 0.00045), ("q-learning", 10, 1): (0.39579, 0.00320),
+    ("dictator", 5, 5): (0.44434, 0.00161), ("dictator", 10, 5): (0.47723, 0.00174),
+}  # fmt: skip
+
+
+def _settings(**given: object) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(value)) for name, value in given.items())
+
+
+def complexity() -> Part:
+    """Complexity of patterns and uncertainty of where Good and Evil are."""
+    import pandas as pd
+
+    from allminds.complexity import search_space
+
+    rows = [
+        {"grid": f"{n} x {n}", "H bits": search_space(n, n), "example K": _example()}
+        for n in (3, 5, 10, 20, 30)
+    ]
+    return Part(
+        "Search space H of a grid, and K of the paper's example",
+        "H = log₂(mn(mn - 1)) for two objects in different cells; K is the number of Lempel and "
+        "Ziv's phrases in the cells that Good visits.",
+        pd.DataFrame(rows),
+    )
+
+
+def _example() -> int:
+    from allminds.complexity import lz76
+
+    return lz76([7, 3, 4, 9, 8] * 4)
+
+
+def by_complexity() -> Part:
+    """Score against K."""
+    import pandas as pd
+
+    found = {
+        mind: scores("lambda-star", mind, EPISODES).groupby("K")["score"].mean() for mind in SINGLES
+    }
+    drawn = {mind: list(zip(of.index, of, strict=True)) for mind, of in found.items()}
+    return Part(
+        "Score against the complexity of the pattern",
+        "10 x 10, 50 steps, one mind. Local search does not mind: it follows what it sees.",
+        pd.DataFrame(found).reset_index(),
+        [("Singles by K.", lines(drawn, "complexity K", "score", (-0.1, 1)))],
+    )
+
+
+def by_size() -> Part:
+    """Score against the size of a group, by protocol."""
+    import pandas as pd
+
+    sizes = (1, 2, 5, 10, 20)
+    found = {
+        name: [
+            scores("lambda-star", name, EPISODES // 4, _settings(agents=n))["score"].mean()
+            for n in sizes
+        ]
+        for name in PROTOCOLS
+    }
+    drawn = {name: list(zip(sizes, of, strict=True)) for name, of in found.items()}
+    return Part(
+        "Score against the size of the group, by protocol",
+        "Members are local searches. Imitation has an expert to follow, others only each other.",
+        pd.DataFrame({"size": sizes} | found),
+        [("Groups by size.", lines(drawn, "agents", "score", (0, 1)))],
+    )
+
+
+def by_time() -> Part:
+    """Score against the number of steps."""
+    import pandas as pd
+
+    times = (10, 20, 50, 100, 200)
+    found = {
+        name: [
+            scores(
+                "lambda-star", name, EPISODES // 4,
+                _settings(agents=n, iterations=time, patterns="released"),
+            )["score"].mean()
+            for time in times
+        ]
+        for name, n in (("local-search", 1), ("dictator", 5), ("stigmergy", 5), ("crowd", 5))
+    }  # fmt: skip
+    drawn = {name: list(zip(times, of, strict=True)) for name, of in found.items()}
+    return Part(
+        "Score against time",
+        "10 x 10, patterns as in the released program. Time helps whoever has to find Good first.",
+        pd.DataFrame({"steps": times} | found),
+        [("By steps.", lines(drawn, "steps", "score", (0, 1)))],
+    )
+
+
+def claims() -> Sequence[Claim]:
+    """The example of the text, and the released program's scores; four standard errors apart."""
+    result = [Claim("§4", "K of 7, 3, 4, 9, 8 four times", 6, float(_example()), 0)]
+    for (mind, grid, agents), (theirs, stderr) in RELEASED.items():
+        frame = scores(
+            "lambda-star", mind, EPISODES,
+            _settings(rows=grid, cols=grid, agents=agents, patterns="released"),
+        )["score"]  # fmt: skip
+        error = math.hypot(stderr, float(frame.std()) / len(frame) ** 0.5)
+        what = f"{mind}, {grid} x {grid}, {agents} agent{'s' if agents > 1 else ''}"
+        result.append(Claim("released", what, theirs, float(frame.mean()), 4 * error))
+    return result
+
+
+ERRATA = (
+    Erratum("reward", "⊕ twice", "the second is ⊖: Evil takes away what Good gives",
+            "without it no reward could be negative"),
+    Erratum("the expert as an oracle", "a ceiling", "beaten by the optimum in an eighth to a "
+            "quarter of episodes", "`allminds evaluate lambda-star -m expert -m optimum`"),
+)  # fmt: skip
+
+PAPER = Paper(
+    "p4",
+    "N. Chmait, Y.-F. Li, D. L. Dowe, D. G. Green: A dynamic intelligence test framework for "
+    "evaluating AI agents. Evaluating general-purpose AI, ECAI 2016",
+    "Groups of minds on a torus with Good and Evil.",
+    {
+        "complexity": complexity,
+        "by-complexity": by_complexity,
+        "by-size": by_size,
+        "by-time": by_time,
+    },
+    claims,
+    ERRATA,
+)
