@@ -42,3 +42,8 @@ def test_nested_members_with_repeats_and_parameters():
 def test_a_broken_name_is_one_sentence(text):
     with pytest.raises(Error, match="cannot read the name"):
         parse(text)
+
+
+def test_a_crowd_that_nobody_can_seat_is_refused():
+    with pytest.raises(Error, match="1000000000 copies are too many"):
+        parse("crowd(random*1000000000)")

@@ -295,6 +295,7 @@ class Plain:
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
     """The fastest form that every mind in the line-up has; some play one exercise at a time."""
-    if any(getattr(seat.subject.make(), "one_at_a_time", False) for seat in line_up.seats):
+    makers = [getattr(seat.subject.make, "func", None) for seat in line_up.seats]
+    if any(getattr(maker, "one_at_a_time", False) for maker in makers):
         return Plain(tool, line_up, watch)
     return tool.fast(line_up, watch) or Plain(tool, line_up, watch)

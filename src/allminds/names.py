@@ -14,6 +14,9 @@ from allminds.errors import Error
 _TOKEN = re.compile(r"\s*(?:([(),=*])|([^\s(),=*]+))")
 
 
+MOST_COPIES = 100_000  # of a member: more than any environment has slots
+
+
 @dataclass(frozen=True)
 class Name:
     """A parsed name: what it is called, what it is given, how often it is repeated."""
@@ -104,4 +107,6 @@ class _Parser:
         count = self.word("a number after '*'")
         if not count.isascii() or not count.isdigit() or int(count) < 1:
             raise self.error(f"'{count}' after '*' is not a number of members")
+        if int(count) > MOST_COPIES:
+            raise self.error(f"{count} copies are too many; {MOST_COPIES} will do")
         return int(count)

@@ -1,13 +1,15 @@
 """Results made elsewhere, in the common table; and one way to read results, wherever they lie.
 
 An imported folder holds `records.parquet`, the table, and `imported.json`, which says where it
-comes from. Two formats: `csv`, a row for every play with at least an exercise, a mind and a score;
-and `lambda-2011`, the public rows of P3's authors.
+comes from. Formats: `csv` and `parquet`, a row for every play with at least an exercise, a mind and
+a score; `inspect`, a log of a language model; `py-irt`, right and wrong answers as JSON lines; and
+`lambda-2011`, the public rows of P3's authors.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import json
 import math
@@ -40,10 +42,10 @@ _ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?\d+)/(\d+)")  # of an exercise of our
 
 
 def read_results(path: str | Path) -> pd.DataFrame:
-    """The common table of a run folder, an imported folder or a CSV file."""
+    """The common table of a run folder, an imported folder, or a file by its ending."""
     path = Path(path)
     if path.is_file():
-        return read_csv(path)
+        return FORMATS[ENDINGS.get(path.suffix, "csv")](path)
     if (path / "imported.json").is_file():
         return _read_imported(path)
     if (path / "plan.json").is_file():  # the number of a test in its plan is no matter here
@@ -98,12 +100,16 @@ def _read_imported(path: Path) -> pd.DataFrame:
 # ---------------------------------------------------------------- importing
 
 
-def import_results(source: str | Path, out: str | Path, form: str = "csv") -> Path:
-    """Put results made elsewhere into a new folder, in the common table; whole or not at all."""
+def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
+    """Put results made elsewhere into a new folder, in the common table; whole or not at all.
+
+    Without a format, the ending of the file says what it is.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     source, out = Path(source), Path(out)
+    form = form or ENDINGS.get(source.suffix, "csv")
     if form not in FORMATS:
         raise Error(f"there is no format '{form}'; {nearest(form, FORMATS)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -376,4 +382,15 @@ def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
     return ordered(frame[[*BEFORE, *others, *AFTER]])
 
 
-FORMATS: dict[str, Callable[[Path], pd.DataFrame]] = {"csv": read_csv, "lambda-2011": rows_2011}
+def _bridged(form: str, path: Path) -> pd.DataFrame:
+    from allminds.bridges.exchange import READERS
+
+    return _common(READERS[form](path), path.stem)
+
+
+ENDINGS = {".eval": "inspect", ".parquet": "parquet", ".jsonl": "py-irt"}
+FORMATS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    "csv": read_csv,
+    **{form: functools.partial(_bridged, form) for form in ENDINGS.values()},
+    "lambda-2011": rows_2011,
+}

@@ -2,6 +2,7 @@
 
 from allminds.cli import (
     comparing,
+    exchanging,
     giving,
     making,
     measuring,
@@ -14,6 +15,7 @@ from allminds.cli.app import main
 
 __all__ = [
     "comparing",
+    "exchanging",
     "giving",
     "main",
     "making",

@@ -27,17 +27,21 @@ TESTS = "test"  # the column of tests, if exercises come in tests
 @app.command(
     "import",
     epilog="Example: allminds import results.csv --out runs/people  |  "
-    "allminds import rows.csv --out runs/p3 --format lambda-2011",
+    "allminds import LOG.eval --out runs/model",
 )
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What was made elsewhere.")],
     out: Annotated[Path, typer.Option(help="A new folder for the table.")],
-    form: Annotated[str, typer.Option("--format", help="csv or lambda-2011")] = "csv",
+    form: Annotated[
+        str,
+        typer.Option("--format", help="csv, parquet, inspect, py-irt, lambda-2011; by its ending."),
+    ] = "",
     as_json: JsonOption = False,
 ) -> None:
     """Bring results made elsewhere into the common table.
 
-    A CSV file has a line for every play, and at least the columns exercise, mind and score.
+    A CSV or Parquet file has a row for every play, and at least the columns exercise, mind and
+    score; LOG.eval is a log of inspect eval allminds/…; and .jsonl are answers as py-irt has them.
     """
     import json
 

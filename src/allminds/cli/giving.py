@@ -90,10 +90,20 @@ def evaluate(
     strict: StrictOption = False,
     time_limit: Annotated[float, typer.Option(help="Seconds a mind may take to act.")] = 10.0,
     plot: PlotOption = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Dollars: what language models may cost at most.")
+    ] = None,
+    price: Annotated[
+        str, typer.Option(help="Dollars per million tokens in and out, as 2.5/10.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
+    ] = False,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling."""
     from allminds import registry
     from allminds.administration import run as runs
+    from allminds.bridges.llm import spending
     from allminds.screen import show_test, watching
 
     settings = settings_of(setting or [])
@@ -101,24 +111,32 @@ def evaluate(
     tool = registry.make_instrument(instrument, settings)
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
-    if not as_json:
+    if not as_json and not dry_run:
         names = [registry.line_up(who, tool).name for who in minds]
         ends = (tool.floor_mind, tool.ceiling_mind)
         minds += [name for name in ends if name and name not in names]
-    with watching() as progress:
+    with watching() as progress, spending(max_cost, price, dry_run) as ledger:
+        # what is spent is counted in this process
+        jobs = 1 if dry_run or max_cost is not None else jobs
         how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = runs.evaluate(
             instrument, minds, settings=settings, seed=seed, time_limit=time_limit, how=how,
             episodes=(tool.length or 1000) if episodes is None else episodes,
         )  # fmt: skip
+    asked = {"llm": ledger.as_json()} if ledger.calls else {}
+    if dry_run:
+        print_json(asked) if as_json else print(ledger)
+        return
     if plot is not None:
         from allminds.report.figure import draw_scores
 
         draw_scores(found["results"], f"score on {instrument}", plot)
     if as_json:
-        print_json(found | {"results": [_as_promised(row) for row in found["results"]]})
-    else:
-        show_test(found)
+        print_json(found | {"results": [_as_promised(row) for row in found["results"]]} | asked)
+        return
+    show_test(found)
+    if asked:
+        print(ledger)
 
 
 @app.command("list", epilog="Example: allminds list minds")

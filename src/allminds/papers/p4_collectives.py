@@ -66,7 +66,7 @@ def by_complexity() -> Part:
     drawn = {mind: list(zip(of.index, of, strict=True)) for mind, of in found.items()}
     return Part(
         "Score against the complexity of the pattern",
-        "10 x 10, 50 steps, one mind. Local search does not mind: it follows what it sees.",
+        "10 x 10, 50 steps, one mind. What stands still (K = 2) is easiest; then K matters little.",
         pd.DataFrame(found).reset_index(),
         [("Singles by K.", lines(drawn, "complexity K", "score", (-0.1, 1)))],
     )
