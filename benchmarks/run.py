@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import bridges
 import cells
 import groups
 import growth
@@ -128,6 +129,8 @@ def sections(quick: bool) -> Iterator[Table]:
         yield matrices_drawing.drawing(effort)
         yield social.matrix_games(effort)
         yield social.pettingzoo(effort)
+        yield bridges.copies(effort)
+        yield bridges.single(effort)
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
         yield processes.first_result(2)
         yield processes.memory()

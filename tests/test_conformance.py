@@ -34,7 +34,7 @@ MINDS = [
     (tool, name)
     for tool in registry.instruments()
     for name in registry.minds(tool)
-    if name not in ("human", "llm", "program")  # who would have to be asked, or named
+    if name not in ("human", "llm", "policy", "program")  # who would have to be asked, or named
 ]
 
 

@@ -142,13 +142,168 @@ def test_a_run_that_is_complete_has_nothing_left_to_resume(unbroken):
 
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(tmp_path):
     code = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "from allminds.cli import main\n"
+        "sys.argv = ['allminds', 'run', sys.argv[1], '--out', sys.argv[2], '--jobs', '1']\n"
+        "main()\n"
+    )
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        '[[tests]]\ninstrument = "lambda-star"\nminds = ["random"]\nepisodes = 20000\n'
+        "[tests.settings]\nrows = 5\ncols = 5\niterations = 20\n"
+    )
+    out = tmp_path / "out"
+    done = subprocess.run(
+        [sys.executable, "-c", code, path, out], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "cannot write" in done.stderr
+    assert "File too large" in done.stderr
+    assert not list(out.rglob("*.tmp"))
+    finished = resume(out)  # with room again, the run can be finished
+    assert finished.summary()["tests"][0]["results"][0]["episodes"] == 20000
+
+
+def test_the_limit_of_file_sizes_is_real():
+    """The test above rests on it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    assert soft == resource.RLIM_INFINITY or soft > 20_000
+    assert hard == resource.RLIM_INFINITY or hard > 20_000
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    folder = RunFolder.create(tmp_path / "a", plan())
+    with folder.locked(), pytest.raises(Error, match="in use by another run"):
+        resume(folder.path)
+
+
+def test_folders_that_will_not_do(tmp_path):
+    with pytest.raises(Error, match="not a run folder"):
+        resume(tmp_path)
+    (tmp_path / "x").write_text("")
+    with pytest.raises(Error, match="is not empty"):
+        run(plan(), tmp_path)
+    (tmp_path / "newer").mkdir()
+    (tmp_path / "newer" / "plan.json").write_text(json.dumps({"schema": 99, "plan": {}}))
+    with pytest.raises(Error, match="newer allminds"):
+        resume(tmp_path / "newer")
+
+
+def test_an_unwritable_place_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Error, match="cannot write"):
+        run(plan(), tmp_path / "file" / "run")
+
+
+def test_nothing_is_written_when_the_plan_is_wrong(tmp_path):
+    with pytest.raises(Error, match="no mind 'nobody'"):
+        run(plan(["nobody"]), tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+# ---------------------------------------------------------------- failures and strictness
+
+
+def test_failures_are_counted_with_their_reason():
+    def now_and_then(observation, random):
+        return 10 if random.below(200) == 0 else 5
+
+    found = evaluate("lambda-star", [now_and_then], settings=SMALL, episodes=300, how=How(jobs=1))[
+        "results"
+    ][0]
+    assert 0 < found["failed"] == found["failures"]["malformed"] < 300
+    assert found["reason"] == "10 is not one of the actions"
+    assert found["score"] is not None
+    with pytest.raises(Error, match=r"failed exercise .* 10 is not one of the actions"):
+        evaluate(
+            "lambda-star", [now_and_then], settings=SMALL, episodes=300,
+            how=How(jobs=1, strict=True),
+        )  # fmt: skip
+
+
+def test_a_mind_that_fails_everything_has_no_score():
+    row = evaluate("lambda-star", [lambda seen: 0], settings=SMALL, episodes=20)["results"][0]
+    assert row["failed"] == 20
+    assert row["score"] is row["stderr"] is row["ci95"] is row["normalised"] is None
+
+
+def test_objects_serve_as_minds_on_any_number_of_jobs(monkeypatch):
+    """A dataclass with its own equality has no hash; that must not matter."""
+    from allminds.instruments.torus.minds import LocalSearch, QLearning
+
+    monkeypatch.setattr(engine.Sitting, "chunk", lambda self: 100)
+    found = [
+        evaluate(
+            "lambda-star", [QLearning(sessions=2), LocalSearch(slip=0.1), MineToo(3)],
+            settings=SMALL, episodes=450, how=How(jobs=jobs),
+        )["results"]
+        for jobs in (1, 2)
+    ]  # fmt: skip
+    assert [row["score"] for row in found[0]] == [row["score"] for row in found[1]]
+    assert [row["mind"] for row in found[0]] == ["QLearning", "LocalSearch", "MineToo"]
+
+
+@dataclasses.dataclass
+class MineToo:
+    """A user's dataclass, handed over as an object."""
+
+    action: int
+
+    def act(self, observation, random):
+        return self.action
+
+
+# ---------------------------------------------------------------- plans
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed = 1", "lacks 'tests'"),
+        ("tests = []", "tests must not be empty"),
+        ('[[tests]]\ninstrument = "x"\nminds = ["a"]\nepisode = 3', "did you mean 'episodes'"),
+        ('sed = 1\n[[tests]]\ninstrument = "x"\nminds = ["a"]', "did you mean 'seed'"),
+        ('[[tests]]\ninstrument = "x"\nminds = []', "tests.0.minds must"),
+        ('[[tests]]\ninstrument = "x"\nminds = ["a"]\nepisodes = -1', "episodes must be"),
+        ("seed = ", "is not TOML"),
+        ('seed = -1\n[[tests]]\ninstrument = "x"\nminds = ["a"]', "seed must be"),
+    ],
+)
+def test_a_wrong_plan_is_one_sentence(tmp_path, text, said):
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(Error) as caught:
+        read_plan(path)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_that_cannot_be_read(tmp_path):
+    with pytest.raises(Error, match="No such file"):
+        read_plan(tmp_path / "none.toml")
+    (tmp_path / "bin.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(Error, match="not UTF-8"):
+        read_plan(tmp_path / "bin.toml")
+
+
+def test_the_same_mind_twice_is_refused(tmp_path):
+    with pytest.raises(Error, match="given twice"):
+        run(plan(["random", "random"]), tmp_path / "a")
+
+
+@pytest.mark.slow
+def test_a_million_episodes_stay_within_500_mb(tmp_path):
+    code = (
         "import resource, sys\nfrom pathlib import Path\n"
         "from allminds.administration.plan import Plan\n"
         "from allminds.administration.run import How, run\n"
         "test = {'instrument': 'lambda-star', 'minds': ['local-search'], 'episodes': 10**6}\n"
         "run(Plan.model_validate({'tests': [test]}), Path(sys.argv[1]), How(jobs=2))\n"
-        "status = Path('/proc/self/status')\n"
         # Linux hands the peak of whoever started it on to a process; VmHWM is its own
+        "status = Path('/proc/self/status')\n"
         "lines = status.read_text().splitlines() if status.exists() else []\n"
         "own = [int(line.split()[1]) / 2**10 for line in lines if line.startswith('VmHWM')]\n"
         "print(*own or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20])\n"

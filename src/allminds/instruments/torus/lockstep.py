@@ -53,12 +53,12 @@ class Lockstep:
 
     def __init__(self, tool: LambdaStar, line_up: LineUp, watch: Watch) -> None:
         self.tool, self.line_up, self.watch = tool, line_up, watch
-        self.sights = _Sights(tool)
+        self.sights = Sights(tool)
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """All episodes of the block, step by step."""
         here = make_worlds(self.tool, seed, first, last)
-        stage = _Stage(self.tool, here, self.sights)
+        stage = Stage(self.tool, here, self.sights)
         casts = [
             _cast(self.tool, here, stage, seat.subject, seat.slots[0], self.watch)
             for seat in self.line_up.seats
@@ -75,7 +75,7 @@ class Lockstep:
         return _settled(here, stage, dead, max(0, min(traced - first, here.count)))
 
 
-class _Sights:
+class Sights:
     """The two halves of a `View`; equal ones are made once."""
 
     def __init__(self, tool: LambdaStar) -> None:
@@ -91,10 +91,10 @@ class _Sights:
         self.rewards = kept(rewards)
 
 
-class _Stage:
+class Stage:
     """The cells of all minds in all episodes; rewards are counted in half units."""
 
-    def __init__(self, tool: LambdaStar, here: Worlds, sights: _Sights) -> None:
+    def __init__(self, tool: LambdaStar, here: Worlds, sights: Sights) -> None:
         self.rows, self.cols = tool.torus.rows, tool.torus.cols
         steps, agents, ways = here.rules.steps, here.rules.agents, here.ways
 
@@ -173,7 +173,7 @@ class _OneByOne:
             if hasattr(mind, "begin"):
                 self._safely(lane, mind.begin, tasks[lane])
 
-    def act(self, stage: _Stage, slot: int, step: int, dead: Failures) -> list[int]:
+    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> list[int]:
         """Ask every mind; an episode that has failed stands still."""
         actions = [STAY] * self.count
         watch, failures, randoms, minds = self.watch, self.failures, self.randoms, self.minds
@@ -201,7 +201,7 @@ class _OneByOne:
         watch.inside = False
         return actions
 
-    def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
+    def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
         """Tell every mind what its action brought."""
         rewards = (stage.rewards[slot, step] * 0.5).tolist()
         done = stage.step == stage.actions.shape[1]
@@ -234,7 +234,7 @@ class _Together:
         if isinstance(begun, Failure):
             self._all(begun)
 
-    def act(self, stage: _Stage, slot: int, step: int, dead: Failures) -> NDArray[Any]:
+    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> NDArray[Any]:
         """Ask once; what is wrong as a whole fails every episode."""
         nothing = np.full(self.count, STAY)
         if len(dead) == self.count:
@@ -253,7 +253,7 @@ class _Together:
             self.failures.setdefault(lane, malformed(int(given[lane])))
         return np.where(wrong, nothing, given)
 
-    def learn(self, stage: _Stage, slot: int, step: int, dead: Failures) -> None:
+    def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
         """It has no way to."""
 
     def _all(self, failure: Failure) -> NDArray[Any]:
@@ -275,7 +275,7 @@ def _learns(mind: Any) -> bool:
 
 
 def _cast(
-    tool: LambdaStar, here: Worlds, stage: _Stage, subject: Subject, slot: int, watch: Watch
+    tool: LambdaStar, here: Worlds, stage: Stage, subject: Subject, slot: int, watch: Watch
 ) -> _Cast:
     future = subject.traits.sees == "future"
     tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
@@ -283,7 +283,7 @@ def _cast(
     return (_Together if batch else _OneByOne)(here, tasks, subject, slot, watch)
 
 
-def _task(tool: LambdaStar, stage: _Stage, slot: int, lane: int | None) -> Task:
+def _task(tool: LambdaStar, stage: Stage, slot: int, lane: int | None) -> Task:
     given = tool.settings
     secret = None
     if lane is not None:
@@ -311,7 +311,7 @@ def _bury(casts: list[_Cast], dead: Failures, step: int) -> None:
                 of[slot] = failure
 
 
-def _settled(here: Worlds, stage: _Stage, dead: Failures, kept: int) -> Block:
+def _settled(here: Worlds, stage: Stage, dead: Failures, kept: int) -> Block:
     half, rewards = here.rules.steps // 2, stage.rewards
     rewards[:, :, list(dead)] = 0
     late = here.rules.steps - half

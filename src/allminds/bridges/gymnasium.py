@@ -1,0 +1,111 @@
+"""Instruments as Gymnasium environments: importing this registers all that one mind plays.
+
+    import gymnasium
+    import allminds.bridges.gymnasium
+
+    env = gymnasium.make("allminds/LambdaStar-v0", rows=5, cols=5)
+    observation, info = env.reset(seed=1, options={"exercise": 7})
+
+Rewards are those of the runner for the same (seed, exercise) and the same actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds import registry
+from allminds.bridges import environment_id, rendering
+from allminds.bridges.gymnasium_series import Series
+from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.errors import Error
+
+try:
+    import gymnasium
+except ImportError:
+    raise Error("Gymnasium is not installed; get it with: pip install 'allminds[rl]'") from None
+
+
+class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their types are not read
+    """An instrument for one mind, its settings as keywords.
+
+    **Observation**: a vector of numbers; ``fields`` says where each field of the instrument's own
+    observation is in it. **Action**: numbered as the instrument numbers it. An action that an
+    exercise has not ends it with the status `malformed`, as in the runner; where actions differ
+    between exercises or moves, ``info["action_mask"]`` tells them.
+
+    ``reset(seed=s, options={"exercise": i})`` plays exercise i of seed s; without options they
+    come in turn: 0, 1, 2, … An episode that ends because its time is over is truncated, one that
+    ends of itself, such as a question that was answered, terminated.
+    """
+
+    metadata = {"render_modes": list(rendering.MODES), "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, instrument: str, render_mode: str | None = None, **settings: Any) -> None:
+        self.series = Series(instrument, settings)
+        tool = self.series.tool
+        if tool.slots != 1:
+            raise Error(
+                f"{instrument} has {tool.slots} slots here, and a Gymnasium environment has one; "
+                "take allminds.bridges.pettingzoo"
+            )
+        self.render_mode = render_mode
+        self.fields = fields(tool)
+        self.observation_space = observation_space(tool)
+        self.action_space = self.series.action_spaces[0]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Vector, dict[str, Any]]:
+        """Begin an exercise."""
+        super().reset(seed=seed)
+        self.series.begin(seed, options)
+        return self.series.vector(0), self.series.info(0)
+
+    def step(self, action: Any) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        (reward,) = self.series.play({0: action})
+        return self.series.vector(0), reward, *self.series.ended(), self.series.info(0)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The actions that may be taken now, under the name that sb3-contrib asks for."""
+        return self.series.mask(0).astype(bool)
+
+    def render(self) -> Any:
+        """The whole state, as text or as a picture."""
+        return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
+
+
+class FromZero(gymnasium.ActionWrapper[Vector, Any, Any]):  # type: ignore[misc] # as above
+    """Actions numbered from 0, for libraries that cannot count from elsewhere."""
+
+    def __init__(self, env: gymnasium.Env[Vector, Any]) -> None:
+        super().__init__(env)
+        self.action_space = gymnasium.spaces.Discrete(env.action_space.n)
+
+    def action(self, action: Any) -> Any:
+        """The instrument's number of an action."""
+        return action + self.env.action_space.start
+
+
+def register() -> tuple[str, ...]:
+    """Register every instrument that one mind plays; those that are there already stay."""
+    ids = []
+    for name, cls in registry.instruments().items():
+        if name not in ENCODINGS or registry.make_instrument(name).slots != 1:
+            continue
+        ids.append(environment_id(cls))
+        if ids[-1] not in gymnasium.registry:
+            quick = "allminds.bridges.vector:LambdaStarVectorEnv" if name == "lambda-star" else None
+            gymnasium.register(
+                ids[-1],
+                entry_point="allminds.bridges.gymnasium:AllmindsEnv",
+                vector_entry_point=quick,
+                kwargs={"instrument": name},
+            )
+    return tuple(ids)
+
+
+IDS = register()

@@ -1,0 +1,139 @@
+"""What `reset` and `step` mean, for one mind and for several: exercises played one by one."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds import registry
+from allminds.bridges import gymnasium_spaces as spaces
+from allminds.contracts import Record
+from allminds.episode import Episode
+from allminds.errors import Error
+
+
+class Series:
+    """The exercises of an instrument in the order in which resets ask for them.
+
+    ``begin(seed=s, options={"exercise": i})`` begins exercise i of seed s; without the option a
+    seed begins at exercise 0, and without a seed the next exercise of the same seed follows. What
+    an adaptive instrument asks depends on its own records of the same administration, which are
+    kept; one that was broken off is begun again.
+    """
+
+    def __init__(self, instrument: str, settings: Mapping[str, Any]) -> None:
+        self.tool = registry.make_instrument(instrument, settings)
+        self.action_spaces = [spaces.action_space(self.tool, n) for n in range(self.tool.slots)]
+        self.masked = spaces.encoding(instrument).actions is not None or self._some_forbidden()
+        self.seed, self.next = 0, 0
+        self.records: dict[int, Record] = {}  # of this seed, where they matter
+        self.episode: Episode | None = None
+
+    def begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Episode:
+        """The exercise that is asked for, at its first step."""
+        if seed is not None and seed != self.seed:
+            self.records = {}
+        wanted = exercise_number(options)
+        index = wanted if wanted is not None else 0 if seed is not None else self.next
+        self.seed = self.seed if seed is None else seed
+        first = index - index % self.tool.sitting
+        missing = [n for n in range(first, index) if n not in self.records]
+        if missing and self.tool.adaptive:
+            if wanted is not None:
+                raise Error(
+                    f"exercise {index} of {self.tool.name} depends on those before it, of which "
+                    f"{missing[0]} was not played to its end; begin with exercise {first}"
+                )
+            index = missing[0]
+        history = [self.records[n] for n in range(first, index)] if self.tool.adaptive else []
+        self.records = {n: record for n, record in self.records.items() if n < index}
+        self.next = index + 1
+        self.episode = Episode(self.tool.exercise(self.seed, index, history))
+        return self.episode
+
+    def playing(self) -> Episode:
+        """The exercise that was begun."""
+        if self.episode is None:
+            raise Error(f"{self.tool.name}: nothing was begun; call reset first")
+        return self.episode
+
+    def play(self, actions: Mapping[int, Any]) -> tuple[float, ...]:
+        """One step: rewards by slot, which are 0 when an action that there is not ends it."""
+        episode = self.playing()
+        before = len(episode.rewards)
+        episode.play({slot: _plain(action) for slot, action in actions.items()})
+        if episode.record is not None and self.tool.adaptive:
+            self.records[episode.exercise.index] = episode.record
+        if len(episode.rewards) == before:
+            return (0.0,) * self.tool.slots
+        return tuple(float(reward) for reward in episode.rewards[-1])
+
+    # ------------------------------------------------------------ what is seen
+
+    def vector(self, slot: int) -> spaces.Vector:
+        """What a slot sees now."""
+        return spaces.vector(self.tool.name, self.playing().observe(slot), self.tool.slots)
+
+    def ended(self) -> tuple[bool, bool]:
+        """Terminated, truncated: whether there is nothing left to do, or the time is over."""
+        episode = self.playing()
+        if episode.record is None:
+            return False, False
+        steps = episode.environment.steps
+        in_time = set(episode.record.status) == {"ok"} and episode.step == steps > 1
+        truncated = in_time and getattr(episode.observe(0), "legal", None) != ()
+        return not truncated, truncated
+
+    def info(self, slot: int) -> dict[str, Any]:
+        """Which exercise it is, what may be done now, and what came of it when it is over."""
+        episode = self.playing()
+        told: dict[str, Any] = {}
+        if self.masked:
+            told["action_mask"] = self.mask(slot)
+        if episode.step == 0:
+            told["exercise"] = episode.exercise.id
+        if episode.record is not None:
+            told |= {"status": episode.record.status[slot], "reason": episode.record.reason}
+            if episode.record.score[slot] is not None:
+                told["score"] = episode.record.score[slot]
+        return told
+
+    def mask(self, slot: int) -> NDArray[np.int8]:
+        """1 for every action that a slot may take now."""
+        episode = self.playing()
+        if slot not in episode.waiting:
+            return np.zeros(int(self.action_spaces[slot].n), np.int8)
+        own = episode.environment.actions[slot]
+        return spaces.mask(self.tool.name, own, episode.waiting[slot])
+
+    def _some_forbidden(self) -> bool:
+        first = Episode(self.tool.exercise(0, 0))
+        return any(hasattr(seen, "legal") for seen in first.waiting.values())
+
+
+def exercise_number(options: Mapping[str, Any] | None) -> int | None:
+    """The exercise that the options of a reset ask for."""
+    index = (options or {}).get("exercise")
+    if index is None:
+        return None
+    try:
+        number = operator.index(index)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise Error(f"options['exercise'] must be the number of an exercise, not {index!r}")
+    return number
+
+
+def _plain(action: Any) -> Any:
+    """NumPy's whole numbers as Python's; what is none stays, to be refused as malformed."""
+    if isinstance(action, (np.integer, np.ndarray)):
+        try:
+            return operator.index(action)
+        except TypeError:
+            return action
+    return action

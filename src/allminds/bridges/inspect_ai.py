@@ -1,0 +1,101 @@
+"""The instruments as tasks of Inspect: ``inspect eval allminds/c_test --model openai/gpt-4o``.
+
+Parameters are given with ``-T``, such as ``-T n=50 -T seed=2``. Items are `fresh`, made from the
+seed, or `published`, which a language model may have met: never both in one log. A log goes into
+the common table by ``allminds import LOG.eval``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspect_ai import Task, task
+
+from allminds import registry
+from allminds.bridges.inspect_play import play, record, samples, weighted_record
+from allminds.errors import Error, nearest
+
+FRESH, PUBLISHED = "fresh", "published"
+
+
+@task
+def c_test(
+    items: str = FRESH,
+    n: int | None = None,
+    seed: int = 1,
+    k: str = "7..15",
+    ask: str = "induction",
+    options: int = 26,
+) -> Task:
+    """Letter series of known complexity k: fresh ones, or the published items.
+
+    `ask` is induction (the next letter), abduction (a missing one) or both.
+    """
+    forms = {FRESH: "generated", PUBLISHED: "published"}
+    if items not in forms:
+        raise Error(f"c_test has no items '{items}'; {nearest(items, forms)}")
+    settings = {"form": forms[items], "task": ask, "options": options, "k": str(k)}
+    tool = registry.make_instrument("c-test", settings)
+    return Task(
+        dataset=samples(tool, n or tool.length or 100, seed, items), solver=play(),
+        scorer=weighted_record(), metadata={"items": items}, version=tool.version,
+    )  # fmt: skip
+
+
+@task
+def matrices(
+    n: int = 100, seed: int = 1, form: str = "image", rules: str = "any", candidates: int = 4
+) -> Task:
+    """Matrices in the style of Raven, as an image or in words (form=text)."""
+    settings = {"rules": str(rules), "candidates": candidates}
+    return _task("matrices", settings, n, seed, form)
+
+
+@task
+def lambda_star(
+    n: int = 22, seed: int = 1, rows: int = 10, cols: int = 10, iterations: int = 50,
+    k: str = "2..23",
+) -> Task:  # fmt: skip
+    """Λ*: search for Good and keep away from Evil on a torus, step by step."""
+    settings = {"rows": rows, "cols": cols, "iterations": iterations, "k": str(k)}
+    return _task("lambda-star", settings, n, seed)
+
+
+@task(name="lambda")
+def lambda_(n: int = 7, seed: int = 1, cells: int | None = None, steps: int | None = None) -> Task:
+    """Λ: find out which symbol is Good in a graph of cells, step by step.
+
+    The paper's test of seven exercises, or so many `cells` and `steps`.
+    """
+    given = {"cells": cells, "steps": steps}
+    settings = {name: value for name, value in given.items() if value is not None}
+    return _task("lambda", settings | ({"form": "general"} if settings else {}), n, seed)
+
+
+@task
+def prisoners_dilemma(n: int = 20, seed: int = 1, steps: int = 10, against: str = "") -> Task:
+    """The prisoner's dilemma: two models, or a model against a mind such as tit-for-tat."""
+    return _task("prisoners-dilemma", {"steps": steps}, n, seed, against=against)
+
+
+@task
+def matching_pennies(n: int = 20, seed: int = 1, steps: int = 10, against: str = "") -> Task:
+    """Matching pennies: two models, or a model against a mind such as random."""
+    return _task("matching-pennies", {"steps": steps}, n, seed, against=against)
+
+
+@task
+def noughts(n: int = 20, seed: int = 1, against: str = "") -> Task:
+    """Noughts and crosses: two models, or a model with the crosses against a mind."""
+    return _task("noughts-and-crosses", {}, n, seed, against=against)
+
+
+def _task(
+    name: str, settings: dict[str, Any], n: int, seed: int, form: str = "", against: str = ""
+) -> Task:
+    """An instrument whose every item is made from the seed."""
+    tool = registry.make_instrument(name, settings)
+    return Task(
+        dataset=samples(tool, n, seed, FRESH, form, str(against)), solver=play(),
+        scorer=record(), metadata={"items": FRESH}, version=tool.version,
+    )  # fmt: skip

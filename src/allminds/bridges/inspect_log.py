@@ -1,0 +1,128 @@
+"""A log of Inspect's as rows of the common table: a model, a person and a learner in one report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from allminds import registry
+from allminds.bridges.inspect_words import mind_name
+from allminds.errors import Error
+
+SCORERS = ("record", "weighted_record")
+_NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity", "items")
+_LATE = ("time", "working")  # of Inspect's limits, those on time
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """A row for every sample and slot, failed ones too; every number as the log has it."""
+    log = _read(path)
+    made = [row for sample in log.samples or [] for row in _of_sample(log, sample, path)]
+    if not made:
+        raise Error(f"{path} has no samples; was it broken off before the first was done?")
+    if all(row["repeat"] == 0 for row in made):  # one epoch
+        made = [{name: row[name] for name in row if name != "repeat"} for row in made]
+    return made
+
+
+def _read(path: Path) -> Any:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ModuleNotFoundError:
+        raise Error("logs of Inspect need it: pip install 'allminds[llm]'") from None
+    try:
+        log = read_eval_log(str(path), resolve_attachments=False)
+    except FileNotFoundError:
+        raise Error(f"cannot read {path}: there is no such file") from None
+    except Exception as error:  # of zip, JSON, validation
+        said = " ".join(str(error).split())[:120]
+        raise Error(f"{path} is no log of Inspect's: {said}") from None
+    ours = {str(name) for name in (log.eval.packages or {})}
+    samples = log.samples or []
+    if "allminds" not in ours or any(
+        name not in (sample.metadata or {}) for sample in samples for name in _NEEDED
+    ):
+        raise Error(
+            f"{path} is a log of the task {log.eval.task}, not of allminds; import logs of "
+            "inspect eval allminds/…"
+        )
+    return log
+
+
+def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
+    about = sample.metadata
+    found = _record(sample) or _unplayed(log, sample, path)
+    seen: set[str] = set()
+    for slot, mind in enumerate(found["minds"]):
+        usage = None if mind in seen else _usage(sample, mind)
+        seen.add(mind)
+        yield {
+            "exercise": about["exercise"],
+            **about["complexity"],
+            "items": about["items"],
+            "repeat": sample.epoch - 1,
+            "mind": mind,
+            "slot": slot,
+            "team": found["team"][slot],
+            "steps": found["steps"],
+            "score": found["score"][slot],
+            "learning": found["learning"][slot],
+            "status": found["status"][slot],
+            "reason": found["reason"] or None,
+            "input_tokens": None if usage is None else float(usage.input_tokens),
+            "output_tokens": None if usage is None else float(usage.output_tokens),
+            "cost": None if usage is None else usage.total_cost,
+        }
+
+
+def _record(sample: Any) -> dict[str, Any] | None:
+    """What the solver kept of an exercise that was played to its end."""
+    for name, score in (sample.scores or {}).items():
+        if name in SCORERS and score.metadata and "status" in score.metadata:
+            return dict(score.metadata)
+    return None
+
+
+def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
+    """The record of an exercise that Inspect broke off: by an error, or a limit of its own."""
+    about = sample.metadata
+    tool = registry.make_instrument(about["instrument"], about["settings"])
+    if sample.error is not None:
+        status, reason = "error", " ".join(sample.error.message.split())[:200]
+    elif sample.limit is not None:
+        status = "timeout" if sample.limit.type in _LATE else "void"
+        reason = f"Inspect's limit on {sample.limit.type}"
+    else:
+        raise Error(f"{path}: sample {sample.id} was not scored; evaluate it without --no-score")
+    against, slots = about["against"], range(tool.slots)
+    ours = [bool(against) and slot > 0 for slot in slots]
+    models = [_model(log, slot) for slot in slots]
+    teams = tool.exercise(about["seed"], about["index"]).environment.teams
+    return {
+        "minds": [
+            against if own else mind_name(model, tool, about["form"])
+            for own, model in zip(ours, models, strict=True)
+        ],
+        "team": [next(n for n, team in enumerate(teams) if slot in team) for slot in slots],
+        "steps": 0,
+        "score": [None for _ in slots],
+        "learning": [None for _ in slots],
+        "status": ["void" if own else status for own in ours],
+        "reason": reason,
+    }
+
+
+def _model(log: Any, slot: int) -> str:
+    """The model in a slot: that of its role, or the evaluated one."""
+    role = (log.eval.model_roles or {}).get(f"slot_{slot}")
+    role = role[0] if isinstance(role, list) else role
+    return str(role.model if role is not None else log.eval.model)
+
+
+def _usage(sample: Any, mind: str) -> Any:
+    """Tokens and cost of a model, which is the same in all slots that it had."""
+    for model, usage in (sample.model_usage or {}).items():
+        if mind == f"llm({model})" or mind.startswith(f"llm({model},"):
+            return usage
+    return None

@@ -1,0 +1,221 @@
+"""A mind in any language: a program that speaks JSON lines on its standard input and output.
+
+It is sent one JSON object a line and answers `act` alone:
+
+    {"type": "begin", "instrument": "lambda-star", "slot": 0, "slots": 1, "team": [0], "steps": 50,
+     "actions": {"n": 9, "start": 1, "labels": []}, "facts": {}, "rehearsal": false}
+    {"type": "act", "observation": {…}, "text": "…", "legal": [1, 2, …], "random": 0.1234}
+    {"type": "learn", "reward": 0.5, "observation": {…}, "done": false}
+
+and writes ``{"action": 3}``, or ``{"answer": "up"}`` in words, or ``{"refuse": "why"}``. Anything
+else is malformed. `random` is its own uniform number for this step: whoever draws from nothing
+else repeats itself. The program is started for every exercise and ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
+
+from allminds.bridges.inspect_words import legal_actions, shown
+from allminds.contracts import Failure, Instrument, MindBase, Task
+from allminds.errors import Error
+from allminds.registry import mind
+from allminds.seeding import Random
+from allminds.watch import Failed
+
+LONGEST = 1 << 20  # bytes in a line of a program
+LINGER = 1.0  # seconds that a program has to end by itself, when its input has
+
+
+@mind("program")
+class Program(MindBase):
+    """A program that speaks JSON lines: program(node,mind.js), its words with commas between."""
+
+    takes_instrument = True
+    one_at_a_time = True  # a process each: a thousand at once would be too many
+
+    def __init__(self, tool: Instrument, *command: str, seconds: float = 60.0) -> None:
+        if not command:
+            raise Error("name the program and its words: program(node,mind.js)")
+        if shutil.which(command[0]) is None:
+            raise Error(f"there is no program '{command[0]}' to run; give its name or its path")
+        if not seconds > 0:
+            raise Error(f"program: seconds must be above 0, not {seconds:g}")
+        self.tool, self.command, self.seconds = tool, command, seconds
+        self.process: Process | None = None
+
+    def begin(self, task: Task) -> None:
+        """Start the program, unless it is the next play of one that has rehearsed."""
+        self.task = task
+        if self.process is None:
+            self.process = Process(self.command, self.seconds)
+        told = {
+            "instrument": task.instrument,
+            "slot": task.slot,
+            "slots": task.slots,
+            "team": task.team,
+            "steps": task.steps,
+            "actions": task.actions,
+            "facts": task.facts,
+            "rehearsal": task.rehearsal,
+        }
+        self._sent("begin", told)
+
+    def act(self, observation: Any, random: Random) -> Any:
+        """Ask it."""
+        told = {
+            "observation": observation,
+            "text": shown(self.tool, observation),
+            "legal": legal_actions(self.task, observation),
+            "random": random.unit(),
+        }
+        self._sent("act", told)
+        assert self.process is not None
+        return self._meant(self.process.line(), observation)
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:
+        """Tell it what came of its action; at the end of the play that counts, end it."""
+        over = done and not self.task.rehearsal
+        self._sent("learn", {"reward": reward, "observation": observation, "done": done})
+        if over and self.process is not None:
+            self.process.finish()
+
+    def _sent(self, kind: str, told: Mapping[str, Any]) -> None:
+        assert self.process is not None
+        self.process.send(json.dumps({"type": kind} | plain(told), ensure_ascii=False))
+
+    def _meant(self, line: str, observation: Any) -> Any:
+        """The action in a line, or the failure that it is."""
+        try:
+            said = json.loads(line)
+        except ValueError:
+            said = None
+        if isinstance(said, dict) and len(said) == 1:
+            if "action" in said:
+                return said["action"]
+            if isinstance(said.get("answer"), str):
+                return self.tool.read(said["answer"], observation)
+            if "refuse" in said:
+                return Failure("refused", str(said["refuse"])[:200])
+        return Failure("malformed", f"wrote '{line[:60]}' where {{\"action\": …}} is awaited")
+
+
+class Process:
+    """A running program, one line in and one line out, that never keeps anybody waiting."""
+
+    def __init__(self, command: Iterable[str], seconds: float) -> None:
+        self.seconds = seconds
+        self._said = b""  # written by the program and not read yet
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        try:
+            self._popen = subprocess.Popen(
+                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise Failed(Failure("error", f"cannot be started: {error.strerror}")) from None
+        assert self._popen.stdin is not None
+        assert self._popen.stdout is not None
+        self._in, self._out = self._popen.stdin.fileno(), self._popen.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        # ends with this object, whatever became of the exercise, and with the interpreter
+        self.end = weakref.finalize(self, _ended, self._popen, self._errors)
+
+    def send(self, line: str) -> None:
+        """Write a line to the program."""
+        left = line.encode() + b"\n"
+        until = time.monotonic() + self.seconds
+        while left:
+            self._wait(self._in, selectors.EVENT_WRITE, until)
+            try:
+                left = left[os.write(self._in, left) :]
+            except BlockingIOError:
+                continue
+            except OSError:
+                raise self._gone() from None
+
+    def line(self) -> str:
+        """The next line that the program writes."""
+        until = time.monotonic() + self.seconds
+        while b"\n" not in self._said:
+            self._wait(self._out, selectors.EVENT_READ, until)
+            with contextlib.suppress(BlockingIOError):
+                new = os.read(self._out, 1 << 16)
+                if not new:
+                    raise self._gone()
+                self._said += new
+            if len(self._said) > LONGEST:
+                self.end()
+                raise Failed(Failure("malformed", f"wrote {LONGEST:,} bytes without a new line"))
+        line, _, self._said = self._said.partition(b"\n")
+        return line.decode(errors="backslashreplace").strip()
+
+    def finish(self) -> None:
+        """Let it read to the end of its input, for a moment, and end it."""
+        assert self._popen.stdin is not None
+        self._popen.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(LINGER)
+        self.end()
+
+    def _wait(self, file: int, event: int, until: float) -> None:
+        with selectors.DefaultSelector() as selector:
+            selector.register(file, event)
+            if not selector.select(max(0.0, until - time.monotonic())):
+                self.end()
+                raise Failed(Failure("timeout", f"gave no answer within {self.seconds:g} s"))
+
+    def _gone(self) -> Failed:
+        """The failure of a program that ended before its time, in its own last words."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._popen.wait(1.0)
+        code = self._popen.poll()
+        how = "closed its output" if code is None else f"ended with exit code {code}"
+        self._errors.seek(0)
+        words = self._errors.read().decode(errors="backslashreplace").strip().splitlines()
+        self.end()
+        return Failed(Failure("error", f"{how}{f': {words[-1][:160]}' if words else ''}"))
+
+
+def _ended(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    """Kill the program and all that it started, and leave nothing open."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(popen.pid, signal.SIGKILL)
+    popen.wait()
+    for file in (popen.stdin, popen.stdout, errors):
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: what has fields becomes an object, what has a length a list."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {field.name: plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Mapping):
+        return {str(key): plain(inside) for key, inside in value.items()}
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(inside) for inside in value]
+    return str(value)

@@ -1,0 +1,216 @@
+"""A language model as a mind: ``llm(openai/gpt-4o)``, with every provider that Inspect has.
+
+What it is told and how it is read is in `inspect_words`, the same for the Inspect tasks. Retries
+and rate limits are Inspect's. Inspect is imported when a model is first asked, and not before.
+`spending` guards the costs: a most, or a dry run in which no model is asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import functools
+import re
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
+from allminds.contracts import Failure, Instrument, MindBase, Task
+from allminds.errors import Error
+from allminds.registry import mind
+from allminds.seeding import Random
+
+MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
+LETTERS_A_TOKEN = 4  # about, in a dry run
+
+
+# ---------------------------------------------------------------- what it costs
+
+
+@dataclass
+class Ledger:
+    """What language models were asked, and what it cost; without a price the cost is None."""
+
+    most: float | None = None  # dollars
+    price: tuple[float, float] | None = None  # dollars per million tokens, in and out
+    dry: bool = False
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = 0.0
+
+    def add(self, tokens_in: int, tokens_out: int, cost: float | None = None) -> None:
+        """One more call; its cost by the price, if Inspect has none."""
+        self.calls += 1
+        self.input_tokens += tokens_in
+        self.output_tokens += tokens_out
+        if cost is None and self.price is not None:
+            cost = (tokens_in * self.price[0] + tokens_out * self.price[1]) / 1e6
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more may be asked."""
+        return self.most is not None and self.cost is not None and self.cost >= self.most
+
+    def as_json(self) -> dict[str, Any]:
+        """Its figures."""
+        figures = ("calls", "input_tokens", "output_tokens", "cost", "dry")
+        return {name: value for name, value in asdict(self).items() if name in figures}
+
+    def __str__(self) -> str:
+        about = "about " if self.dry else ""
+        cost = "price unknown" if self.cost is None else f"{about}${self.cost:,.4f}"
+        out = "" if self.dry else f", {self.output_tokens:,} out"
+        verb = "would be asked" if self.dry else "were asked"
+        return (
+            f"language models {verb} {self.calls:,} times: {about}{self.input_tokens:,} tokens in"
+            f"{out}; {cost}"
+        )
+
+
+_ledger: ContextVar[Ledger | None] = ContextVar("allminds_llm_ledger", default=None)
+
+
+@contextlib.contextmanager
+def spending(most: float | None = None, price: str = "", dry: bool = False) -> Iterator[Ledger]:
+    """Count what language models cost while this lasts, and ask them no more once it is `most`.
+
+    What is left of the exercises fails then, and what was paid for stays. `price` is dollars per
+    million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry run
+    asks nobody: actions are drawn by lot, so that calls can be counted.
+    """
+    if most is not None and not most > 0:
+        raise Error(f"the most that may be spent must be above 0, not {most:g}")
+    ledger = Ledger(most, _price(price), dry)
+    token = _ledger.set(ledger)
+    try:
+        yield ledger
+    finally:
+        _ledger.reset(token)
+
+
+def _price(text: str) -> tuple[float, float] | None:
+    if not text:
+        return None
+    try:
+        low, high = (float(part) for part in text.split("/"))
+    except ValueError:
+        low = high = -1.0
+    if min(low, high) < 0:
+        raise Error(f"a price is dollars per million tokens in and out, as 2.5/10, not '{text}'")
+    return low, high
+
+
+# ---------------------------------------------------------------- the mind
+
+
+@mind("llm")
+class LanguageModel(MindBase):
+    """A language model by its name in Inspect: llm(openai/gpt-4o) or llm(NAME,form=text)."""
+
+    takes_instrument = True
+    one_at_a_time = True  # what was paid for is whole exercises, not the beginnings of all
+
+    def __init__(self, tool: Instrument, model: str = "", form: str = "") -> None:
+        if "/" not in model:
+            raise Error("name a model as Inspect does: llm(provider/model)")
+        self.conversation = Conversation(tool, form)
+        self.messages: list[Any] = []
+        ledger = _ledger.get() or Ledger()
+        if ledger.dry:
+            return
+        self.model = model_named(model)
+        if ledger.most is not None and ledger.price is None and not _priced(self.model):
+            raise Error(f"no price of {model} is known; give one with --price, as 2.5/10")
+
+    def begin(self, task: Task) -> None:
+        """A new conversation."""
+        self.task, self.messages = task, []
+        self.conversation.begin(task)
+
+    def act(self, observation: Any, random: Random) -> Any:
+        """Ask the model, and read its reply."""
+        ledger = _ledger.get() or Ledger()
+        turn = self.conversation.ask(observation)
+        if ledger.dry:
+            self.messages.append(turn.text)
+            ledger.add(sum(map(len, self.messages)) // LETTERS_A_TOKEN, 0)
+            legal = legal_actions(self.task, observation)
+            return legal[random.below(len(legal))]
+        if ledger.spent:
+            return Failure("error", f"not asked, for ${ledger.most:g} are spent")
+        self.messages.append(message(turn))
+        output = _waited(self.model.generate(list(self.messages)))
+        usage = output.usage
+        if usage is not None:
+            ledger.add(usage.input_tokens, usage.output_tokens, usage.total_cost)
+        else:
+            ledger.add(0, 0)
+        self.messages.append(output.message)
+        return self.conversation.meant(output.completion, observation, str(output.stop_reason))
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+        """Said with the next question."""
+        self.conversation.told(reward)
+
+
+def message(turn: Turn) -> Any:
+    """What a model is told next, as a message of Inspect's."""
+    from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
+
+    if turn.picture is None:
+        return ChatMessageUser(content=turn.text)
+    data = f"data:image/png;base64,{base64.b64encode(turn.picture).decode()}"
+    return ChatMessageUser(content=[ContentText(text=turn.text), ContentImage(image=data)])
+
+
+@functools.cache
+def model_named(name: str) -> Any:
+    """A model of Inspect's; one beginning with mockllm/ says the rest of its name."""
+    try:
+        from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    except ModuleNotFoundError:
+        raise Error("language models need Inspect: pip install 'allminds[llm]'") from None
+    if not name.startswith(MOCK):
+        try:
+            return get_model(name)
+        except Exception as error:  # every provider has its own
+            said = " ".join(re.sub(r"\[/?\w+\]", "", str(error)).split())  # without its markup
+            raise Error(f"Inspect cannot make the model {name}: {said[:300]}") from None
+
+    def says_its_name(*_given: Any) -> Any:
+        output = ModelOutput.from_content(name, name.removeprefix(MOCK))
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return output
+
+    return get_model(name, custom_outputs=says_its_name)
+
+
+def _priced(model: Any) -> bool:
+    from inspect_ai.model import get_model_info
+
+    info = get_model_info(model)
+    return info is not None and info.cost is not None
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One loop for all calls, in a thread of its own: providers keep connections in it."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="allminds-llm", daemon=True).start()
+    return loop
+
+
+def _waited(work: Any) -> Any:
+    """What comes of a coroutine; if the watch breaks in, the call is called off."""
+    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise

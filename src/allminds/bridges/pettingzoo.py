@@ -1,0 +1,187 @@
+"""Instruments as PettingZoo environments: importing this registers all that several minds play.
+
+    import pettingzoo
+    import allminds.bridges.pettingzoo
+
+    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v0")
+    env = pettingzoo.make("aec", "allminds/LambdaStar-v0", agents=3)
+
+Slots are agents ``player_0``, ``player_1``, …; who is in a team with whom is in
+``env.metadata["teams"]``. Rewards are those of the runner for the same (seed, exercise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from allminds import registry
+from allminds.bridges import agent_name, environment_id, rendering
+from allminds.bridges.gymnasium_series import Series
+from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.errors import Error
+
+try:
+    import pettingzoo
+except ImportError:
+    raise Error("PettingZoo is not installed; get it with: pip install 'allminds[rl]'") from None
+
+
+class _Table:
+    """What both kinds of environment share: agents, spaces, teams, pictures."""
+
+    metadata: dict[str, Any]
+
+    def __init__(self, instrument: str, render_mode: str | None = None, **settings: Any) -> None:
+        self.series = Series(instrument, settings)
+        tool = self.series.tool
+        self.render_mode = render_mode
+        self.possible_agents = [agent_name(slot) for slot in range(tool.slots)]
+        self.agents: list[str] = []
+        self.slots = {name: slot for slot, name in enumerate(self.possible_agents)}
+        self.fields = fields(tool)
+        # a space each, for a space is seeded
+        self.observation_spaces = {name: observation_space(tool) for name in self.possible_agents}
+        self.action_spaces = dict(zip(self.possible_agents, self.series.action_spaces, strict=True))
+        teams = tool.exercise(0, 0).environment.teams
+        self.metadata = {
+            "name": f"{tool.name.replace('-', '_')}_v{tool.version - 1}",
+            "render_modes": list(rendering.MODES),
+            "render_fps": 4,
+            "is_parallelizable": True,
+            "teams": tuple(tuple(agent_name(slot) for slot in team) for team in teams),
+        }
+
+    def observation_space(self, agent: str) -> Any:
+        """The box in which an agent's vectors lie."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        """The actions of an agent, numbered as the instrument numbers them."""
+        return self.action_spaces[agent]
+
+    def render(self) -> Any:
+        """The whole state, as text or as a picture."""
+        return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
+
+    def close(self) -> None:
+        """There is nothing to release."""
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {name: self.series.info(self.slots[name]) for name in self.agents}
+
+
+class AllmindsParallelEnv(_Table, pettingzoo.ParallelEnv):  # type: ignore[misc] # types not read
+    """An instrument for several minds that act at once, its settings as keywords.
+
+    Where they move by turns (``info["action_mask"]`` is empty for who is not to move), the
+    actions of the others are not looked at. An action that there is not ends the exercise for
+    all, as in the runner.
+    """
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Vector], dict[str, dict[str, Any]]]:
+        """Begin an exercise: that of ``options={"exercise": i}``, or the next."""
+        self.series.begin(seed, options)
+        self.agents = list(self.possible_agents)
+        return self._seen(), self._infos()
+
+    def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Everybody acts."""
+        waiting = self.series.playing().waiting
+        for slot in waiting:
+            if agent_name(slot) not in actions:
+                raise Error(f"{self.series.tool.name}: an action of {agent_name(slot)} is awaited")
+        rewards = self.series.play({slot: actions[agent_name(slot)] for slot in waiting})
+        terminated, truncated = self.series.ended()
+        told = (
+            self._seen(),
+            {name: rewards[self.slots[name]] for name in self.agents},
+            dict.fromkeys(self.agents, terminated),
+            dict.fromkeys(self.agents, truncated),
+            self._infos(),
+        )
+        if terminated or truncated:
+            self.agents = []
+        return told
+
+    def _seen(self) -> dict[str, Vector]:
+        return {name: self.series.vector(self.slots[name]) for name in self.agents}
+
+
+class AllmindsAECEnv(_Table, pettingzoo.AECEnv):  # type: ignore[misc] # types not read
+    """An instrument for several minds that are asked one after the other.
+
+    Where they act at once, nothing is played until the last of them has said what it does, and
+    none sees what the others have said.
+    """
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an exercise: that of ``options={"exercise": i}``, or the next."""
+        self.series.begin(seed, options)
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = self._infos()
+        self._said: dict[int, Any] = {}
+        self._skip_agent_selection = None
+        self._ask()
+
+    def observe(self, agent: str) -> Vector:
+        """What an agent sees."""
+        return self.series.vector(self.slots[agent])
+
+    def step(self, action: Any) -> None:
+        """The agent whose turn it is acts."""
+        name = self.agent_selection
+        if self.terminations[name] or self.truncations[name]:
+            self._was_dead_step(action)
+            return
+        self._cumulative_rewards[name] = 0.0
+        self._clear_rewards()
+        self._said[self.slots[name]] = action
+        if set(self._said) == set(self.series.playing().waiting):
+            self._play()
+        self._accumulate_rewards()
+        self._ask()
+
+    def _play(self) -> None:
+        rewards = self.series.play(self._said)
+        self._said = {}
+        terminated, truncated = self.series.ended()
+        for name in self.agents:
+            self.rewards[name] = rewards[self.slots[name]]
+            self.terminations[name], self.truncations[name] = terminated, truncated
+        self.infos = self._infos()
+
+    def _ask(self) -> None:
+        """Whose turn it is: when all is over, everybody once more, to hear of it."""
+        asked = (slot for slot in self.series.playing().waiting if slot not in self._said)
+        self.agent_selection = agent_name(next(asked, 0))
+
+
+def register() -> tuple[str, ...]:
+    """Register every instrument that several minds can play; two, where it is up to the user."""
+    ids = []
+    kinds = (
+        ("parallel", pettingzoo.parallel_registry, "AllmindsParallelEnv"),
+        ("aec", pettingzoo.aec_registry, "AllmindsAECEnv"),
+    )
+    for name, cls in registry.instruments().items():
+        several = registry.make_instrument(name).slots > 1
+        settings = cls.Settings.model_fields  # type: ignore[attr-defined]
+        if name not in ENCODINGS or not (several or "agents" in settings):
+            continue
+        ids.append(environment_id(cls))
+        kwargs: dict[str, Any] = {"instrument": name} | ({} if several else {"agents": 2})
+        for kind, known, entry in kinds:
+            if ids[-1] not in known:
+                where = f"allminds.bridges.pettingzoo:{entry}"
+                pettingzoo.register(kind, ids[-1], entry_point=where, kwargs=kwargs)
+    return tuple(ids)
+
+
+IDS = register()
