@@ -24,8 +24,8 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[lint]'
-	@touch $@ $(VENV)/.installed
+	$(PIP) -e '.[lint,test]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
 
 run: $(VENV)/.installed  ## install, then give the built-in battery to the built-in minds
 	$(BIN)/allminds run
