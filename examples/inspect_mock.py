@@ -15,9 +15,10 @@ import tempfile
 from typing import Any
 
 import inspect_ai
+import pandas as pd
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from allminds.administration.imports import read_together
+from allminds.administration.imports import read_results
 from allminds.bridges import inspect_ai as tasks
 
 
@@ -36,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         model = get_model("mockllm/model", custom_outputs=reply)
         logs = inspect_ai.eval(given, model=model, log_dir=folder, display="none")
-        table = read_together([log.location for log in logs])
+        table = pd.concat([read_results(log.location) for log in logs])
     by = table.groupby(["instrument", "items", "mind"], sort=True)
     print(by.agg(exercises=("exercise", "nunique"), score=("score", "mean")).to_string())
 

@@ -6,7 +6,7 @@ import json
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds import registry
@@ -78,6 +78,7 @@ def _answers(frame: pd.DataFrame) -> dict[tuple[str, str], float]:
 RESPONSES = st.dictionaries(st.text(min_size=1), st.sampled_from([0, 1]), min_size=1)
 
 
+@settings(max_examples=30)
 @given(st.dictionaries(st.text(min_size=1), RESPONSES, min_size=1, max_size=4))
 def test_whatever_py_irt_has_is_read_and_written_again(tmp_path, subjects):
     first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
@@ -157,15 +158,15 @@ def test_the_command_line_exports(folder, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "given_settings"),
     [("c-test", {}), ("c-test", {"form": "generated", "options": 5}), ("matrices", {})],
 )
-def test_an_item_has_its_answer(name, settings, tmp_path):
-    tool = registry.make_instrument(name, settings)
+def test_an_item_has_its_answer(name, given_settings, tmp_path):
+    tool = registry.make_instrument(name, given_settings)
     file = write_items(tool, 6, tmp_path / "bank.jsonl", seed=3)
     told = [json.loads(line) for line in file.open()]
     assert told == list(items(tool, 6, 3))
-    fresh = settings.get("form") == "generated" or name == "matrices"
+    fresh = given_settings.get("form") == "generated" or name == "matrices"
     for i, item in enumerate(told):
         exercise = tool.exercise(3, i)
         assert item["id"] == exercise.id

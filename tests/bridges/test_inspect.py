@@ -203,6 +203,22 @@ def test_fresh_and_published_items_are_apart():
     assert not ids[0] & ids[1]
 
 
+@pytest.mark.parametrize(
+    ("task", "instrument", "settings"),
+    [
+        (tasks.c_test, "c-test", {"form": "generated"}),
+        (tasks.matrices, "matrices", {}),
+        (tasks.lambda_star, "lambda-star", {}),
+        (tasks.lambda_, "lambda", {}),
+        (tasks.noughts, "noughts-and-crosses", {}),
+    ],
+)
+def test_exercises_are_those_of_the_runner(task, instrument, settings):
+    tool = registry.make_instrument(instrument, settings)
+    ids = [sample.metadata["exercise"] for sample in task(n=2, seed=4).dataset]
+    assert ids == [tool.exercise(4, i).id for i in range(2)]
+
+
 def test_matrices_are_pictures_unless_text_is_asked_for():
     (question,) = tasks.matrices(n=1).dataset[0].input
     _, image = question.content

@@ -229,7 +229,17 @@ def test_answers_are_read(reply):
 
 @pytest.mark.parametrize(
     "reply",
-    ["The answer is b", "b.", "b or c", "ANSWER: b or c", "ANSWER:", "bb", "ANSWER: I can't", "1"],
+    [
+        "The answer is b",
+        "b.",
+        "ANSWER:\nb",
+        "b or c",
+        "ANSWER: b or c",
+        "ANSWER:",
+        "bb",
+        "ANSWER: I can't",
+        "1",
+    ],
 )
 def test_what_is_not_just_an_answer_is_malformed(reply):
     found = read(reply)
@@ -239,7 +249,7 @@ def test_what_is_not_just_an_answer_is_malformed(reply):
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "  \n", "I'm sorry, but no.", "I cannot answer this.", "I can't.", "Sorry, no.",
+    ["", "  \n", "I'm sorry, but no.", "I cannot answer this.", "I can't.", "Sorry, no.", "I’m sorry, I can’t.",
      "As an AI I do not play.", "Unfortunately, I cannot help."],
 )  # fmt: skip
 def test_refusals_are_told_apart(reply):

@@ -18,7 +18,9 @@ from allminds.instruments.series.environment import LETTERS, Item
 FORMS = ("text", "image")
 PICTURED = ("matrices",)  # shown as an image unless text is asked for
 
-_ANSWER = re.compile(r"^[\s*#>]*answer[\s*]*:[\s*]*(.*?)[\s*]*$", re.IGNORECASE | re.MULTILINE)
+_ANSWER = re.compile(
+    r"^[ \t*#>]*answer[ \t*]*:[ \t*]*(.*?)[ \t\r*]*$", re.IGNORECASE | re.MULTILINE
+)
 _REFUSAL = re.compile(
     r"\W*(?:(?:i am|i'm) (?:very )?(?:sorry|unable|not able)|sorry|i (?:cannot|can't|can not|won't|"
     r"will not|must decline|decline|refuse)|as an ai\b|unfortunately,? i (?:cannot|can't))",
@@ -125,7 +127,7 @@ class Conversation:
         action = self.tool.read(found[-1] if found else reply.strip(), observation)
         if not isinstance(action, Failure):
             return action
-        if not found and _REFUSAL.match(reply):
+        if not found and _REFUSAL.match(reply.replace("’", "'")):
             return Failure("refused", f"refused: '{' '.join(reply.split())[:100]}'")
         if stop in ("max_tokens", "model_length"):
             return Failure("malformed", "the reply was cut off before its answer")

@@ -7,7 +7,6 @@ and rate limits are Inspect's. Inspect is imported when a model is first asked, 
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import contextlib
 import functools
@@ -16,13 +15,16 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Task
 from allminds.errors import Error
 from allminds.registry import mind
 from allminds.seeding import Random
+
+if TYPE_CHECKING:
+    import asyncio
 
 MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
 LETTERS_A_TOKEN = 4  # about, in a dry run
@@ -201,6 +203,8 @@ def _priced(model: Any) -> bool:
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
     """One loop for all calls, in a thread of its own: providers keep connections in it."""
+    import asyncio
+
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="allminds-llm", daemon=True).start()
     return loop
@@ -208,6 +212,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 def _waited(work: Any) -> Any:
     """What comes of a coroutine; if the watch breaks in, the call is called off."""
+    import asyncio
+
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result()

@@ -23,7 +23,6 @@ from allminds.psychometrics.testbed.trial import Draws, hajek, result
 from allminds.psychometrics.testbed.weights import Floats, Sampling
 
 
-
 @dataclass(frozen=True)
 class TestError:
     """TE of one mind, and its two parts."""
