@@ -170,7 +170,7 @@ def _learning(rewards: Sequence[float]) -> float | None:
 # ---------------------------------------------------------------- minds at play
 
 
-class _Player:
+class Player:
     """A mind or a group on its slots, seen by the loop as one thing that never raises."""
 
     def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
@@ -231,19 +231,19 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
     (0 is the one that counts) and step, so that it does not matter who rehearsed.
     """
     watch = watch or Watch()
-    players: dict[int, _Player] = {}
+    players: dict[int, Player] = {}
     for left in range(line_up.practice, -1, -1):
         number = line_up.practice - left + 1 if left else 0
         for place, seat in enumerate(line_up.seats):
             if seat.subject.traits.practice <= left:
-                players[place] = _Player(seat, exercise, watch)
+                players[place] = Player(seat, exercise, watch)
         record = _one_play(exercise, list(players.values()), number)
         if set(record.status) != {"ok"}:
             break
     return record
 
 
-def _one_play(exercise: Exercise, players: Sequence[_Player], number: int) -> Record:
+def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Record:
     episode = Episode(exercise)
     for player in players:
         player.begin(episode, rehearsal=number > 0)

@@ -249,8 +249,8 @@ def test_what_is_not_just_an_answer_is_malformed(reply):
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "  \n", "I'm sorry, but no.", "I cannot answer this.", "I can't.", "Sorry, no.", "I’m sorry, I can’t.",
-     "As an AI I do not play.", "Unfortunately, I cannot help."],
+    ["", "  \n", "I'm sorry, but no.", "I cannot answer this.", "I can't.", "Sorry, no.",
+     "I’m sorry, I can’t.",     "As an AI I do not play.", "Unfortunately, I cannot help."],
 )  # fmt: skip
 def test_refusals_are_told_apart(reply):
     found = read(reply)

@@ -27,7 +27,7 @@ from allminds import registry
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
 from allminds.bridges.llm import message
 from allminds.contracts import Failure, Instrument, LineUp, Record, Seat
-from allminds.episode import Episode, _Player
+from allminds.episode import Episode, Player
 from allminds.errors import Error
 from allminds.watch import Watch
 
@@ -124,7 +124,7 @@ def play() -> Any:
         exercise = tool.exercise(about["seed"], about["index"])
         episode = Episode(exercise)
         ours = {
-            slot: _Player(Seat(seat.subject, (slot,)), exercise, Watch())
+            slot: Player(Seat(seat.subject, (slot,)), exercise, Watch())
             for slot, seat in seats(tool, about["against"]).items()
         }
         for player in ours.values():
@@ -161,7 +161,7 @@ def _speakers(
 
 
 async def _played(
-    episode: Episode, models: Mapping[int, Speaker], ours: Mapping[int, _Player]
+    episode: Episode, models: Mapping[int, Speaker], ours: Mapping[int, Player]
 ) -> None:
     while episode.record is None:
         actions: dict[int, Any] = {}

@@ -162,12 +162,9 @@ class CTest(Instrument):
         if form not in ("text", "html"):
             raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
         series = " ".join(observation.shown)
-        given = "" if observation.options == LETTERS else " ".join(observation.options)
-        return (
-            f"<p>{series}</p>{f'<p>{given.strip()}</p>' if given else ''}"
-            if form == "html"
-            else (series + given)
-        )
+        options = " ".join(observation.options)
+        lines = [series] if observation.options == LETTERS else [series, options]
+        return "".join(f"<p>{line}</p>" for line in lines) if form == "html" else "\n".join(lines)
 
     def read(self, answer: str, observation: Item) -> int | Failure:
         """One of the letters on offer, or "none"."""

@@ -1,0 +1,117 @@
+"""Running the app: on this machine alone, or beyond it with TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from allminds.errors import Error
+from allminds.people.app import create_app
+from allminds.people.debrief import Machines
+from allminds.people.security import LOOPBACK
+from allminds.people.store import Store
+from allminds.people.store_tables import StudyRow
+from allminds.people.study import Limits, Study, stored
+
+
+def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:
+    """Refuse what would send people's cookies over an open line."""
+    if (cert is None) != (key is None):
+        raise Error("TLS needs both --tls-cert and --tls-key")
+    for file in (cert, key):
+        if file is not None and not file.is_file():
+            raise Error(f"there is no file {file} for TLS")
+    parts = urlsplit(url)
+    if url and (parts.scheme != "https" or not parts.netloc or parts.path.strip("/")):
+        raise Error(f"--url '{url}' will not do; write it as https://study.example.org")
+    if host not in LOOPBACK and cert is None:
+        raise Error(
+            f"{host} can be reached from outside, and without TLS the session cookie would not "
+            "hold: give --tls-cert and --tls-key, or stay on 127.0.0.1 behind a server that has "
+            "TLS, and name its address with --url https://…"
+        )
+    if host not in LOOPBACK and not url:
+        raise Error("say how people reach this server: --url https://study.example.org")
+
+
+def studies(store: Store) -> list[Study]:
+    """All studies of a database."""
+    with store.reading() as db:
+        found = [stored(plan) for plan in db.scalars(select(StudyRow.plan).order_by(StudyRow.id))]
+    if not found:
+        raise Error("there is no study in this database; make one with allminds study new")
+    return found
+
+
+def overdue(studies: list[Study], today: date) -> list[str]:
+    """What should have been deleted by now, a sentence each."""
+    return [
+        f"the data of '{study.slug}' were to be deleted by {study.retention}: export what may be "
+        "kept, then allminds study withdraw --everybody"
+        for study in studies
+        if study.retention < today
+    ]
+
+
+def widest(limits: list[Limits]) -> Limits:
+    """The limits of a server with several studies: of each the widest."""
+    names = list(Limits.model_fields)
+    return Limits(**{name: max(getattr(one, name) for one in limits) for name in names})
+
+
+def serve(
+    where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
+    cert: Path | None = None, key: Path | None = None,
+) -> None:  # fmt: skip
+    """Serve until interrupted."""
+    import uvicorn
+
+    check_address(host, url, cert, key)
+    store = Store(where)
+    found = studies(store)
+    for sentence in overdue(found, datetime.now(UTC).date()):
+        print(f"allminds: {sentence}", file=sys.stderr)
+    machines = Machines()
+    for study in found:
+        machines.warm(study)
+    limits = widest([study.limits for study in found])
+    app = create_app(store, limits=limits, public=url, machines=machines)
+    try:
+        uvicorn.run(
+            app, host=host, port=port, ssl_certfile=cert, ssl_keyfile=key, access_log=False,
+            server_header=False, log_level="warning",
+        )  # fmt: skip
+    finally:
+        store.close()
+
+
+@contextlib.contextmanager
+def running(app: Any) -> Iterator[str]:
+    """The app on a free port of this machine, in a thread, while this lasts; its address."""
+    import uvicorn
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        while not server.started:
+            if not thread.is_alive():
+                raise Error("the server did not start")
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)

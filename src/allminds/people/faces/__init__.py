@@ -1,0 +1,75 @@
+"""How an instrument looks to a person: what is on the screen, and what may be chosen there.
+
+A face turns what a mind sees into a view, a plain value that a screen can draw, and a choice made
+on that screen back into the instrument's own action. It is given observations alone, so that what
+no mind may see cannot reach the browser.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from allminds.contracts import Failure, Instrument
+from allminds.errors import Error
+from allminds.people.faces.questions import questions
+from allminds.people.sessions import Check, Step
+from allminds.seeding import Random
+
+
+class FaceBase(ABC):
+    """What all faces share; see `sessions.Face` for what a session needs of them."""
+
+    @abstractmethod
+    def told(self) -> dict[str, Any]:
+        """What instructions and questions say of this form of the test; `kind` names its board."""
+
+    @abstractmethod
+    def view(self, observation: Any, before: Step | None, shuffle: Random) -> dict[str, Any]:
+        """What the screen shows, as JSON values; `shuffle` is the same throughout an exercise."""
+
+    @abstractmethod
+    def choices(self, observation: Any) -> Sequence[str]:
+        """What may be chosen now, as the form sends it."""
+
+    @abstractmethod
+    def chosen(self, choice: str, observation: Any) -> Any:
+        """The instrument's action for one of the choices."""
+
+    def action(self, choice: str, observation: Any) -> Any | Failure:
+        """The instrument's action, or a failure for what was not on the screen."""
+        choices = self.choices(observation)
+        if choice in choices:
+            return self.chosen(choice, observation)
+        return Failure("malformed", f"'{choice[:60]}' is not one of {', '.join(choices)}")
+
+    @property
+    def checks(self) -> Sequence[Check]:
+        """The comprehension questions without their words."""
+        return [Check(one.name, tuple(one.answers), one.right) for one in questions(self.told())]
+
+
+def face(tool: Instrument) -> FaceBase:
+    """The face of an instrument."""
+    from allminds.instruments.cells.instrument import CellsInstrument
+    from allminds.instruments.matrices.instrument import Matrices
+    from allminds.instruments.series.instrument import CTest
+    from allminds.instruments.torus.instrument import LambdaStar
+    from allminds.people.faces.cells import CellsFace
+    from allminds.people.faces.matrices import MatricesFace
+    from allminds.people.faces.series import SeriesFace
+    from allminds.people.faces.torus import TorusFace
+
+    if isinstance(tool, CellsInstrument):  # lambda, lambda-anytime, lambda-staircase
+        return CellsFace(tool)
+    if isinstance(tool, LambdaStar):
+        return TorusFace(tool)
+    if isinstance(tool, CTest):
+        return SeriesFace(tool)
+    if isinstance(tool, Matrices):
+        return MatricesFace(tool)
+    raise Error(
+        f"people cannot take {tool.name} in a browser yet; choose lambda, lambda-star, c-test or "
+        "matrices"
+    )

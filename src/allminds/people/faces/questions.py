@@ -1,0 +1,143 @@
+"""Comprehension questions: has the person understood what the instructions say?
+
+They ask for nothing but what the instructions tell, and a wrong answer is explained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Question(NamedTuple):
+    """A question with its answers by name, the right one among them, and why it is right."""
+
+    name: str
+    text: str
+    answers: Mapping[str, str]
+    right: str
+    why: str
+
+
+def N_(text: str) -> str:  # gettext's customary name: translated where it is shown
+    """Mark a text for the catalogues."""
+    return text
+
+
+_AIM = Question(
+    "aim",
+    N_("What should you try to do?"),
+    {
+        "quick": N_("Finish as fast as possible"),
+        "reward": N_("Get as many positive rewards as possible"),
+        "visit": N_("Visit every cell"),
+    },
+    "reward",
+    N_("Only rewards count. There is no time limit."),
+)
+_CELLS = (
+    Question(
+        "you",
+        N_("Which sign stands for you?"),
+        {
+            "any": N_("A different shape in every exercise"),
+            "ring": N_("The ring"),
+            "none": N_("I am not on the board"),
+        },
+        "ring",
+        N_("The ring is you, in every exercise."),
+    ),
+    Question(
+        "where",
+        N_("Where can you go on a move?"),
+        {
+            "open": N_("To any cell with a thick border"),
+            "all": N_("To any cell at all"),
+            "empty": N_("Only to cells with nothing in them"),
+        },
+        "open",
+        N_("You can go to cells with a thick border. Your own cell is one of them: you may stay."),
+    ),
+    _AIM,
+)
+_TORUS = (
+    Question(
+        "you",
+        N_("Where are you on the board that you see?"),
+        {
+            "corner": N_("In the cell at the top left"),
+            "middle": N_("Always in the cell in the middle"),
+            "best": N_("In the cell with the best reward"),
+        },
+        "middle",
+        N_("You see the cells round you, so you are always in the middle."),
+    ),
+    Question(
+        "edge",
+        N_("What happens at the edge of the whole board?"),
+        {
+            "round": N_("I come in again on the opposite side"),
+            "stop": N_("I cannot go on"),
+            "end": N_("The exercise ends"),
+        },
+        "round",
+        N_("The edges are joined: who leaves on one side comes in on the other."),
+    ),
+    _AIM,
+)
+_AFTER_Z = Question(
+    "after",
+    N_("Which letter comes after z?"),
+    {"none": N_("None"), "y": "y", "a": "a"},
+    "a",
+    N_("The alphabet goes round: after z comes a, and before a comes z."),
+)
+_ONE_LETTER = Question(
+    "how",
+    N_("What do you do in each exercise?"),
+    {
+        "write": N_("Write a word with the letters"),
+        "one": N_("Find the one letter that is left out"),
+        "sort": N_("Put the letters in order"),
+    },
+    "one",
+    N_("One letter of the series is left out. You choose that letter."),
+)
+_COSTS = Question(
+    "costs",
+    N_("What does a wrong letter cost?"),
+    {
+        "nothing": N_("Nothing"),
+        "quarter": N_("A quarter of a point; no answer costs nothing"),
+        "all": N_("All points so far"),
+    },
+    "quarter",
+    N_("A wrong letter costs a quarter of a point. If you have no idea, give no answer."),
+)
+_MATRIX = (
+    Question(
+        "rows",
+        N_("Where do you look for the rules?"),
+        {
+            "options": N_("In the figures to choose from"),
+            "rows": N_("Along the rows of the large square"),
+            "sizes": N_("Only in the last row"),
+        },
+        "rows",
+        N_("The same rules hold along each of the three rows."),
+    ),
+    Question(
+        "one",
+        N_("How many of the figures to choose from are right?"),
+        {"one": N_("Exactly one"), "some": N_("One or more"), "perhaps": N_("Perhaps none")},
+        "one",
+        N_("Exactly one figure fits all rules."),
+    ),
+)
+
+
+def questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
+    """The questions about what a face says of its test."""
+    if told["kind"] == "letters":
+        return (_ONE_LETTER, _AFTER_Z, *([_COSTS] if told["costs"] else []))
+    return {"cells": _CELLS, "torus": _TORUS, "matrix": _MATRIX}[told["kind"]]

@@ -1,0 +1,167 @@
+"""Tokens, forged forms, floods, and what every reply says about itself."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+
+COOKIE = "__Host-allminds"
+_HOST = re.compile(r"([a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    # not no-referrer: then forms would be posted with Origin: null, and refused
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+
+# ---------------------------------------------------------------- tokens
+
+
+def new_token() -> str:
+    """256 random bits, fit for a link or a cookie."""
+    return secrets.token_urlsafe(32)
+
+
+def hashed(token: str) -> str:
+    """What the database keeps of a token: a token has 256 bits, so no salt is needed."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def form_token(session_token: str) -> str:
+    """What the forms of a session carry; it lasts as long as the session does."""
+    return hmac.new(session_token.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def same(given: str, wanted: str) -> bool:
+    """Whether two secrets are equal, in a time that does not tell where they differ."""
+    return hmac.compare_digest(given.encode(), wanted.encode())
+
+
+# ---------------------------------------------------------------- where a request comes from
+
+
+class Origins:
+    """Who may post to us: our own pages, by the address that they were asked for.
+
+    `public` is the address that people see where a server in front of us handles TLS; without it
+    only this machine's own names will do.
+    """
+
+    def __init__(self, public: str = "") -> None:
+        self.public = public.rstrip("/")
+        self.host = urlsplit(self.public).netloc
+
+    def knows(self, host: str) -> bool:
+        """Whether a request is meant for us, and not for a name that somebody pointed at us."""
+        if self.host and host == self.host:
+            return True
+        found = _HOST.fullmatch(host)
+        return found is not None and found[1].strip("[]") in LOOPBACK
+
+    def refuses(self, headers: Mapping[str, str]) -> bool:
+        """Whether a posted form was made by somebody else's page."""
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return True
+        origin = headers.get("origin")
+        if origin is None:
+            return False
+        host = headers.get("host", "")
+        if self.host and host == self.host:
+            return origin != self.public
+        return origin not in (f"http://{host}", f"https://{host}")
+
+
+# ---------------------------------------------------------------- floods
+
+
+class Rate:
+    """So many at once, and so many a while: a bucket for every key, in memory only."""
+
+    MOST = 10_000  # keys remembered
+
+    def __init__(self, count: float, seconds: float, clock: Callable[[], float]) -> None:
+        self.count, self.seconds, self.clock = count, seconds, clock
+        self._left: dict[str, tuple[float, float]] = {}  # key -> what is left, and since when
+        self._lock = threading.Lock()
+
+    def allows(self, key: str, take: float = 1.0) -> bool:
+        """Whether there is one more to take, and take it; with take=0 only ask."""
+        with self._lock:
+            now = self.clock()
+            left, since = self._left.get(key, (self.count, now))
+            left = min(self.count, left + max(0.0, now - since) * self.count / self.seconds)
+            allowed = left >= 1.0
+            self._left[key] = (left - take if allowed else left, now)
+            if len(self._left) > self.MOST:
+                self._forget(now)
+            return allowed
+
+    def _forget(self, now: float) -> None:
+        """Full buckets say nothing; if none is full, the oldest half goes."""
+        kept = {k: v for k, v in self._left.items() if now - v[1] < self.seconds}
+        if len(kept) > self.MOST:
+            kept = dict(sorted(kept.items(), key=lambda item: item[1][1])[len(kept) // 2 :])
+        self._left = kept
+
+
+# ---------------------------------------------------------------- around every request
+
+
+class Guard:
+    """ASGI middleware: bodies are cut off at their limit, and replies carry `HEADERS`."""
+
+    def __init__(self, app: Any, body_bytes: int, secure: bool) -> None:
+        self.app, self.body_bytes = app, body_bytes
+        self.headers = dict(HEADERS)
+        if secure:
+            self.headers["Strict-Transport-Security"] = "max-age=31536000"
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        read = 0
+
+        async def limited() -> Any:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.body_bytes:
+                raise HTTPException(413, "too-large")
+            return message
+
+        async def marked(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in self.headers.items():
+                    headers[name] = value
+            await send(message)
+
+        await self.app(scope, limited, marked)
+
+
+def announced(headers: Headers) -> int:
+    """How long a request says that its body is."""
+    length = headers.get("content-length", "0")
+    return int(length) if length.isascii() and length.isdigit() else 0

@@ -1,0 +1,192 @@
+"""From a session to the screen that is due: the contexts of `sessions`, filled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from allminds.people.sessions import (
+    Between,
+    CheckScreen,
+    Closed,
+    Common,
+    Consent,
+    Done,
+    ExerciseScreen,
+    Instructions,
+    Question,
+    Refused,
+    Screen,
+    direction,
+    sign,
+)
+from allminds.people.sessions_visit import Visit
+from allminds.people.store_tables import StudyRow
+from allminds.people.study import QUESTIONS, Study
+from allminds.people.study_course import SCREEN
+from allminds.seeding import Random, key
+
+
+def common(study: Study, language: str, token: str = "") -> Common:
+    """What every screen of a study shows."""
+    return {
+        "language": language,
+        "dir": direction(language),
+        "languages": list(study.languages),
+        "title": study.title.get(language, study.title[study.languages[0]]),
+        "token": token,
+        "contact": study.contact,
+    }
+
+
+def nowhere(language: str = "en") -> Common:
+    """What a screen shows where no study is known."""
+    return {
+        "language": language, "dir": direction(language), "languages": [], "title": "",
+        "token": "", "contact": "",
+    }  # fmt: skip
+
+
+def refused(reason: Any, status: int, shared: Common | None = None) -> Screen:
+    """An error page."""
+    context: Refused = {**(shared or nowhere()), "reason": reason, "status": status}
+    return Screen("error", context, status)
+
+
+def closed(reason: Any, shared: Common, study: StudyRow) -> Screen:
+    """Nothing more to do here."""
+    opens = datetime.fromtimestamp((study.opens or 0) / 1000, UTC).isoformat()
+    context: Closed = {**shared, "reason": reason, "opens": opens if study.opens else ""}
+    return Screen("closed", context)
+
+
+def present(visit: Visit, token: str) -> Screen:
+    """The screen that is due; `token` is that of its forms."""
+    shared = common(visit.study, visit.row.lang, token)
+    if visit.participant.withdrawn_at is not None:
+        return Screen("withdrawn", shared)
+    if visit.row.status == "abandoned":
+        return closed("abandoned", shared, visit.study_row)
+    if visit.row.again:
+        return _instructions(visit, shared)
+    return _OF[visit.place.kind](visit, shared)
+
+
+def _form(visit: Visit) -> dict[str, Any]:
+    return {"place": visit.row.place}
+
+
+def _consent(visit: Visit, shared: Common) -> Screen:
+    study = visit.study
+    context: Consent = {
+        **shared,
+        "form": _form(visit),
+        "text": study.consent.text[shared["language"]].strip(),
+        "version": study.consent.version,
+        "ask": [Question(name=name, options=list(QUESTIONS[name])) for name in study.ask],
+        "retention": study.retention.isoformat(),
+    }
+    return Screen("consent", context)
+
+
+def _instructions(visit: Visit, shared: Common) -> Screen:
+    test = visit.place.test
+    given = visit.study.tests[test]
+    context: Instructions = {
+        **shared,
+        "form": _form(visit),
+        "face": given.instrument,
+        "told": visit.course.face(test).told(),
+        "practice": 0 if visit.row.again else given.practice,
+        "exercises": visit.study.count(test),
+        "again": visit.row.again,
+        "show_numbers": visit.study.show_numbers,
+    }
+    return Screen("instructions", context)
+
+
+def _check(visit: Visit, shared: Common) -> Screen:
+    test = visit.place.test
+    face = visit.course.face(test)
+    told = visit.row.told or {}
+    context: CheckScreen = {
+        **shared,
+        "form": _form(visit),
+        "face": visit.study.tests[test].instrument,
+        "told": face.told(),
+        "questions": [Question(name=one.name, options=list(one.options)) for one in face.checks],
+        "wrong": [one.name for one in face.checks if told and told.get(one.name) != one.right],
+        "given": told,
+        "attempt": visit.row.attempts + 1,
+    }
+    return Screen("check", context)
+
+
+def _exercise(visit: Visit, shared: Common) -> Screen:
+    place, row = visit.place, visit.exercise()
+    episode, steps = visit.replays.episode(row), visit.replays.steps(row)
+    visit.showing(row, len(steps))
+    face = visit.course.face(place.test, place.practice)
+    seen = episode.waiting[0]
+    before = steps[-1] if steps else None
+    number, numbers = visit.course.progress(place)
+    # its own order and signs for everybody, and the same whenever the page is painted
+    shuffle = Random(key(visit.row.seed, (visit.row.id << 16) + row.idx, SCREEN))
+    context: ExerciseScreen = {
+        **shared,
+        "form": {"exercise": row.idx, "step": len(steps)},
+        "face": row.kind,
+        "told": face.told(),
+        "view": face.view(seen, before, shuffle),
+        "choices": list(face.choices(seen)),
+        "exercise": number,
+        "exercises": numbers,
+        "move": len(steps) + 1,
+        "moves": episode.environment.steps,
+        "practice": place.practice,
+        "reward": None if before is None else sign(before.reward),
+        "number": before.reward if before is not None and visit.study.show_numbers else None,
+    }
+    return Screen("exercise", context)
+
+
+def _between(visit: Visit, shared: Common) -> Screen:
+    place = visit.place
+    row = next(r for r in reversed(visit.exercises) if r.place < visit.row.place)
+    number, numbers = visit.course.progress(place)
+    following = visit.course.places[visit.row.place + 1]
+    steps = visit.replays.steps(row)
+    reward = None if place.rest or not steps else steps[-1].reward
+    context: Between = {
+        **shared,
+        "form": _form(visit),
+        "face": row.kind,
+        "told": visit.course.face(place.test, place.practice).told(),
+        "exercise": number,
+        "exercises": numbers,
+        "practice": place.practice,
+        "next_practice": following.practice,
+        "reward": None if reward is None else sign(reward),
+        "number": reward if visit.study.show_numbers else None,
+        "rest": place.rest,
+    }
+    return Screen("between", context)
+
+
+def _done(visit: Visit, shared: Common) -> Screen:
+    study = visit.study
+    context: Done = {
+        **shared,
+        "form": _form(visit),
+        "label": visit.participant.label,
+        "code": study.completion_code,
+        "redirect": study.completion_url,
+        "results": [],  # filled outside the transaction, for programs take their time
+    }
+    return Screen("done", context, records=visit.records(), plan=visit.row.plan)
+
+
+_OF = {
+    "consent": _consent, "instructions": _instructions, "check": _check, "exercise": _exercise,
+    "between": _between, "done": _done,
+}  # fmt: skip
