@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from sqlalchemy import select
 
 from allminds.people.app import create_app
 from allminds.people.app_serve import running
@@ -17,6 +18,7 @@ from allminds.people.debrief import Machines
 from allminds.people.faces import face
 from allminds.people.security import COOKIE
 from allminds.people.store import Store
+from allminds.people.store_tables import EventRow
 from allminds.people.study import Study, check
 from allminds.settings import checked
 
@@ -170,3 +172,17 @@ def make(where: str | Path, made: Study, count: int, clock: Clock) -> tuple[str,
     links = [secret for _, secret in store.invite(row, [f"p{n}" for n in range(count)], clock())]
     store.close()
     return token, links
+
+
+def events(server: Server, kind: str) -> list[EventRow]:
+    with server.store.reading() as db:
+        found = list(db.scalars(select(EventRow).where(EventRow.kind == kind)))
+        db.expunge_all()
+    return sorted(found, key=lambda event: event.id)
+
+
+def rows(server: Server, table) -> list:
+    with server.store.reading() as db:
+        found = list(db.scalars(select(table).order_by(table.id)))
+        db.expunge_all()
+    return found

@@ -5,24 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import select
-from studio import CELLS, Person, Server, study
+from studio import CELLS, Person, events, rows, study
 
 from allminds.people.store_tables import ConsentRow, EventRow, ExerciseRow, SessionRow
-
-
-def events(server: Server, kind: str) -> list[EventRow]:
-    with server.store.reading() as db:
-        found = list(db.scalars(select(EventRow).where(EventRow.kind == kind)))
-        db.expunge_all()
-    return sorted(found, key=lambda event: event.id)
-
-
-def rows(server: Server, table) -> list:
-    with server.store.reading() as db:
-        found = list(db.scalars(select(table).order_by(table.id)))
-        db.expunge_all()
-    return found
 
 
 def test_a_whole_session(opened):
@@ -158,42 +143,6 @@ def test_a_reload_is_noted_with_the_time_it_took_and_marks_the_response_time(per
     assert rows(person.server, ExerciseRow)[0].flags == ["reloaded"]
 
 
-def test_the_same_link_on_another_device_is_the_same_session(opened):
-    server, _, links = opened()
-    first, second = Person(server), Person(server)
-    first.join(links[0])
-    first.begin()
-    first.choose()
-    reply = second.send("POST", "/join", {"invite": links[0]})
-    second.cookie = reply.headers["set-cookie"].partition(";")[0]
-    first.choose()
-    assert first.form["step"] == "2", "the old device goes on until the new one is used"
-    assert second.load() == "exercise"
-    assert second.form["step"] == "2"
-    assert first.load() == "error"
-    assert first.context["reason"] == "no-session"
-    assert second.finish() == "done"
-    assert len(rows(server, SessionRow)) == 1
-
-
-def test_the_same_link_in_the_same_browser_keeps_its_cookie(person):
-    before = person.cookie
-    links = person.send("POST", "/join", {"invite": "x" * 43})
-    assert links.status_code == 404
-    reply = person.send("GET", "/")
-    assert reply.status_code == 200
-    assert person.cookie == before
-
-
-def test_joining_twice_at_once_leaves_both_cookies_good(opened):
-    server, _, links = opened()
-    first, second = Person(server), Person(server)
-    replies = [p.send("POST", "/join", {"invite": links[0]}) for p in (first, second)]
-    first.cookie, second.cookie = (r.headers["set-cookie"].partition(";")[0] for r in replies)
-    assert first.load() == "consent"
-    assert second.load() == "consent"
-
-
 def test_withdrawing_deletes_everything_but_that_somebody_was_there(opened):
     server, _, links = opened(external_id="PID", ask=["age"])
     person = Person(server)
@@ -215,66 +164,6 @@ def test_withdrawing_is_open_after_the_end(person):
     assert person.finish() == "done"
     assert person.post("/withdraw") == "withdrawn"
     assert rows(person.server, EventRow) == []
-
-
-def test_a_study_that_is_not_open_is_closed_or_full(opened, clock):
-    from datetime import UTC, datetime
-
-    opens = datetime.fromtimestamp(clock.now / 1000 + 60, UTC)
-    closes = datetime.fromtimestamp(clock.now / 1000 + 7200, UTC)
-    server, _, links = opened(count=2, participants=2, opens=opens, closes=closes)
-    open_link = server.store.open_link(server.store.study())
-    person = Person(server)
-    assert person.join(links[0]) == "closed"
-    assert person.context["reason"] == "not-open"
-    clock.now += 61_000
-    assert person.join(links[0]) == "consent"
-    assert Person(server).join(open_link) == "closed", "all places are taken"
-    person.begin()
-    person.choose()
-    clock.now += 7_200_000 - 60_000
-    assert person.choose() == "closed"
-    assert len(events(server, "choice")) == 1
-    assert rows(server, SessionRow)[0].status == "abandoned"
-    assert rows(server, ExerciseRow)[0].flags == ["abandoned"]
-    late = Person(server)
-    assert late.join(links[1]) == "closed"
-    assert late.context["reason"] == "closed"
-
-
-def test_one_link_for_everybody(opened):
-    server, _, _ = opened(count=0, external_id="PROLIFIC_PID", participants=2)
-    link = server.store.open_link(server.store.study())
-    person = Person(server)
-    person.show(person.send("GET", f"/j/{link}?PROLIFIC_PID=abc&language=es"))
-    assert person.form["external_id"] == "abc"
-    assert person.context["language"] == "es"
-    assert person.join(link, external_id="abc") == "consent"
-    cookie = person.cookie
-    assert person.join(link, external_id="abc") == "consent"
-    assert person.cookie == cookie, "the same browser goes on"
-    thief = Person(server)
-    assert thief.join(link, external_id="abc") == "error"
-    assert thief.context["reason"] == "taken", "another's id opens nothing"
-    assert Person(server).join(link, external_id="def") == "consent"
-    assert Person(server).join(link, external_id="ghi") == "closed"
-
-
-def test_the_language_can_be_chosen_until_consent_is_given(opened):
-    server, _, links = opened()
-    person = Person(server)
-    reply = person.send("POST", "/language", {"language": "es", "invite": links[0]})
-    assert reply.status_code == 303
-    assert reply.headers["location"].startswith(f"/j/{links[0]}?language=es")
-    person.join(links[0])
-    assert person.context["language"] == "en"
-    person.post("/language", language="es")
-    assert person.context["text"] == "¿Acepta?"
-    person.post("/language", language="xx")
-    assert person.context["language"] == "es"
-    person.begin()
-    person.post("/language", language="en")
-    assert person.context["language"] == "es"
 
 
 def test_practice_does_not_count_and_the_check_is_asked_until_it_is_understood(opened):

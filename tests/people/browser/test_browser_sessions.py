@@ -7,7 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from laboratory import LAMBDA, SEED, Laboratory, arrive, asked, at, open_cells, ready, screen, step
+from laboratory import (
+    LAMBDA,
+    SEED,
+    Laboratory,
+    arrive,
+    asked,
+    at,
+    forward,
+    open_cells,
+    ready,
+    screen,
+    step,
+)
 from playwright.sync_api import Page, expect
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -194,3 +206,25 @@ def test_the_whole_test_of_the_paper(
     assert screen(page) == "done"
     assert lab.choices() == made
     assert len(made) == 350
+
+
+def test_a_wrong_answer_to_the_check_is_explained(
+    page: Page, laboratory: Callable[..., Laboratory]
+) -> None:
+    """What was right stays chosen, what was wrong comes with a note; then it goes on."""
+    lab = laboratory(LAMBDA | {"check": True})
+    page.goto(lab.link())
+    while screen(page) != "check":
+        forward(page)
+    wrong, *right = asked(page)
+    page.check(f"input[name={wrong.name}][value={next(iter(wrong.answers))}]")
+    for question in right:
+        page.check(f"input[name={question.name}][value={question.right}]")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("alert")).to_contain_text("One answer was not right")
+    expect(page.get_by_text(wrong.why)).to_be_visible()
+    assert page.locator("input:checked").count() == len(right)
+    forward(page)
+    assert screen(page) == "exercise"
+    assert [row.payload["wrong"] for row in lab.events("check")] == [[wrong.name], []]

@@ -96,6 +96,8 @@ def test_an_unknown_screen_or_language() -> None:
         render("../page", "en")
     with pytest.raises(Error, match="there is no language 'de'"):
         render("withdrawn", "de", **gallery.COMMON)
+    assert 'lang="es-MX"' in render("withdrawn", "es-MX", **gallery.COMMON)
+    assert "Ha parado" in render("withdrawn", "es-MX", **gallery.COMMON)
 
 
 # ---------------------------------------------------------------- languages

@@ -37,8 +37,9 @@ def known() -> dict[str, Language]:
 
 
 def language(code: str) -> Language:
-    """A language by its code."""
+    """A language by its code; es-MX is es where there is no catalogue of its own."""
     there = known()
+    code = code if code in there else code.partition("-")[0]
     if code not in there:
         raise Error(f"there is no language '{code}'; {nearest(code, there)}")
     return there[code]

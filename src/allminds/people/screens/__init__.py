@@ -75,5 +75,5 @@ def _environment(language: str) -> Environment:
         date.fromisoformat(iso[:10]), "long", spoken.locale
     )
     made.filters["count"] = lambda value: format_decimal(value, locale=spoken.locale)
-    made.globals |= {"comprehension": questions, "known": languages.known, "dots": DOTS}
+    made.globals |= {"comprehension": questions, "spoken": languages.language, "dots": DOTS}
     return made
