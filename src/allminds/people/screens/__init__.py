@@ -74,6 +74,6 @@ def _environment(language: str) -> Environment:
     made.filters["day"] = lambda iso: format_date(
         date.fromisoformat(iso[:10]), "long", spoken.locale
     )
-    made.filters["count"] = lambda value: format_decimal(value, locale=spoken.locale)
+    made.filters["whole"] = lambda value: format_decimal(value, locale=spoken.locale)
     made.globals |= {"comprehension": questions, "spoken": languages.language, "dots": DOTS}
     return made
