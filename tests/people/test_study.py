@@ -25,6 +25,14 @@ def test_the_example_can_be_read_and_has_a_comment_for_every_setting():
         assert "=" not in line or "#" in line or line.startswith(plain), line
 
 
+def test_a_language_without_a_catalogue_is_refused(tmp_path):
+    text = example().replace('languages = ["en", "es"]', 'languages = ["en", "xx"]')
+    text = text.replace("\nes = ", "\nxx = ")
+    (tmp_path / "study.toml").write_text(text)
+    with pytest.raises(Error, match="there is no language 'xx'"):
+        read_study(tmp_path / "study.toml")
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

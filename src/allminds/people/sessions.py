@@ -27,7 +27,6 @@ ScreenName = Literal[
 ]  # fmt: skip
 Sign = Literal[-1, 0, 1]
 Role = Literal["floor", "mind", "ceiling"]
-RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
 
 
 # ---------------------------------------------------------------- an instrument on the screen
@@ -246,11 +245,6 @@ class Screen:
     status: int = 200
     records: tuple[tuple[Record, ...], ...] = ()  # of each test, at the end: for the debrief
     plan: str = ""  # of the study, at the end
-
-
-def direction(language: str) -> Literal["ltr", "rtl"]:
-    """Which way a language is written."""
-    return "rtl" if language.partition("-")[0] in RIGHT_TO_LEFT else "ltr"
 
 
 def sign(reward: float) -> Sign:

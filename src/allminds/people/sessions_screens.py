@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from allminds.people.languages import direction
 from allminds.people.sessions import (
     Between,
     CheckScreen,
@@ -17,7 +18,6 @@ from allminds.people.sessions import (
     Question,
     Refused,
     Screen,
-    direction,
     sign,
 )
 from allminds.people.sessions_visit import Visit

@@ -197,6 +197,10 @@ def stored(text: str) -> Study:
 
 def check(study: Study, where: str) -> None:
     """Find what is wrong with the tests of a study before anybody is invited."""
+    from allminds.people.languages import language
+
+    for code in study.languages:
+        language(code)  # one without a catalogue is found here
     for number, given in enumerate(study.tests):
         here = f"{where}: tests.{number} ({given.instrument})"
         tool = study.tool(number)

@@ -35,7 +35,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "matrices": {"instrument": "matrices", "settings": {"rules": 1}, "exercises": 2, "practice": 1},
 }  # fmt: skip
 SECRET = (str(SEED), r"\bseed", r"\bgood\b", r"\bevil\b", "pattern", "complexity", "@1/", "lz76")
-ONCE = {"lambda-staircase", "c-test-five"}  # the same boards as others: one way will do
+ONCE = {"lambda-staircase", "c-test-five"}  # the same boards as others: the pointer will do
 
 
 # ---------------------------------------------------------------- two ways to use a page
@@ -138,12 +138,17 @@ def take(page: Page, way: Any, most: int = 100) -> list[str]:
     return made
 
 
-@pytest.mark.parametrize("way", [Keyboard, Pointer])
-@pytest.mark.parametrize("test", SHORT)
+BOTH = [
+    pytest.param(test, way, id=f"{test}-{way.__name__.lower()}")
+    for test in SHORT
+    for way in (Keyboard, Pointer)
+    if way is Pointer or test not in ONCE
+]
+
+
+@pytest.mark.parametrize(("test", "way"), BOTH)
 def test_a_session(test: str, way: Any, page: Page, laboratory: Callable[..., Laboratory]) -> None:
     """Every choice is stored as it was made, with a time and the kind of input."""
-    if test in ONCE and way is Keyboard:
-        pytest.skip("the pointer takes this one")
     lab = laboratory(SHORT[test])
     page.goto(lab.link())
     made = take(page, way(page), most=8)

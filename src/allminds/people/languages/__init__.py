@@ -12,12 +12,13 @@ import io
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from allminds.errors import Error, nearest
 
 FOLDER = Path(__file__).parent
 ENGLISH = "en"
+Direction = Literal["ltr", "rtl"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Language:
 
     code: str
     name: str
-    direction: str  # ltr or rtl
+    direction: Direction
     locale: Any  # Babel's, for numbers
     texts: gettext.NullTranslations
 
@@ -45,8 +46,8 @@ def language(code: str) -> Language:
     return there[code]
 
 
-def direction(code: str) -> str:
-    """Which way a language is written: ltr or rtl."""
+def direction(code: str) -> Direction:
+    """Which way a language is written."""
     return language(code).direction
 
 
@@ -71,7 +72,8 @@ def _made(code: str, texts: gettext.NullTranslations) -> Language:
 
     locale = Locale.parse(code, sep="-")
     name = str(locale.get_display_name()).capitalize()
-    return Language(code, name, str(locale.text_direction), locale, texts)
+    way: Direction = "rtl" if locale.text_direction == "rtl" else "ltr"
+    return Language(code, name, way, locale, texts)
 
 
 def read(path: Path) -> gettext.NullTranslations:
