@@ -247,6 +247,7 @@ def cut_off(options: int, ability: float, one: str, other: str) -> float:
 
 def claims() -> Sequence[Claim]:
     """Every number of the text."""
+    from allminds.instruments.series.minds import distances
     from allminds.psychometrics.accuracy import accuracy, omega, scores
     from allminds.voting import majority_accuracy, plurality_accuracy
 
@@ -259,7 +260,7 @@ def claims() -> Sequence[Claim]:
     return (
         Claim("§4", "accuracy at no difficulty", 1.0, float(accuracy(0, MIND, options=26)), 1e-12),
         Claim("§4", "coin toss, ability near 0", 0.5, float(accuracy(9, 0.01, options=2)), 1e-9),
-        Claim("Table 1", "distance from a to z", 25.0, float((ord("z") - ord("a")) % 26), 0),
+        Claim("Table 1", "distance from a to z", 25.0, float(distances("az")[0]), 0),
         Claim("Figure 1", "ω", 28.0, omega(counts).omega, 0.5, other),
         Claim("Figure 2", "r̃ of min-distance (α/28)", MIND / 28, found["min-distance"], 5e-3,
               other + "; .349 by the smallest distance, as the text defines it"),
