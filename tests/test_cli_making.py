@@ -9,8 +9,11 @@ from test_cli import allminds
 
 
 def test_series_are_made(tmp_path):
-    done = allminds("make", "series", "--k", "7..9", "--count", 30, "--out", tmp_path / "set")
+    plot = tmp_path / "letters.svg"
+    words = ("--k", "7..9", "--count", 30, "--out", tmp_path / "set", "--plot", plot)
+    done = allminds("make", "series", *words)
     assert done.returncode == 0, done.stderr
+    assert plot.read_text().startswith("<svg")
     assert "30 questions" in done.stdout
     lines = [json.loads(line) for line in (tmp_path / "set/questions.jsonl").open()]
     assert {line["k"] for line in lines} == {7, 8, 9}

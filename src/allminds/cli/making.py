@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import whole_numbers
 from allminds.errors import Error
 
@@ -28,8 +28,12 @@ def series(
     seed: SeedOption = 1,
     jobs: Annotated[int, typer.Option(min=1, help="Threads.")] = 1,
     as_json: JsonOption = False,
+    plot: PlotOption = None,
 ) -> None:
-    """Certified letter series of wanted complexity, as JSON lines and CSV."""
+    """Certified letter series of wanted complexity, as JSON lines and CSV.
+
+    The plot shows how many letters it takes to make a question certain, by complexity.
+    """
     from typing import get_args
 
     from allminds.instruments.series import datasets
@@ -43,6 +47,10 @@ def series(
         raise Error(f"--options {options} will not do; choose 26 for a free answer, or 5")
     with working("certifying questions") as said:
         found = datasets.chosen(whole_numbers(k, "--k"), count, forms, seed, jobs, said)
+    if plot is not None:
+        from allminds.report.figure import draw_lines
+
+        draw_lines(datasets.letters_by_k(found), "complexity k", "letters shown, mean", plot)
     shortcuts = datasets.write(found, out, seed, options)
     blind = [
         {"shortcut": one.name, "hits": one.hits, "chance": one.chance, "stderr": one.stderr}

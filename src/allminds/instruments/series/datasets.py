@@ -84,6 +84,14 @@ def _too_many(cell: tuple[Form, int], there: int, share: int) -> None:
     )
 
 
+def letters_by_k(found: Sequence[Question]) -> list[tuple[str, float, float]]:
+    """The mean number of letters shown, for each form and k."""
+    shown: dict[tuple[str, int], list[int]] = {}
+    for one in found:
+        shown.setdefault((one.form, one.k), []).append(len(one.series) - 1)
+    return [(form, float(k), sum(of) / len(of)) for (form, k), of in shown.items()]
+
+
 # ---------------------------------------------------------------- as files
 
 
