@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
@@ -60,6 +62,25 @@ def plan(tmp_path) -> Path:
     return path
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def serving(database: Path, port: int, *words: object):
+    """A server of its own process while this lasts; what it said when it began to listen."""
+    command = [sys.executable, "-m", "allminds", "serve", database, "--port", port, *words]
+    server = subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        yield server.stdout.readline()
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(60) in (0, 130)
+
+
 @pytest.mark.slow
 def test_from_the_plan_to_the_comparison(allminds, plan, tmp_path):
     database = tmp_path / "small.db"
@@ -86,30 +107,55 @@ def test_from_the_plan_to_the_comparison(allminds, plan, tmp_path):
 def test_serving_really_serves_and_stops(allminds, plan, tmp_path):
     database = tmp_path / "small.db"
     token = json.loads(allminds("study", "new", plan, "--out", database, "--json"))["token"]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "allminds", "serve", str(database), "--port", str(port)],
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert server.stdout is not None
-        assert f"http://127.0.0.1:{port}/admin" in server.stdout.readline()
+    port = free_port()
+    with serving(database, port) as said:
+        assert f"http://127.0.0.1:{port}/admin" in said
         address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            try:
-                httpx.get(address)
-                break
-            except httpx.TransportError:
-                time.sleep(0.1)
         reply = httpx.get(f"{address}/admin", headers={"authorization": f"Bearer {token}"})
         assert reply.status_code == 200
         assert re.search("<main", reply.text)
         assert httpx.get(f"{address}/static/people.js").status_code == 200
-    finally:
-        server.send_signal(signal.SIGINT)
-        assert server.wait(30) in (0, 130)
+
+
+def test_a_port_that_is_taken_and_a_certificate_that_is_none_are_said(allminds, plan, tmp_path):
+    database = tmp_path / "small.db"
+    allminds("study", "new", plan, "--out", database)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert "try another --port" in allminds("serve", database, "--port", port, code=2)
+    pem = tmp_path / "no.pem"
+    pem.write_text("no certificate")
+    said = allminds("serve", database, "--tls-cert", pem, "--tls-key", pem, code=2)
+    assert "do not hold a certificate" in said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl to make a certificate")
+def test_serving_with_tls(allminds, plan, tmp_path):
+    database, cert, key = (tmp_path / name for name in ("small.db", "cert.pem", "key.pem"))
+    allminds("study", "new", plan, "--out", database)
+    link = allminds("study", "invite", database, "--count", 1).strip().rpartition("/j/")[2]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj",
+         "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    port = free_port()
+    address = f"https://localhost:{port}"
+    words = ["--tls-cert", cert, "--tls-key", key, "--url", address]
+    with serving(database, port, *words) as said:
+        assert said.startswith(f"serving at {address}")
+        trusted = ssl.create_default_context(cafile=cert)
+        with httpx.Client(base_url=address, verify=trusted) as client:
+            page = client.get(f"/j/{link}")
+            assert page.headers["strict-transport-security"] == "max-age=31536000"
+            joined = client.post("/join", data={"invite": link}, headers={"origin": address})
+            assert joined.status_code == 303
+            assert joined.headers["set-cookie"].startswith("__Host-allminds=")
+            assert 'data-screen="consent"' in client.get("/").text  # the cookie came back by itself
+            foreign = {"origin": "https://elsewhere.example"}
+            assert client.post("/join", data={"invite": link}, headers=foreign).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -166,6 +212,8 @@ def test_data_that_should_be_gone_are_named():
         (["study", "new", "none.toml", "--out", "x.db"], "--write-plan"),
         (["study", "invite", "none.db", "--count", "1"], "there is no database none.db"),
         (["study", "simulate", "none.toml"], "cannot read the study"),
+        (["study", "invite", "none.db", "--count", "1", "--url", "ftp://x"], "write it as https"),
+        (["serve", "none.db"], "there is no database none.db"),
         (["serve", "none.db", "--host", "0.0.0.0"], "without TLS"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,11 +47,10 @@ def serve(
     _need_web()
     from allminds.people import app_serve
 
-    app_serve.check_address(host, url, tls_cert, tls_key)
-    shown = url or f"{'https' if tls_cert else 'http'}://{host}:{port}"
-    print(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
-    sys.stdout.flush()
-    app_serve.serve(database, host, port, url, tls_cert, tls_key)
+    def said(where: str) -> None:
+        print(where, flush=True)
+
+    app_serve.serve(database, host, port, url, tls_cert, tls_key, said)
 
 
 @study.command(
@@ -123,8 +121,10 @@ def invite(
     """Make links. They are shown once: the database keeps only their hashes."""
     _need_web()
     from allminds.people.app import now_in_ms
+    from allminds.people.app_serve import check_url
     from allminds.people.store import Store
 
+    check_url(url, here=True)
     labels = [*(label or []), *[""] * count]
     if bool(labels) == open_:
         raise Error("say how many with --count, name some with --label, or ask for --open")

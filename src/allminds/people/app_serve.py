@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,8 @@ def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> N
     for file in (cert, key):
         if file is not None and not file.is_file():
             raise Error(f"there is no file {file} for TLS")
-    parts = urlsplit(url)
-    if url and (parts.scheme != "https" or not parts.netloc or parts.path.strip("/")):
-        raise Error(f"--url '{url}' will not do; write it as https://study.example.org")
+    if url:
+        check_url(url)
     if host not in LOOPBACK and cert is None:
         raise Error(
             f"{host} can be reached from outside, and without TLS the session cookie would not "
@@ -42,6 +42,14 @@ def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> N
         )
     if host not in LOOPBACK and not url:
         raise Error("say how people reach this server: --url https://study.example.org")
+
+
+def check_url(url: str, here: bool = False) -> None:
+    """The address that people see has TLS; `here` also lets this machine's own pass."""
+    parts = urlsplit(url)
+    trusted = parts.scheme == "https" or (here and parts.hostname in LOOPBACK)
+    if not trusted or not parts.netloc or parts.path.strip("/") or parts.query:
+        raise Error(f"--url '{url}' will not do; write it as https://study.example.org")
 
 
 def studies(store: Store) -> list[Study]:
@@ -71,9 +79,9 @@ def widest(limits: list[Limits]) -> Limits:
 
 def serve(
     where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
-    cert: Path | None = None, key: Path | None = None,
+    cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
 ) -> None:  # fmt: skip
-    """Serve until interrupted."""
+    """Serve until interrupted; `said` is told where, once everything is in order."""
     import uvicorn
 
     check_address(host, url, cert, key)
@@ -86,13 +94,37 @@ def serve(
         machines.warm(study)
     limits = widest([study.limits for study in found])
     app = create_app(store, limits=limits, public=url, machines=machines)
+    config = uvicorn.Config(
+        app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
+        log_level="warning",
+    )  # fmt: skip
+    shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
     try:
-        uvicorn.run(
-            app, host=host, port=port, ssl_certfile=cert, ssl_keyfile=key, access_log=False,
-            server_header=False, log_level="warning",
-        )  # fmt: skip
+        _load(config)
+        with _listening(host, port) as listener:
+            said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
+            uvicorn.Server(config).run([listener])
     finally:
+        machines.close()
         store.close()
+
+
+def _load(config: Any) -> None:
+    try:
+        config.load()
+    except (ssl.SSLError, OSError) as error:
+        raise Error(
+            f"--tls-cert and --tls-key do not hold a certificate and its key: {error}"
+        ) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Error(f"cannot listen on {host}, port {port}: {reason}; try another --port") from None
 
 
 @contextlib.contextmanager

@@ -90,6 +90,17 @@ def test_what_people_write_is_escaped() -> None:
         assert bad not in render(name, "en", **context | more)
 
 
+def test_scores_beyond_one_stay_on_their_bars() -> None:
+    """A staircase has levels, not shares."""
+    name, context = SCREENS["done"]
+    minds = [{"mind": "expert", "role": "ceiling", "score": 40.0}]
+    level = {"face": "lambda-staircase", "exercises": 9, "score": 14.0, "chance": 0.0}
+    level |= {"ceiling": 1.0, "minds": minds}
+    page = Reader(render(name, "en", **context | {"results": [level]}))
+    widths = [float(a["width"] or 0) for tag, a in page.tags if tag == "rect"]
+    assert widths == [70.0, 200.0]
+
+
 def test_an_unknown_screen_or_language() -> None:
     """Is refused with what there is."""
     with pytest.raises(KeyError, match="there is no screen"):
