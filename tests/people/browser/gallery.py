@@ -113,8 +113,8 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         {"mind": "optimum", "role": "ceiling", "score": 0.83},
     ]
     results = [
-        {"face": "lambda", "exercises": 7, "score": 0.237, "minds": minds},
-        {"face": "c-test", "exercises": 9, "score": 0.6, "minds": []},
+        {"face": "lambda", "exercises": 7, "score": 0.237, "ceiling": 1.0, "minds": minds},
+        {"face": "c-test", "exercises": 9, "score": 0.6, "ceiling": 1.0, "minds": []},
     ]
     end = {
         "label": "P-17",
