@@ -17,6 +17,10 @@ SMALL = {
     "predator-prey": {"rows": 5, "cols": 5, "steps": 8},
     "lambda-anytime": {"time": 120},
     "lambda-staircase": {"time": 120, "steps": 20},
+    "lambda-star-coordination": {"rows": 5, "cols": 6, "iterations": 20, "agents": 3},
+    "lambda-star-coverage": {"rows": 5, "cols": 6, "iterations": 20, "agents": 3},
+    "lambda-star-responsive": {"rows": 5, "cols": 6, "iterations": 20},
+    "landscape": {"rows": 8, "cols": 9, "iterations": 20},
 }
 LEARNERS = ("q-learning", "sarsa", "shared-q-learning", "shared-sarsa")
 QUICK = {name: f"{name}(sessions=4)" for name in LEARNERS} | {

@@ -62,6 +62,22 @@ def test_the_students_are_foreseen_best_by_a_steeper_curve():
     assert "E1" not in set(wins)
 
 
+def test_every_mind_and_the_students_are_calibrated_at_complexities_left_out():
+    part = paper("p0").parts["calibration"]()
+    table = part.table
+    assert set(table["mind"]) == {*p0.MINDS, "students"}
+    assert len(table) == 2 * len(set(table["mind"]))  # left out in turn, and the upper at once
+    assert table["mean absolute error"].between(0, 1).all()
+    people = table[table["mind"] == "students"].set_index("left out")
+    between = people.loc["each complexity left out in turn"]
+    assert between["answers"] == 35 * 48
+    assert between["curve that won"] == "E2"
+    assert between["mean absolute error"] < 0.15
+    for curve in table["curve that won"]:
+        assert curve in part.said
+    assert len(part.plots) == 6  # nine minds in two lots, and the students, twice
+
+
 def test_the_page_is_one_file_without_scripts_or_requests(tmp_path):
     write_page(asked_for(["p0:figure-2", "p0:figure-4"]), tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from allminds.papers.drawing import lines
-from allminds.papers.p0_beyond import adaptive, students
+from allminds.papers.p0_beyond import adaptive, calibration, students
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
@@ -335,7 +335,8 @@ PAPER = Paper(
     "the accuracy of AI agents adapted from psychometrics. AGI 2017",
     "Accuracy from ability, difficulty and options; when a group beats its members.",
     {"figure-1": figure_1, "figure-2": figure_2, "figure-3": figure_3, "figure-4": figure_4,
-     "figure-5": figure_5, "students": students, "adaptive": adaptive},
+     "figure-5": figure_5, "students": students,
+     "calibration": lambda: calibration(MINDS, _answers()), "adaptive": adaptive},
     claims,
     ERRATA,
 )  # fmt: skip

@@ -1,27 +1,43 @@
-"""Beyond P0: which curve foresees people's answers, and how many items an adaptive test saves."""
+"""Beyond P0: which curve foresees answers, how well, and how many items an adaptive test saves."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from allminds.papers.drawing import lines
 from allminds.papers.paper import Part
+from allminds.report.calibration import SCHEMES, calibrations, panels
+from allminds.report.drawing import FLOOR
 from allminds.seeding import Random, key
+
+if TYPE_CHECKING:
+    from allminds.psychometrics.accuracy import Counts, Foreseen
+    from allminds.psychometrics.accuracy.held_out import Scheme
 
 STUDENTS = 48
 SITTINGS = 50  # simulated minds for each ability
+
+
+def _students() -> Counts:
+    """Right answers of the students to the published items."""
+    from allminds.instruments.series.published import ABDUCTION, INDUCTION
+    from allminds.psychometrics.accuracy import Counts
+
+    items = INDUCTION + ABDUCTION
+    hits = [round(item.students * STUDENTS) for item in items]
+    return Counts.of([item.k for item in items], hits, STUDENTS, options=26)
 
 
 def students() -> Part:
     """Hit rates of the 48 students on the published items, and the curves fitted to them."""
     import pandas as pd
 
-    from allminds.instruments.series.published import ABDUCTION, INDUCTION
-    from allminds.psychometrics.accuracy import Counts, compare, fit_curve
+    from allminds.psychometrics.accuracy import compare, fit_curve
 
-    items = INDUCTION + ABDUCTION
-    hits = [round(item.students * STUDENTS) for item in items]
-    counts = Counts.of([item.k for item in items], hits, STUDENTS, options=26)
+    counts = _students()
     found = compare(counts)
     level = counts.by_level()
     rates = level.hits[0] / level.trials[0]
@@ -39,6 +55,60 @@ def students() -> Part:
         pd.DataFrame(found.table()),
         [("Hit rates by complexity, and curves fitted to all of them.", plot)],
     )
+
+
+def calibration(minds: Sequence[str], answers: Counts) -> Part:
+    """Predicted against observed accuracy at complexities left out: every mind, and the students.
+
+    The minds share their winning curve, as all are of one kind; the students have their own.
+    """
+    import pandas as pd
+
+    groups = {"the minds": (list(minds), answers), "the students": (["students"], _students())}
+    table, plots, won = [], [], []
+    for who, (names, counts) in groups.items():
+        level = counts.by_level()
+        found = _foreseen(level)
+        for scheme, one in found.items():
+            table += [_errors(name, SCHEMES[scheme], one.mind(m)) for m, name in enumerate(names)]
+            won.append(f"{who}, {SCHEMES[scheme]}: {one.curve}, {one.absolute_error:.3f}")
+        ends = {"random": FLOOR}
+        plots += [
+            (f"{who[4:].capitalize()}, {panel['words']}.", panel["svg"])
+            for panel in panels(calibrations(names, found), ends)
+        ]
+    return Part(
+        "Predicted against observed accuracy, at complexities left out of the fit",
+        "On the dashed line a prediction is right. The curve that won, and its mean absolute "
+        f"error: {'; '.join(won)}. Minds have but few answers at each complexity, so that chance "
+        "alone makes much of their error; its share is in the table.",
+        pd.DataFrame(table),
+        plots,
+    )
+
+
+def _foreseen(level: Counts) -> dict[Scheme, Foreseen]:
+    """What the winning curve foresees, each complexity left out in turn and the upper at once."""
+    from allminds.psychometrics.accuracy import compare, foresee
+
+    folds = len(level.difficulty)
+    found = compare(level, folds=folds)
+    return {scheme: foresee(level, found.winner(scheme), scheme, folds=folds) for scheme in SCHEMES}
+
+
+def _errors(name: str, left_out: str, one: Foreseen) -> dict[str, Any]:
+    return {
+        "mind": name,
+        "left out": left_out,
+        "curve that won": one.curve,
+        "answers": float(one.counts.trials.sum()),
+        "predicted": float((one.predicted * one.counts.trials).sum() / one.counts.trials.sum()),
+        "observed": float(one.counts.hits.sum() / one.counts.trials.sum()),
+        "mean absolute error": one.absolute_error,
+        "by chance alone": one.chance_error,
+        "Brier score": one.brier,
+        "log loss": one.log_loss,
+    }
 
 
 def adaptive() -> Part:

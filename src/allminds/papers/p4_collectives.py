@@ -2,7 +2,8 @@
 
 The paper describes the test and its factors and prints an example of a complexity, but no scores.
 Beside ours stand those of the program its authors released, run with its first observation
-repaired; `docs/lambda-star.md` says where that program and the paper part.
+repaired; `docs/lambda-star.md` says where that program and the paper part. The tests that the paper
+proposes in §6 are in `p4_extensions`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from collections.abc import Sequence
 
 from allminds.papers.drawing import lines
+from allminds.papers.p4_extensions import PARTS
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 from allminds.papers.simulation import scores
 
@@ -148,6 +150,7 @@ PAPER = Paper(
         "by-complexity": by_complexity,
         "by-size": by_size,
         "by-time": by_time,
+        **PARTS,
     },
     claims,
     ERRATA,

@@ -85,7 +85,11 @@ class World:
 
     def observe(self, state: State, slot: int) -> View:
         """The neighbourhood of a mind: cells and rewards, never who stands there."""
-        cells = self.torus.around(state.minds[slot], self.reach)
+        here = state.minds[slot]
+        cells = self.torus.around(here, self.reach)
+        nearest = min(self.torus.distance(here, state.good), self.torus.distance(here, state.evil))
+        if nearest > self.reach + 1:  # most often so, and quickly told
+            return View(cells, (0.0,) * len(cells))
         return View(cells, tuple(self.reward(cell, state) for cell in cells))
 
     def reward(self, cell: int, state: State) -> float:
@@ -103,9 +107,17 @@ class World:
         minds = tuple(
             self.torus.moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds)
         )
-        good, evil = self._travel(state.step + 1, state.good, state.evil, random)
+        good, evil = self.travel(state, random)
         after = State(state.step + 1, good, evil, minds)
-        return after, [self.reward(cell, after) for cell in minds]
+        return after, self.rewards(after)
+
+    def rewards(self, state: State) -> Sequence[float]:
+        """What every mind gets: the reward of its own cell."""
+        return [self.reward(cell, state) for cell in state.minds]
+
+    def travel(self, state: State, random: Random) -> tuple[int, int]:
+        """Where Good and Evil go from a state: as their patterns say."""
+        return self._travel(state.step + 1, state.good, state.evil, random)
 
     def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
         """The way of Good and Evil, which no mind can change."""
@@ -117,13 +129,18 @@ class World:
         return Foresight(tuple(good), tuple(evil))
 
     def _travel(self, step: int, good: int, evil: int, random: Random) -> tuple[int, int]:
-        """Good and Evil make a move; they never share a cell.
+        """Good and Evil make the next move of their patterns."""
+        return parted((good, evil), self.pattern.intended(self.torus, step, good, evil), random)
 
-        If both would, the one already there keeps it and the other its old cell; if neither is,
-        one drawn by lot moves and the other keeps its old cell.
-        """
-        to_good, to_evil = self.pattern.intended(self.torus, step, good, evil)
-        if to_good != to_evil:
-            return to_good, to_evil
-        good_moves = to_good == good or (to_evil != evil and random.below(2) == 0)
-        return (to_good, evil) if good_moves else (good, to_evil)
+
+def parted(before: tuple[int, int], wanted: tuple[int, int], random: Random) -> tuple[int, int]:
+    """Good and Evil in the cells they want to go to; they never share one.
+
+    If both would, the one already there keeps it and the other its old cell; if neither is,
+    one drawn by lot moves and the other keeps its old cell.
+    """
+    (good, evil), (to_good, to_evil) = before, wanted
+    if to_good != to_evil:
+        return to_good, to_evil
+    good_moves = to_good == good or (to_evil != evil and random.below(2) == 0)
+    return (to_good, evil) if good_moves else (good, to_evil)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 ACTIONS = (
     "up-left", "up", "up-right",
@@ -50,9 +51,7 @@ class Torus:
         On a small torus, where the neighbourhood meets itself, a cell is listed as often as it
         is seen.
         """
-        row, col = self.place(cell)
-        span = range(-reach, reach + 1)
-        return tuple(self.cell(row + i, col + j) for i in span for j in span)
+        return _around(self, cell, reach)
 
     def distance(self, a: int, b: int) -> int:
         """King moves between two cells."""
@@ -64,6 +63,13 @@ class Torus:
         """The action of one king step toward a target, rows and columns apart."""
         (row, col), (to_row, to_col) = self.place(cell), self.place(target)
         return action_of(_shorter(row, to_row, self.rows), _shorter(col, to_col, self.cols))
+
+
+@lru_cache(maxsize=1 << 12)
+def _around(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
+    row, col = torus.place(cell)
+    span = range(-reach, reach + 1)
+    return tuple(torus.cell(row + i, col + j) for i in span for j in span)
 
 
 def _shorter(here: int, there: int, size: int) -> int:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.complexity import lz76
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
 from allminds.errors import Error
 from allminds.instruments.torus.catalogue import Catalogue, catalogue
-from allminds.instruments.torus.environment import MOVE, State, View, World
-from allminds.instruments.torus.grid import ACTIONS, Torus
+from allminds.instruments.torus.environment import State, View, World
+from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.patterns import (
     Kind,
     Pattern,
@@ -24,6 +24,7 @@ from allminds.instruments.torus.patterns import (
     complexity_columns,
     draw_segment,
 )
+from allminds.instruments.torus.words import read_move, show_view
 from allminds.seeding import MAKING, Random, key
 from allminds.settings import Settings, checked
 from allminds.watch import Watch
@@ -76,11 +77,12 @@ class LambdaStar(Instrument):
     version = 1
     chance = 0.0
     ceiling = 1.0
-    ceiling_mind = "optimum"
-    Settings = LambdaStarSettings
+    ceiling_mind: str | None = "optimum"
+    Settings: ClassVar[type[LambdaStarSettings]] = LambdaStarSettings
+    settings: Any  # of that kind
 
     def __init__(self, **settings: Any) -> None:
-        self.settings = checked(LambdaStarSettings, settings, self.name)
+        self.settings = checked(self.Settings, settings, self.name)
         given = self.settings
         self.torus = Torus(given.rows, given.cols)
         self.slots = given.agents
@@ -132,8 +134,13 @@ class LambdaStar(Instrument):
         columns = complexity_columns(
             self.torus, given.iterations, lz76(visited), pattern.length, len(set(visited))
         )
-        world = World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
+        world = self.world(pattern, columns)
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)
+
+    def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
+        """The environment in which Good and Evil move so."""
+        given = self.settings
+        return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
 
     def _pattern(self, random: Random, i: int) -> Pattern:
         """Good's and Evil's segments: equal K, and different ones from K = 3 on."""
@@ -171,29 +178,11 @@ class LambdaStar(Instrument):
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
         """The neighbourhood as a small table of rewards."""
-        side = 2 * self.settings.range + 1
-        if form == "array":
-            import numpy as np
-
-            return np.array(observation.rewards).reshape(side, side)
-        lines = [observation.rewards[side * row : side * (row + 1)] for row in range(side)]
-        if form == "text":
-            return "\n".join(" ".join(f"{value:+.1f}" for value in line) for line in lines)
-        if form == "html":
-            cells = "".join(
-                f"<tr>{''.join(f'<td>{value:+.1f}</td>' for value in line)}</tr>" for line in lines
-            )
-            return f"<table>{cells}</table>"
-        raise Error(f"{self.name} cannot be shown as {form}; choose text, html or array")
+        return show_view(observation, form, self.name)
 
     def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
         """An action by its number 1..9 or its name."""
-        text = answer.strip().lower()
-        if text in ACTIONS:
-            return ACTIONS.index(text) + 1
-        if text.isascii() and text.isdigit() and MOVE.contains(int(text)):
-            return int(text)
-        return Failure("malformed", f"'{answer[:60]}' is neither 1..9 nor a direction")
+        return read_move(answer)
 
     def show_state(self, environment: World, state: State) -> str:
         """The whole torus: + Good, - Evil, digits the minds (* for several in a cell)."""

@@ -13,6 +13,7 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.torus import collectives
 from allminds.instruments.torus.collectives import Protocol, SharedQLearning
 from allminds.instruments.torus.fast import Compiled, Slots, Walk, Worlds, note_failure
+from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.kernels import groups, learners, shared, singles
 from allminds.instruments.torus.lockstep import Lockstep
 from allminds.instruments.torus.look_up import look_up
@@ -36,16 +37,27 @@ MOST_TABLE_CELLS = 30_000_000  # a learner's table beyond this is left to the pl
 
 def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
     """Compiled where everybody has a kernel, else lock-step, else None for the plain loop."""
-    side, reach = min(tool.torus.rows, tool.torus.cols), tool.settings.range
-    if side < 3 or 2 * reach >= side:  # the neighbourhood meets itself: left to plain Python
+    if meets_itself(tool):
         return None
-    found = [(seat.slots, walk_of(tool, seat.subject)) for seat in line_up.seats]
-    walks = [(slots, walk) for slots, walk in found if walk is not None]
-    if len(walks) == len(found):
-        return Compiled(tool, _together(line_up, walks))
+    walks = walks_of(tool, line_up)
+    if walks is not None:
+        return Compiled(tool, walks)
     if any(seat.subject.group or seat.subject.traits.practice for seat in line_up.seats):
         return None
     return Lockstep(tool, line_up, watch)
+
+
+def meets_itself(tool: LambdaStar) -> bool:
+    """Whether a neighbourhood does, on a torus so small: that is left to plain Python."""
+    side = min(tool.torus.rows, tool.torus.cols)
+    return side < 3 or 2 * tool.settings.range >= side
+
+
+def walks_of(tool: LambdaStar, line_up: LineUp) -> list[tuple[tuple[int, ...], Walk]] | None:
+    """How the ways of a line-up are made, if everybody in it has a kernel."""
+    found = [(seat.slots, walk_of(tool, seat.subject)) for seat in line_up.seats]
+    walks = [(slots, walk) for slots, walk in found if walk is not None]
+    return _together(line_up, walks) if len(walks) == len(found) else None
 
 
 def walk_of(tool: LambdaStar, subject: Subject) -> Walk | None:
@@ -105,9 +117,9 @@ def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
     )
 
 
-def _habits(mind: TableLearner, tool: LambdaStar) -> learners.Habits | None:
+def habits_of(mind: TableLearner, torus: Torus, steps: int) -> learners.Habits | None:
     """The kernels' parameters of a learner, unless its table is too large for them."""
-    if tool.torus.cells * tool.settings.iterations * 9 > MOST_TABLE_CELLS:
+    if torus.cells * steps * 9 > MOST_TABLE_CELLS:
         return None
     return learners.Habits(
         isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,
@@ -116,7 +128,7 @@ def _habits(mind: TableLearner, tool: LambdaStar) -> learners.Habits | None:
 
 
 def _table_learner(mind: TableLearner, tool: LambdaStar) -> Walk | None:
-    habits = _habits(mind, tool)
+    habits = habits_of(mind, tool.torus, tool.settings.iterations)
     if habits is None:
         return None
     return _each(
@@ -187,7 +199,7 @@ def _group(kernel: Any, *fields: Any) -> Callable[[Any, LambdaStar], Walk | None
 
 
 def _shared_table(group: SharedQLearning, tool: LambdaStar) -> Walk | None:
-    habits = _habits(group.model, tool)
+    habits = habits_of(group.model, tool.torus, tool.settings.iterations)
     if habits is None:
         return None
 

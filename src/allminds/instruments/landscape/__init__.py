@@ -1,0 +1,13 @@
+"""Fitness landscapes: many local optima and one global one, static or drifting (P4 §6.2).
+
+Read `field` (what a landscape is made of), `environment` (the specification), `minds`,
+`instrument`; `measures` and `drawing` are for what became of a walk, `fast` and `kernels` are the
+quick form of some minds.
+"""
+
+from allminds.instruments.landscape import minds
+from allminds.instruments.landscape.environment import Landscape
+from allminds.instruments.landscape.instrument import FitnessLandscape
+from allminds.instruments.landscape.measures import Measures, measures
+
+__all__ = ["FitnessLandscape", "Landscape", "Measures", "measures", "minds"]

@@ -1,0 +1,116 @@
+"""A walk on a fitness landscape, in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
+
+from allminds.contracts import Discrete
+from allminds.instruments.landscape.field import Hills
+from allminds.instruments.torus.environment import MOVE, View
+from allminds.seeding import Random
+
+Fitness = tuple[float, ...]  # of cells 1, 2, … in reading order
+
+
+class Place(NamedTuple):
+    """Everything there is after `step` steps: the tops of the hills and the minds, as cells."""
+
+    step: int
+    tops: tuple[int, ...]
+    minds: tuple[int, ...]
+
+
+class Forecast(NamedTuple):
+    """What a mind that sees the future is told: the fields at steps 0..ϑ, and their best cells."""
+
+    good: tuple[int, ...]  # the cell of the global optimum
+    fields: tuple[Fitness, ...]
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Minds on a landscape whose hills stand still or, with a chance `drift`, move each step."""
+
+    hills: Hills  # at the start
+    steps: int  # ϑ
+    agents: int
+    reach: int  # of a mind's sight
+    drift: float
+    complexity: Mapping[str, float]
+    score: Literal["mean", "total"] = "mean"
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """Every mind gets the fitness of its own cell, so each is a team of its own."""
+        return tuple((slot,) for slot in range(self.agents))
+
+    @property
+    def actions(self) -> Sequence[Discrete]:
+        """Nine king moves for everyone."""
+        return (MOVE,) * self.agents
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """What every mind is told: the size of the torus and how far it sees."""
+        torus = self.hills.torus
+        return {"rows": torus.rows, "cols": torus.cols, "range": self.reach}
+
+    def field(self, state: Place) -> Fitness:
+        """The fitness of every cell."""
+        return fitness(self.hills, state.tops)
+
+    def reset(self, random: Random) -> Place:
+        """The minds on the first cells of a random permutation, as in Λ*."""
+        cells = list(range(1, self.hills.torus.cells + 1))
+        for place in range(self.agents):
+            other = place + random.below(len(cells) - place, 2 + place)
+            cells[place], cells[other] = cells[other], cells[place]
+        return Place(0, self.hills.tops, tuple(cells[: self.agents]))
+
+    def awaited(self, state: Place) -> tuple[int, ...]:
+        """Everyone, until ϑ steps are made."""
+        return tuple(range(self.agents)) if state.step < self.steps else ()
+
+    def observe(self, state: Place, slot: int) -> View:
+        """The cells round a mind and their fitness."""
+        field = self.field(state)
+        cells = self.hills.torus.around(state.minds[slot], self.reach)
+        return View(cells, tuple(field[cell - 1] for cell in cells))
+
+    def step(
+        self, state: Place, actions: Mapping[int, int], random: Random
+    ) -> tuple[Place, Sequence[float]]:
+        """Minds act, hills drift, and everyone gets the fitness of its own cell."""
+        moved = self.hills.torus.moved
+        minds = tuple(moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds))
+        after = Place(state.step + 1, self._drifted(state.tops, random), minds)
+        field = self.field(after)
+        return after, [field[cell - 1] for cell in minds]
+
+    def secret(self, state: Place, slot: int, random: Random) -> Forecast:  # noqa: ARG002
+        """The fields to come, which no mind can change."""
+        tops = [state.tops]
+        for step in range(1, self.steps + 1):
+            tops.append(self._drifted(tops[-1], random.at(step)))
+        fields = [self.field(state._replace(tops=of)) for of in tops]
+        return Forecast(tuple(of[0] for of in tops), tuple(fields))
+
+    def _drifted(self, tops: tuple[int, ...], random: Random) -> tuple[int, ...]:
+        """Each hill makes a king move with chance `drift`: words 2j and 2j + 1 are hill j's."""
+        if self.drift == 0:
+            return tops
+        return tuple(
+            self.hills.torus.moved(top, 1 + random.below(9, 2 * j + 1))
+            if random.unit(2 * j) < self.drift
+            else top
+            for j, top in enumerate(tops)
+        )
+
+
+@lru_cache(maxsize=256)
+def fitness(hills: Hills, tops: tuple[int, ...]) -> Fitness:
+    """The field of some hills with their tops moved, cell by cell; the last are remembered."""
+    return tuple(replace(hills, tops=tops).field.ravel().tolist())

@@ -1,0 +1,179 @@
+"""A fitness landscape: hills of different heights on a torus, one of them the highest.
+
+The land is the upper hull of its hills. The hill in cell c of height h adds h · (1 + d²/w²)⁻² in a
+cell at distance d from c, and the land is the largest of these. Whoever is not on a hilltop has
+higher ground next to it (one step toward the top of the hill it is on), so the local optima are
+tops of hills and nothing else, and the global one is the top of the highest hill, whatever the
+others do. Distance is Euclidean round the torus: with it, ground rises in one direction and not
+in three.
+
+The fitness is the land as seen from the sea: a cell above sea level counts its height as a share of
+the highest one's, a cell below its depth as a share of the deepest's. Sea level is where all
+heights and depths cancel out. So fitness runs from -1 to 1, a mind that moves by lot expects 0 at
+every step, as in Λ*, and what is higher is fitter, as before.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.errors import Error
+from allminds.instruments.torus.arrays import neighbours
+from allminds.instruments.torus.grid import Torus
+from allminds.instruments.torus.sight import STAY
+from allminds.seeding import Random
+
+Field = NDArray[np.float64]  # [row, column]
+
+SHARE = 0.3  # of the land that lies on hills: π w² · hills / cells
+LOWEST, HIGHEST = 0.2, 0.9  # heights of all hills but the highest, which is 1
+APART = 3  # king moves between two tops, at the least
+ROOM = 20  # cells for each hill, at the least
+ATTEMPTS = 1000
+
+
+@dataclass(frozen=True)
+class Hills:
+    """What a landscape is made of: the highest hill is the first, of height 1."""
+
+    torus: Torus
+    heights: tuple[float, ...]
+    tops: tuple[int, ...]  # cells
+
+    @property
+    def land(self) -> Field:
+        """The upper hull of the hills."""
+        rows, cols = self.torus.rows, self.torus.cols
+        slope = hill(self.torus, len(self.heights))
+        land = np.zeros((rows, cols))
+        for height, top in zip(self.heights, self.tops, strict=True):
+            row, col = self.torus.place(top)
+            moved = slope[rows - row : 2 * rows - row, cols - col : 2 * cols - col]
+            np.maximum(land, height * moved, out=land)
+        return land
+
+    @property
+    def field(self) -> Field:
+        """The fitness of every cell: mean 0, the global optimum 1, the lowest cell -1."""
+        land = self.land
+        lowest, level = float(land.min()), sea_level(land)
+        return np.where(
+            land > level, (land - level) / (1 - level), (land - level) / (level - lowest)
+        )
+
+
+@lru_cache(maxsize=64)
+def hill(torus: Torus, hills: int) -> Field:
+    """A hill of height 1 in cell 1, as wide as the number of hills leaves room for.
+
+    The torus is laid out twice in both directions, so that a hill in any cell is a part of it.
+    """
+    width = SHARE * torus.cells / (math.pi * hills)  # w²
+    rows, cols = (np.minimum(np.arange(n), n - np.arange(n)) for n in (torus.rows, torus.cols))
+    squared = rows[:, None] ** 2 + cols[None, :] ** 2
+    once: Field = 1 / ((1 + squared / width) * (1 + squared / width))
+    return np.tile(once, (2, 2))
+
+
+def sea_level(land: Field) -> float:
+    """Where heights, as shares of the highest, cancel depths, as shares of the deepest.
+
+    Halved in until there is no number between: heights weigh less the higher the sea, depths more.
+    """
+    heights = sorted(land.ravel().tolist())
+    sums = [0.0, *accumulate(heights)]  # of the lowest 0, 1, 2, … cells
+    lowest, highest = heights[0], heights[-1]
+    low, high = lowest, highest
+    while low < (level := (low + high) / 2) < high:
+        under = bisect(heights, level)
+        depth = under * level - sums[under]
+        height = sums[-1] - sums[under] - (len(heights) - under) * level
+        if height * (level - lowest) > depth * (highest - level):
+            low = level
+        else:
+            high = level
+    return level
+
+
+def most_hills(torus: Torus) -> int:
+    """How many hills there is room for."""
+    return max(1, torus.cells // ROOM)
+
+
+# ---------------------------------------------------------------- drawing one
+
+
+def draw(torus: Torus, hills: int, random: Random) -> Hills:
+    """Hills by lot, drawn again until every one of them is a local optimum of its own.
+
+    Attempt n uses the words of step n: word j places hill j on a uniform cell that is far enough
+    from the tops before it, and word `hills` + j gives it a height. The first is the highest.
+    """
+    for attempt in range(ATTEMPTS):
+        words = random.at(attempt)
+        tops = _places(torus, hills, words)
+        heights = [LOWEST + (HIGHEST - LOWEST) * words.unit(hills + j) for j in range(1, hills)]
+        if tops is not None:
+            found = Hills(torus, (1.0, *heights), tops)
+            if sorted(optima(found.land)) == sorted(tops):
+                return found
+    raise Error(
+        f"no landscape of {hills} hills was found on {torus.rows}x{torus.cols} cells; "
+        "set fewer peaks"
+    )
+
+
+def _places(torus: Torus, hills: int, words: Random) -> tuple[int, ...] | None:
+    """Cells at least `APART` from each other; None if there is no room for the next."""
+    free = list(range(1, torus.cells + 1))
+    tops: list[int] = []
+    for j in range(hills):
+        if not free:
+            return None
+        tops.append(free[words.below(len(free), j)])
+        near = set(torus.around(tops[-1], APART - 1))
+        free = [cell for cell in free if cell not in near]
+    return tuple(tops)
+
+
+# ---------------------------------------------------------------- what is known of one
+
+
+def optima(field: Field) -> list[int]:
+    """The local optima: cells above all eight neighbours."""
+    around = field.ravel()[neighbours(Torus(*field.shape))]
+    at_least = (around >= around[STAY - 1]).sum(axis=0)
+    return [int(cell) + 1 for cell in np.flatnonzero(at_least == 1)]
+
+
+def autocorrelation(field: Field) -> float:
+    """Of the fitness of a cell with that of the cell beside it, along a row or a column.
+
+    Near 1 the land is smooth, near 0 rugged: one step tells nothing of the next.
+    """
+    apart = field - field.mean()
+    beside = (apart * np.roll(apart, 1, 0)).mean() + (apart * np.roll(apart, 1, 1)).mean()
+    return float(beside / 2 / (apart * apart).mean())
+
+
+def basin(field: Field) -> float:
+    """The share of cells from which a hill climber comes to the global optimum.
+
+    It goes to the highest of the nine cells round it, by lot among equals; so the chance of a cell
+    is the mean of those it may go to, and after as many steps as the longest climb all is settled.
+    """
+    cells = neighbours(Torus(*field.shape))
+    around = field.ravel()[cells]
+    best = around == around.max(axis=0)
+    likely = best / best.sum(axis=0)
+    chances, before = (field.ravel() == field.max()).astype(float), None
+    while before is None or (chances != before).any():
+        before, chances = chances, (likely * chances[cells]).sum(axis=0)
+    return float(chances.mean())

@@ -1,0 +1,233 @@
+"""Minds and groups for fitness landscapes, beside those of Λ*, which see and do the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from allminds import registry
+from allminds.contracts import MindBase, Subject, Task, Traits
+from allminds.errors import Error
+from allminds.instruments.torus import collectives, minds
+from allminds.instruments.torus.arrays import neighbours
+from allminds.instruments.torus.environment import View
+from allminds.instruments.torus.grid import MOVES
+from allminds.instruments.torus.minds import torus_of, uniform_best
+from allminds.instruments.torus.sight import STAY, reveal, sight
+from allminds.registry import group, mind
+from allminds.seeding import Random
+
+INSTRUMENT = "landscape"
+TOP = 1.0  # the fitness of the global optimum, whatever the landscape
+
+
+@dataclass
+@mind("annealing", INSTRUMENT)
+class Annealing(MindBase):
+    """Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): worse cells too, at first.
+
+    It looks at a random one of the eight cells round it and goes there if it is better, or else
+    with chance exp(difference / T). T falls evenly from `heat` to 0.
+    """
+
+    heat: float = 0.3
+
+    def __post_init__(self) -> None:
+        """There is no negative heat."""
+        if not self.heat > 0:
+            raise Error(f"annealing: heat must be above 0, not {self.heat:g}")
+
+    def begin(self, task: Task) -> None:
+        """Hot."""
+        self.steps, self.step = task.steps, 0
+
+    def act(self, observation: View, random: Random) -> int:
+        """Perhaps to a neighbour drawn by lot."""
+        heat = self.heat * (1 - self.step / self.steps)
+        self.step += 1
+        move = random.below(8)
+        row, col = MOVES[move if move < STAY - 1 else move + 1]
+        middle, side = len(observation.cells) // 2, math.isqrt(len(observation.cells))
+        there = middle + side * row + col
+        gain = observation.rewards[there] - observation.rewards[middle]
+        if gain > 0 or random.unit(1) < math.exp(gain / heat):
+            return STAY + 3 * row + col
+        return STAY
+
+
+class Map:
+    """What has been seen of a landscape, and when to stop looking.
+
+    Looking ends with its share of the steps, or with the global optimum in sight: there is nothing
+    better than 1.
+    """
+
+    def __init__(self, task: Task, share: float) -> None:
+        self.torus, self.reach = torus_of(task), task.facts["range"]
+        self.left = round(share * task.steps)  # steps to look
+        self.seen = 0  # cells, as bits
+        self.known: dict[int, float] = {}
+
+    def note(self, view: View) -> None:
+        """A mind's sight."""
+        self.seen |= sight(self.torus, view.cell, self.reach)
+        self.known.update(zip(view.cells, view.rewards, strict=True))
+
+    def target(self) -> int | None:
+        """The best cell known, when the time for looking is over; None before."""
+        self.left -= 1
+        best = max(self.known, key=self.known.__getitem__)
+        return best if self.left < 0 or self.known[best] == TOP else None
+
+    def explore(self, cell: int, random: Random) -> int:
+        """The move that shows most, taken as made."""
+        action = reveal(self.torus, self.reach, cell, self.seen, random)
+        self.seen |= sight(self.torus, self.torus.moved(cell, action), self.reach)
+        return action
+
+
+@dataclass
+@mind("explorer", INSTRUMENT)
+class Explorer(MindBase):
+    """First sees as much as it can, then goes to the best cell that it has seen.
+
+    `share` is the part of its steps that it spends on looking, at the most.
+    """
+
+    share: float = 0.4
+
+    def __post_init__(self) -> None:
+        """A share is in [0, 1]."""
+        _check_share("explorer", self.share)
+
+    def begin(self, task: Task) -> None:
+        """Nothing is known yet."""
+        self.map = Map(task, self.share)
+
+    def act(self, observation: View, random: Random) -> int:
+        """To where most is new, or to the best that is known."""
+        self.map.note(observation)
+        target = self.map.target()
+        if target is None:
+            return self.map.explore(observation.cell, random)
+        return self.map.torus.toward(observation.cell, target)
+
+
+@dataclass
+@mind("restarts", INSTRUMENT)
+class Restarts(MindBase):
+    """Climbs, and from a top that is not the highest goes off to climb another.
+
+    It goes off for `stride` steps, to where it sees most that is new; with its share of the steps
+    over it returns to the best top it knows.
+    """
+
+    share: float = 0.4
+    stride: int = 5
+
+    def __post_init__(self) -> None:
+        """A share is in [0, 1], a stride a step at least."""
+        _check_share("restarts", self.share)
+        if self.stride < 1:
+            raise Error(f"restarts: stride must be 1 or more, not {self.stride}")
+
+    def begin(self, task: Task) -> None:
+        """Nothing is known yet."""
+        self.map, self.roaming = Map(task, self.share), 0
+
+    def act(self, observation: View, random: Random) -> int:
+        """Home, off, or up."""
+        self.map.note(observation)
+        target = self.map.target()
+        if target is not None:
+            return self.map.torus.toward(observation.cell, target)
+        self.roaming -= 1
+        on_top = observation.rewards[len(observation.cells) // 2] == max(observation.rewards)
+        if self.roaming < 0 and on_top:
+            self.roaming = self.stride - 1
+        if self.roaming >= 0:
+            return self.map.explore(observation.cell, random)
+        best = observation.cells[uniform_best(observation.rewards, random)]
+        return self.map.torus.toward(observation.cell, best)
+
+
+@dataclass
+@group("scouts", INSTRUMENT)
+class Scouts:
+    """Explorers with one map: each looks where nobody has, then all go to the best cell on it."""
+
+    members: Sequence[Subject] = ()
+    share: float = 0.4
+
+    is_group = True
+    alone = "explorer"
+
+    def __post_init__(self) -> None:
+        """All are explorers."""
+        _check_share("scouts", self.share)
+        if self.members:
+            raise Error("scouts are explorers all of them; leave out the members")
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Nothing is known yet."""
+        self.map = Map(tasks[0], self.share)
+
+    def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """One after the other, each knowing what those before it are about to see."""
+        for view in observations:
+            self.map.note(view)
+        target = self.map.target()
+        if target is None:
+            pairs = zip(observations, random, strict=True)
+            return [self.map.explore(view.cell, words) for view, words in pairs]
+        return [self.map.torus.toward(view.cell, target) for view in observations]
+
+
+def _check_share(name: str, share: float) -> None:
+    if not 0 <= share <= 1:
+        raise Error(f"{name}: share must be in [0, 1], not {share:g}")
+
+
+@mind("optimum", INSTRUMENT)
+class Optimum(MindBase):
+    """The true ceiling: backward induction over the fields to come; first among equals."""
+
+    traits = Traits(deterministic=True, sees="future")
+
+    def begin(self, task: Task) -> None:
+        """Work out the best move for every cell and step."""
+        around = neighbours(torus_of(task))
+        value, plan = np.zeros(around.shape[1]), []
+        for field in reversed(task.secret.fields[1:]):
+            after = (value + field)[around]  # [move, cell]
+            plan.append(after.argmax(axis=0))
+            value = after.max(axis=0)
+        self.plan, self.step = plan[::-1], 0
+
+    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+        """As planned."""
+        self.step += 1
+        return 1 + int(self.plan[self.step - 1][observation.cell - 1])
+
+
+for _name, _maker in {
+    "hill-climber": minds.LocalSearch,
+    "local-search": minds.LocalSearch,  # as the members of groups are called
+    "expert": minds.Expert,  # of the way of Good, which here is the global optimum
+    "q-learning": minds.QLearning,
+    "sarsa": minds.Sarsa,
+    "stigmergy": collectives.Stigmergy,
+    "shared-q-learning": collectives.SharedQLearning,
+    "shared-sarsa": collectives.SharedSarsa,
+    "crowd": collectives.Crowd,
+    "auction": collectives.Auction,
+    "dictator": collectives.Dictator,
+    "tree": collectives.Tree,
+    "imitation": collectives.Imitation,
+    "majority": collectives.Majority,
+    "weighted-majority": collectives.WeightedMajority,
+}.items():
+    registry.mind(_name, INSTRUMENT)(_maker)
