@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from allminds.people.app import create_app
 from allminds.people.app_serve import running
@@ -62,6 +62,20 @@ STUDY: dict[str, Any] = {
 }  # fmt: skip
 
 
+TOGETHER = {"opponent": "person", "exercises": 1, "practice": 0, "check": False, "wait_seconds": 5}
+GAMES: dict[str, Any] = STUDY | {
+    "slug": "games",
+    "title": {"en": "Games for two", "es": "Juegos para dos"},
+    "tests": [
+        TOGETHER | {"instrument": "prisoners-dilemma", "settings": {"steps": 5}},
+        TOGETHER | {"instrument": "matching-pennies", "settings": {"steps": 5}},
+        TOGETHER | {"instrument": "noughts-and-crosses"},
+    ],
+}
+
+BOARDS = {"dilemma": ".payoffs button", "pennies": ".coins", "noughts": ".noughts"}
+
+
 class Tour:
     """Somebody who takes the study, and pictures of what is seen on the way."""
 
@@ -78,6 +92,11 @@ class Tour:
     def screen(self) -> str:
         """Where the session is."""
         return self.page.locator("main").get_attribute("data-screen") or ""
+
+    def reach(self, screen: str) -> None:
+        """Past what asks for nothing, up to a screen."""
+        while self.screen != screen:
+            self.forward()
 
     def take(self) -> None:
         """From the first page to the last."""
@@ -140,6 +159,58 @@ class Tour:
         self.page.context.set_offline(False)
 
 
+class Pair:
+    """Two people who take a study of games at the same time, and pictures on the way."""
+
+    def __init__(self, desk: Page, phone: Page) -> None:
+        self.tours = [Tour(desk, {"room", "dilemma", "noughts", "waiting"}),
+                      Tour(phone, {"dilemma", "pennies", "noughts"}, "-phone")]  # fmt: skip
+
+    def take(self) -> None:
+        """Each in turn does what there is to do; once both are at the end, it is over."""
+        self.tours[0].reach("room")
+        self.tours[0].picture("room")
+        while any(tour.screen != "done" for tour in self.tours):
+            for tour in self.tours:
+                self.move(tour)
+
+    def move(self, tour: Tour) -> None:
+        """One move, or one screen; a page that waits may go on by itself at any moment."""
+        page, screen = tour.page, tour.screen
+        if screen == "exercise":
+            page.wait_for_selector("main[data-open]", state="attached")
+            step = page.locator("main").get_attribute("data-step")
+            if step == "2":
+                tour.picture(self.game(page))
+            page.locator("button.pick, button.coin, button.cell.open").first.click()
+            old = f"main[data-screen=exercise][data-step='{step}']"
+            page.wait_for_selector(old, state="detached")
+            if tour.screen == "waiting":
+                tour.picture("waiting")
+        elif screen in ("waiting", "room"):
+            page.wait_for_timeout(200)
+        elif screen != "done":
+            tour.forward()
+
+    def game(self, page: Page) -> str:
+        """Which of the games is on the screen."""
+        found = [name for name, board in BOARDS.items() if page.locator(board).count()]
+        return found[0]
+
+
+def play_together(browser: Browser, folder: Path) -> None:
+    """The pictures of games."""
+    store = Store(folder / "games.db", create=True)
+    store.add_study(Study.model_validate(GAMES), "docs", 0)
+    links = [secret for _, secret in store.invite(store.study(), ["g-1", "g-2"], 0)]
+    with running(create_app(store)) as url:
+        pages = [browser.new_page(**size) for size in (DESK, PHONE)]
+        for page, link in zip(pages, links, strict=True):
+            page.goto(f"{url}/j/{link}")
+        Pair(*pages).take()
+    store.close()
+
+
 def main() -> None:
     """All pictures."""
     found = os.environ.get("ALLMINDS_CHROMIUM") or shutil.which("chromium")
@@ -168,7 +239,8 @@ def main() -> None:
             page = browser.new_page(**DESK, extra_http_headers={"Authorization": f"Bearer {token}"})
             page.goto(f"{url}/admin")
             Tour(page, {"monitor"}).picture("monitor")
-            browser.close()
+        play_together(browser, Path(folder))
+        browser.close()
         store.close()
 
 

@@ -11,7 +11,37 @@ from studio import Clock, make, study
 
 from allminds.errors import Error
 from allminds.people.store import Store
-from allminds.people.store_tables import Base, EventRow, ParticipantRow, SessionRow, StudyRow
+from allminds.people.store_tables import (
+    Base,
+    EventRow,
+    ExerciseRow,
+    ParticipantRow,
+    SessionRow,
+    StudyRow,
+)
+
+OLD: dict[str, dict[str, object]] = {  # one row of each table, as the first schema had them
+    "study": {
+        "id": 1, "slug": "s", "plan": "{}", "consent_version": "1", "languages": "en", "max_n": 1,
+        "code_version": "0", "admin_hash": "a", "created": 0,
+    },
+    "participant": {
+        "id": 1, "study_id": 1, "number": 0, "invite_hash": "i", "label": "l", "created": 0,
+    },
+    "session": {
+        "id": 1, "participant_id": 1, "token_hash": "t", "seed": 1, "plan": "{}", "lang": "en",
+        "place": 0, "attempts": 0, "again": False, "started": 0, "status": "running",
+        "last_seen": 0,
+    },
+    "exercise": {
+        "id": 1, "session_id": 1, "idx": 0, "place": 2, "test": 0, "kind": "lambda", "seed": 1,
+        "number": 0, "practice": False, "started": 0, "flags": "[]",
+    },
+    "event": {
+        "id": 1, "session_id": 1, "exercise_idx": 0, "step": 0, "kind": "choice", "choice": "2",
+        "server_ts": 0,
+    },
+}  # fmt: skip
 
 
 def test_migrations_make_the_very_tables_that_the_code_uses(where):
@@ -22,9 +52,30 @@ def test_migrations_make_the_very_tables_that_the_code_uses(where):
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-        assert context.get_current_revision() == "0001"
+        assert context.get_current_revision() == "0002"
     store.close()
     Store(where).close()  # a second time there is nothing to do
+
+
+def test_a_database_of_the_first_schema_is_brought_up_to_date(where, monkeypatch):
+    """What people did before there were games was done alone, in slot 0."""
+    from alembic import command
+
+    upgrade = command.upgrade
+    with monkeypatch.context() as patch:
+        patch.setattr(command, "upgrade", lambda config, _head: upgrade(config, "0001"))
+        older = Store(where, create=True)
+    with older.engine.begin() as connection:
+        for table, names in OLD.items():
+            columns, values = ", ".join(names), ", ".join(map(repr, names.values()))
+            connection.execute(text(f'INSERT INTO "{table}" ({columns}) VALUES ({values})'))
+    older.close()
+    store = Store(where)
+    with store.reading() as db:
+        row = db.scalars(select(ExerciseRow)).one()
+        assert (row.kind, row.slot, row.opponent, row.game_id) == ("lambda", 0, None, None)
+        assert db.scalars(select(EventRow)).one().choice == "2"
+    store.close()
 
 
 def test_a_choice_is_there_once_and_notes_as_often_as_they_come(where, clock):

@@ -181,7 +181,10 @@ def export(
 )
 def simulate(
     plan: Annotated[str, typer.Argument(metavar="STUDY", help="STUDY.toml, or its database.")],
-    mind: Annotated[list[str] | None, typer.Option("--mind", "-m", help="Who takes it.")] = None,
+    mind: Annotated[
+        list[str] | None,
+        typer.Option("--mind", "-m", help="Who takes it; two with a comma, where people meet."),
+    ] = None,
     participants: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
     out: Annotated[Path | None, typer.Option(help="A new folder for the export.")] = None,
     database: Annotated[
@@ -194,7 +197,8 @@ def simulate(
     """Let machines take a study through the real interface, before people do.
 
     Nothing is written to the study's own database. The first machine plays as in the runner, so
-    its scores must be the runner's; the others have randomness of their own.
+    its scores must be the runner's; the others have randomness of their own. Where two people play
+    with each other, name both minds ('tit-for-tat, defect'): they sit down as they come.
     """
     _need_web()
     import tempfile

@@ -36,6 +36,7 @@ from allminds.people.security import (
 )
 from allminds.people.sessions import Faces, Render, Screen
 from allminds.people.sessions_desk import NO_SESSION, Desk, device
+from allminds.people.sessions_pair import decide
 from allminds.people.sessions_screens import refused
 from allminds.people.sessions_visit import Act
 from allminds.people.store import Store
@@ -91,6 +92,8 @@ class House:
             "screen": screen.name,
             "exercise": form.get("exercise"),
             "step": form.get("step"),
+            "slot": screen.context.get("slot"),
+            "state": screen.context.get("state"),
         }
         return JSONResponse(body, screen.status)
 
@@ -278,6 +281,13 @@ def _add_routes(app: FastAPI) -> None:
         took, at = number(rt_ms), number(client_ts)
         act: Act = lambda visit: visit.choose(exercise, step, choice, took, input, at)  # noqa: E731
         return _done(request, house, session, act)
+
+    @app.post("/partner")
+    def partner(
+        request: Request, house: HouseOf, session: SessionOf, place: Place, answer: Short = ""
+    ) -> Response:
+        """Decide what to do without somebody to play with."""
+        return _done(request, house, session, lambda visit: decide(visit, place, answer))
 
     @app.post("/language")
     def language(

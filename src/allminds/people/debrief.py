@@ -11,12 +11,14 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReady
+from typing import Any
 
 from allminds import registry
 from allminds.blocks import Block
-from allminds.contracts import Instrument, Record
+from allminds.contracts import Instrument, LineUp, Record, Subject
 from allminds.episode import play
 from allminds.people.sessions import MindResult, Role, Screen, TestResult
+from allminds.people.sessions_play import own_side
 from allminds.people.study import Study, stored
 from allminds.watch import Watch
 
@@ -29,7 +31,7 @@ class Machines:
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
         self._at_work = ThreadPoolExecutor(1, thread_name_prefix="debrief")
-        self._played: dict[tuple[str, str, tuple[int, ...]], Future[tuple[Record, ...]]] = {}
+        self._played: dict[tuple[Any, ...], Future[tuple[Record, ...]]] = {}
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -41,25 +43,27 @@ class Machines:
         if study.assignment == "same":
             for test in range(len(study.tests)):
                 for mind, _ in _minds(study, test):
-                    self._ask(study.tool(test), study.seed, mind, study.numbers(test, 0))
+                    slot = study.tests[test].slot
+                    self._ask(study, test, slot, mind, study.numbers(test, 0))
 
     def results(self, screen: Screen) -> list[TestResult]:
         """What the last screen shows."""
         study = stored(screen.plan)
         until = time.monotonic() + self.patience
         return [
-            self._result(study, test, records, until) for test, records in enumerate(screen.records)
+            self._result(study, test, screen.slots.get(test, 0), records, until)
+            for test, records in enumerate(screen.records)
         ]
 
     def _result(
-        self, study: Study, test: int, records: Sequence[Record], until: float
+        self, study: Study, test: int, slot: int, records: Sequence[Record], until: float
     ) -> TestResult:
         tool = study.tool(test)
-        done = [record for record in records if record.status == ("ok",)]
+        done = [record for record in records if set(record.status) == {"ok"}]
         taken = list(records) if tool.adaptive else done  # an adaptive test is one whole
         minds: list[MindResult] = []
         for mind, role in _minds(study, test) if done else []:
-            asked = self._ask(tool, study.seed, mind, [record.index for record in taken])
+            asked = self._ask(study, test, slot, mind, [record.index for record in taken])
             try:
                 played = [
                     record
@@ -76,21 +80,24 @@ class Machines:
             "chance": tool.chance,
             "ceiling": tool.ceiling,
             "minds": minds,
+            "other": study.tests[test].machine if study.tests[test].opponent else "",
         }
 
     def _ask(
-        self, tool: Instrument, seed: int, mind: str, numbers: Sequence[int]
+        self, study: Study, test: int, slot: int, mind: str, numbers: Sequence[int]
     ) -> list[Future[tuple[Record, ...]]]:
         """Exercises are asked for one by one, those of an adaptive test together."""
+        tool = study.tool(test)
         parts = [tuple(numbers)] if tool.adaptive else [(number,) for number in numbers]
-        prefix = registry.exercise_prefix(tool, seed)
+        prefix = registry.exercise_prefix(tool, study.seed)
+        who = (mind, slot, study.tests[test].machine)
         with self._lock:
             for part in parts:
-                if (prefix, mind, part) not in self._played:
-                    self._played[prefix, mind, part] = self._at_work.submit(
-                        _played, tool, seed, mind, part
+                if (prefix, who, part) not in self._played:
+                    self._played[prefix, who, part] = self._at_work.submit(
+                        _played, study, test, slot, mind, part
                     )
-            return [self._played[prefix, mind, part] for part in parts]
+            return [self._played[prefix, who, part] for part in parts]
 
 
 def _minds(study: Study, test: int) -> list[tuple[str, Role]]:
@@ -102,13 +109,23 @@ def _minds(study: Study, test: int) -> list[tuple[str, Role]]:
     return list({mind: (mind, role) for mind, role in reversed(named)}.values())[::-1]
 
 
-def _played(tool: Instrument, seed: int, mind: str, numbers: Sequence[int]) -> tuple[Record, ...]:
+def _played(
+    study: Study, test: int, slot: int, mind: str, numbers: Sequence[int]
+) -> tuple[Record, ...]:
+    tool = study.tool(test)
     line_up = registry.line_up(mind, tool)
+    if study.tests[test].opponent:
+        line_up = against(registry.subject(mind, tool), study.machine(test), slot)
     made: list[Record] = []
     for number in numbers:
-        exercise = tool.exercise(seed, number, made if tool.adaptive else ())
+        exercise = tool.exercise(study.seed, number, made if tool.adaptive else ())
         made.append(play(exercise, line_up, Watch(0)))
-    return tuple(made)
+    return tuple(own_side(record, slot) for record in made)
+
+
+def against(mind: Subject, other: Subject, slot: int) -> LineUp:
+    """A mind in a slot of a game for two, and another in the other slot."""
+    return LineUp.of([mind, other] if slot == 0 else [other, mind], 2)
 
 
 def score(tool: Instrument, records: Sequence[Record]) -> float | None:

@@ -13,22 +13,24 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, case, or_, select
 from sqlalchemy.orm import Session
 
 from allminds import registry
 from allminds.errors import Error
 from allminds.people.monitor import behaviours, iso
-from allminds.people.sessions import Faces, Step
-from allminds.people.sessions_play import Replays, fingerprint, grouped
+from allminds.people.sessions import Faces
+from allminds.people.sessions_play import DONE, Replays, Table, again, fingerprint, grouped
 from allminds.people.store_tables import (
     ConsentRow,
     EventRow,
     ExerciseRow,
+    GameRow,
     ParticipantRow,
     SessionRow,
     StudyRow,
 )
+from allminds.people.study import PERSON
 from allminds.people.study_course import Course, course
 
 Lines = Callable[[Session, StudyRow, Faces, bool], Iterator[str]]
@@ -36,7 +38,7 @@ Lines = Callable[[Session, StudyRow, Faces, bool], Iterator[str]]
 COLUMNS = (
     "study", "label", "session", "status", "language", "exercise", "instrument", "test", "idx",
     "practice", "flags", "step", "choice", "action", "reward", "correct", "rt_ms", "input",
-    "reloaded", "client_ts", "server_time", "observation_hash",
+    "reloaded", "client_ts", "server_time", "observation_hash", "slot", "opponent", "game",
 )  # fmt: skip
 _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follows for a formula
 
@@ -54,11 +56,25 @@ def choices_csv(
     for participant, session in _sessions(db, study):
         exercises = {row.idx: row for row in _exercises(db, session)}
         plan = course(session.plan, faces)
+        later = _later(db, session, plan, exercises)
         for event in db.scalars(_events(session).where(EventRow.kind == "choice")):
             rows += 1
             found = _choice(study, participant, session, exercises, event, plan)
+            found["reward"] = later.get((found["idx"], found["step"]), found["reward"])
             yield _csv_line([found[name] for name in columns])
     yield _csv_line(["#rows", rows])
+
+
+def _later(
+    db: Session, session: SessionRow, plan: Course, exercises: Mapping[int, ExerciseRow]
+) -> dict[tuple[int, int], float]:
+    """Rewards that were not known when a choice was made, since another person was to move."""
+    games = [row for row in exercises.values() if row.game_id is not None]
+    if not games:
+        return {}
+    replays, _ = _replayed(db, session, plan, list(exercises.values()))
+    steps = {row.idx: replays.steps(row) for row in games}
+    return {(idx, k): step.reward for idx, made in steps.items() for k, step in enumerate(made)}
 
 
 def _choice(
@@ -90,6 +106,9 @@ def _choice(
         "client_ts": event.client_ts,
         "server_time": iso_ms(event.server_ts),
         "observation_hash": event.observation_hash,
+        "slot": row.slot,
+        "opponent": row.opponent,
+        "game": row.game_id,
     }
 
 
@@ -180,14 +199,16 @@ def results(
     for participant, session in _sessions(db, study):
         plan = course(session.plan, faces)
         exercises = _exercises(db, session)
-        choices = grouped(list(db.scalars(_events(session).where(EventRow.kind == "choice"))))
-        replays = Replays(plan, exercises, lambda idx, of=choices: of.get(idx, []))  # type: ignore[misc]
+        partners = _partners(db, session)
+        replays, done = _replayed(db, session, plan, exercises)
         for row in exercises:
             if row.practice or (row.finished is None and session.status == "running"):
                 continue
-            check_replay(study, row, replays.steps(row), choices.get(row.idx, []))
+            check_replay(study, row, replays.fresh(row), done.get(row.idx, []))
             record = replays.record(row)
             tool = plan.tool(row.test)
+            who = "people" if pooled else f"person/{participant.label}"
+            partner = "people" if pooled else partners.get(row.game_id or 0, "")
             yield {
                 "exercise": record.exercise,
                 "instrument": tool.name,
@@ -195,28 +216,64 @@ def results(
                 "seed": row.seed,
                 "index": row.number,
                 **record.complexity,
-                "mind": "people" if pooled else f"person/{participant.label}",
+                "line_up": _line_up(row, who, partner),
+                "mind": who,
                 **({"repeat": participant.number} if pooled else {}),
                 "person": participant.label,
                 "kind": "person",
+                "slot": row.slot,
+                "team": _team(replays.table(row).episode.environment.teams, row.slot),
+                **({"game": row.game_id} if row.game_id is not None else {}),
                 "steps": record.steps,
-                "score": record.score[0],
-                "learning": record.learning[0],
-                "status": record.status[0],
+                "score": record.score[row.slot],
+                "learning": record.learning[row.slot],
+                "status": record.status[row.slot],
                 "reason": record.reason,
             }
 
 
-def check_replay(
-    study: StudyRow, row: ExerciseRow, steps: Sequence[Step], choices: Sequence[EventRow]
-) -> None:
+def _replayed(
+    db: Session, session: SessionRow, plan: Course, exercises: Sequence[ExerciseRow]
+) -> tuple[Replays, Mapping[int, list[EventRow]]]:
+    """The exercises of a session to be replayed, and what was done in them."""
+    done = grouped(list(db.scalars(_events(session).where(EventRow.kind.in_(DONE)))))
+    return Replays(plan, exercises, lambda idx: done.get(idx, [])), done
+
+
+def _partners(db: Session, session: SessionRow) -> dict[int, str]:
+    """Who had the other slot, by game; those who withdrew have no name."""
+    other = case((GameRow.first_id == session.id, GameRow.second_id), else_=GameRow.first_id)
+    query = (
+        select(GameRow.id, ParticipantRow.label, ParticipantRow.withdrawn_at)
+        .join(SessionRow, SessionRow.id == other)
+        .join(ParticipantRow, ParticipantRow.id == SessionRow.participant_id)
+        .where(or_(GameRow.first_id == session.id, GameRow.second_id == session.id))
+    )
+    rows = db.execute(query)
+    return {game: f"person/{label}" if gone is None else PERSON for game, label, gone in rows}
+
+
+def _line_up(row: ExerciseRow, who: str, partner: str) -> str:
+    """Everybody in slot order, as the runner names a line-up."""
+    if row.opponent is None:
+        return who
+    other = row.opponent if row.game_id is None else partner
+    return ", ".join([who, other] if row.slot == 0 else [other, who])
+
+
+def _team(teams: Sequence[Sequence[int]], slot: int) -> int:
+    return next(number for number, team in enumerate(teams) if slot in team)
+
+
+def check_replay(study: StudyRow, row: ExerciseRow, table: Table, done: Sequence[EventRow]) -> None:
     """A replay shows and gives what the person saw and got, or its score would be another's."""
-    again = [(fingerprint(step.observation), step.reward) for step in steps]
-    if again != [(event.observation_hash, event.reward) for event in choices]:
-        raise Error(
-            f"exercise {row.number} of {row.kind} in session {row.session_id} does not replay: it "
-            f"was played with allminds {study.code_version}, so export it with that version"
-        )
+    for event in done:
+        seen = fingerprint(table.episode.waiting[row.slot]) if event.kind == "choice" else None
+        if (seen, again(table, event)) != (event.observation_hash, event.reward):
+            raise Error(
+                f"exercise {row.number} of {row.kind} in session {row.session_id} does not replay: "
+                f"it was played with allminds {study.code_version}, so export it with that version"
+            )
 
 
 def _sessions(db: Session, study: StudyRow) -> list[tuple[ParticipantRow, SessionRow]]:

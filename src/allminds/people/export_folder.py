@@ -102,6 +102,10 @@ def parity(study: Study) -> list[str]:
         "People were given practice and instructions; a program's rehearsals are in its traits.",
         "Time was free and is recorded, not scored.",
     ]
+    if any(given.opponent for given in study.tests):
+        said.append(
+            "In games people saw what each got as numbers, and letters for the names of actions."
+        )
     gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
     if study.resume.policy in gaps:
         said.append(f"Exercises with a long gap were {gaps[study.resume.policy]}.")

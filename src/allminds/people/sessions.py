@@ -4,6 +4,9 @@ A session walks through screens in the order that its study sets:
 
     join · consent · per test: instructions · check · practice · exercises with pauses · done
 
+Before a game between two people comes a room to wait in, and while the other is to move the screen
+`waiting` is the exercise without its form.
+
 `Screen` names one of them and holds its context, which `screens.render(name, language, **context)`
 turns into a page. What a person sent is taken by `sessions_visit`, the exercise that is being
 played is a replay of its choices (`sessions_play`), and `sessions_gaps` has the resume rules.
@@ -22,11 +25,13 @@ from allminds.contracts import Failure, Instrument, Record
 from allminds.seeding import Random
 
 ScreenName = Literal[
-    "join", "consent", "instructions", "check", "exercise", "between", "done", "withdrawn",
+    "join", "consent", "instructions", "check", "exercise", "waiting", "room",
+    "between", "done", "withdrawn",
     "closed", "error", "monitor",
 ]  # fmt: skip
 Sign = Literal[-1, 0, 1]
 Role = Literal["floor", "mind", "ceiling"]
+Waiting = Literal["waiting", "offer", "left", "away"]  # left: the other; away: oneself
 
 
 # ---------------------------------------------------------------- an instrument on the screen
@@ -78,7 +83,7 @@ class Face(Protocol):
         ...
 
 
-Faces = Callable[[Instrument], Face]  # where faces come from
+Faces = Callable[[Instrument, int], Face]  # where faces come from: an instrument, the person's slot
 
 
 class Render(Protocol):
@@ -149,6 +154,16 @@ class CheckScreen(Common):
     attempt: int  # from 1
 
 
+class Room(Common):
+    """Nobody to play with, yet or any more. POST /partner: place, answer (one of `offers`)."""
+
+    form: dict[str, Any]  # place
+    state: Waiting
+    offers: list[str]  # machine, wait, skipped
+    seconds: int  # until there is an offer
+    more: bool  # whether exercises of this test are to come
+
+
 class ExerciseScreen(Common):
     """POST /choice: exercise, step, choice, rt_ms, input. POST /note: kind, ms (see `NOTES`)."""
 
@@ -164,6 +179,8 @@ class ExerciseScreen(Common):
     practice: bool
     reward: Sign | None  # sign of the last reward in this exercise
     number: float | None  # the reward itself, where the study shows numbers
+    slot: int  # of the person, in a game
+    mine: str  # what was chosen, while another person's choice is missing
 
 
 class Between(Common):
@@ -179,6 +196,7 @@ class Between(Common):
     reward: Sign | None
     number: float | None
     rest: bool  # a break without news
+    view: dict[str, Any] | None  # of a game: how it ended
 
 
 class MindResult(TypedDict):
@@ -198,6 +216,7 @@ class TestResult(TypedDict):
     chance: float
     ceiling: float
     minds: list[MindResult]
+    other: str  # the mind that programs played with, in a game
 
 
 class Done(Common):
@@ -244,6 +263,7 @@ class Screen:
     context: Mapping[str, Any] = field(default_factory=dict)
     status: int = 200
     records: tuple[tuple[Record, ...], ...] = ()  # of each test, at the end: for the debrief
+    slots: Mapping[int, int] = field(default_factory=dict)  # of the person, by test
     plan: str = ""  # of the study, at the end
 
 

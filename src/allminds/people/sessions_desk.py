@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from allminds.people.security import form_token, hashed, new_token
 from allminds.people.sessions import Faces, Join, Screen
+from allminds.people.sessions_pair import catch_up
 from allminds.people.sessions_screens import closed, common, present, refused
 from allminds.people.sessions_visit import Act, find, open_now
 from allminds.people.store import Store, add_participant
@@ -46,8 +47,10 @@ class Desk:
             if visit is None:
                 return NO_SESSION
             visit.arrive(hashed(token))
+            catch_up(visit)
             if act is not None and visit.running:
                 act(visit)
+                catch_up(visit)
             screen = present(visit, form_token(token)) if show else None
             visit.row.last_seen = now
         return screen

@@ -14,15 +14,19 @@ from allminds.people.sessions import (
     Consent,
     Done,
     ExerciseScreen,
+    Face,
     Instructions,
     Question,
     Refused,
+    Room,
     Screen,
+    Waiting,
     sign,
 )
+from allminds.people.sessions_pair import offers
 from allminds.people.sessions_visit import Visit
-from allminds.people.store_tables import StudyRow
-from allminds.people.study import QUESTIONS, Study
+from allminds.people.store_tables import ExerciseRow, StudyRow
+from allminds.people.study import PERSON, QUESTIONS, Study
 from allminds.people.study_course import SCREEN
 from allminds.seeding import Random, key
 
@@ -76,6 +80,13 @@ def _form(visit: Visit) -> dict[str, Any]:
     return {"place": visit.row.place}
 
 
+def _told(visit: Visit, face: Face) -> dict[str, Any]:
+    """What is said of a test, and of the other player if it is a game."""
+    given = visit.study.tests[visit.place.test]
+    other = given.opponent and (PERSON if given.opponent == PERSON else "machine")
+    return face.told() | {"other": other, "move_seconds": given.move_seconds}
+
+
 def _consent(visit: Visit, shared: Common) -> Screen:
     study = visit.study
     context: Consent = {
@@ -96,7 +107,7 @@ def _instructions(visit: Visit, shared: Common) -> Screen:
         **shared,
         "form": _form(visit),
         "face": given.instrument,
-        "told": visit.course.face(test).told(),
+        "told": _told(visit, visit.course.face(test)),
         "practice": 0 if visit.row.again else given.practice,
         "exercises": visit.study.count(test),
         "again": visit.row.again,
@@ -113,7 +124,7 @@ def _check(visit: Visit, shared: Common) -> Screen:
         **shared,
         "form": _form(visit),
         "face": visit.study.tests[test].instrument,
-        "told": face.told(),
+        "told": _told(visit, face),
         "questions": [Question(name=one.name, options=list(one.options)) for one in face.checks],
         "wrong": [one.name for one in face.checks if told and told.get(one.name) != one.right],
         "given": told,
@@ -123,31 +134,61 @@ def _check(visit: Visit, shared: Common) -> Screen:
 
 
 def _exercise(visit: Visit, shared: Common) -> Screen:
+    if visit.alone:
+        return _room(visit, shared)
     place, row = visit.place, visit.exercise()
-    episode, steps = visit.replays.episode(row), visit.replays.steps(row)
-    visit.showing(row, len(steps))
-    face = visit.course.face(place.test, place.practice)
-    seen = episode.waiting[0]
+    table = visit.replays.table(row)
+    steps = table.steps
+    if table.to_move:
+        visit.showing(row, len(table.made))
+    face = visit.course.face(place.test, place.practice, row.slot)
+    seen = table.episode.observe(row.slot)
     before = steps[-1] if steps else None
     number, numbers = visit.course.progress(place)
-    # its own order and signs for everybody, and the same whenever the page is painted
-    shuffle = Random(key(visit.row.seed, (visit.row.id << 16) + row.idx, SCREEN))
     context: ExerciseScreen = {
         **shared,
-        "form": {"exercise": row.idx, "step": len(steps)},
+        "form": {"exercise": row.idx, "step": len(table.made)},
         "face": row.kind,
-        "told": face.told(),
-        "view": face.view(seen, before, shuffle),
-        "choices": list(face.choices(seen)),
+        "told": _told(visit, face),
+        "view": face.view(seen, before, _shuffle(visit, row)),
+        "choices": list(face.choices(seen)) if table.to_move else [],
         "exercise": number,
         "exercises": numbers,
         "move": len(steps) + 1,
-        "moves": episode.environment.steps,
+        "moves": table.episode.environment.steps,
         "practice": place.practice,
         "reward": None if before is None else sign(before.reward),
         "number": before.reward if before is not None and visit.study.show_numbers else None,
+        "slot": row.slot,
+        "mine": "" if table.to_move or len(table.made) == len(steps) else table.made[-1][1],
     }
-    return Screen("exercise", context)
+    return Screen("exercise" if table.to_move else "waiting", context)
+
+
+def _room(visit: Visit, shared: Common) -> Screen:
+    """Waiting for somebody to play with, or told that there is nobody any more."""
+    given, game = visit.study.tests[visit.place.test], visit.game
+    offered = offers(visit)
+    state: Waiting = "offer" if offered else "waiting"
+    if game is not None and visit.alone:
+        mine = 0 if game.first_id == visit.row.id else 1
+        state = "away" if game.left_by == mine else "left"
+    following = visit.course.places[visit.row.place + 1 :]
+    context: Room = {
+        **shared,
+        "form": _form(visit),
+        "state": state,
+        "offers": offered,
+        "seconds": given.wait_seconds,
+        "more": visit.open_or_over() is None
+        or any(p.kind == "exercise" and p.test == visit.place.test for p in following),
+    }
+    return Screen("room", context)
+
+
+def _shuffle(visit: Visit, row: ExerciseRow) -> Random:
+    """Its own order and signs for everybody, and the same whenever the page is painted."""
+    return Random(key(visit.row.seed, (visit.row.id << 16) + row.idx, SCREEN))
 
 
 def _between(visit: Visit, shared: Common) -> Screen:
@@ -155,13 +196,18 @@ def _between(visit: Visit, shared: Common) -> Screen:
     row = next(r for r in reversed(visit.exercises) if r.place < visit.row.place)
     number, numbers = visit.course.progress(place)
     following = visit.course.places[visit.row.place + 1]
-    steps = visit.replays.steps(row)
+    table = visit.replays.table(row)
+    steps = table.steps
     reward = None if place.rest or not steps else steps[-1].reward
+    face = visit.course.face(place.test, place.practice, row.slot)
+    view = None
+    if row.opponent and steps:
+        view = face.view(table.episode.observe(row.slot), steps[-1], _shuffle(visit, row))
     context: Between = {
         **shared,
         "form": _form(visit),
         "face": row.kind,
-        "told": visit.course.face(place.test, place.practice).told(),
+        "told": _told(visit, face),
         "exercise": number,
         "exercises": numbers,
         "practice": place.practice,
@@ -169,6 +215,7 @@ def _between(visit: Visit, shared: Common) -> Screen:
         "reward": None if reward is None else sign(reward),
         "number": reward if visit.study.show_numbers else None,
         "rest": place.rest,
+        "view": view,
     }
     return Screen("between", context)
 
@@ -183,10 +230,11 @@ def _done(visit: Visit, shared: Common) -> Screen:
         "redirect": study.completion_url,
         "results": [],  # filled outside the transaction, for programs take their time
     }
-    return Screen("done", context, records=visit.records(), plan=visit.row.plan)
+    slots = {row.test: row.slot for row in visit.exercises if not row.practice}
+    return Screen("done", context, records=visit.records(), slots=slots, plan=visit.row.plan)
 
 
 _OF = {
-    "consent": _consent, "instructions": _instructions, "check": _check, "exercise": _exercise,
-    "between": _between, "done": _done,
+    "consent": _consent, "instructions": _instructions, "check": _check, "room": _room,
+    "exercise": _exercise, "between": _between, "done": _done,
 }  # fmt: skip

@@ -6,24 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
 from allminds.people import sessions_gaps as gaps
 from allminds.people.security import hashed
 from allminds.people.sessions import Faces
-from allminds.people.sessions_play import Replays, fingerprint
-from allminds.people.store import forget
+from allminds.people.sessions_play import DONE, Replays, fingerprint, own_side
+from allminds.people.store import forget, part
 from allminds.people.store_tables import (
     ConsentRow,
     EventRow,
     ExerciseRow,
+    GameRow,
     ParticipantRow,
     SessionRow,
     StudyRow,
 )
-from allminds.people.study import QUESTIONS
+from allminds.people.study import PERSON, QUESTIONS
 from allminds.people.study_course import Course, Place, course
 
 INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
@@ -45,6 +46,7 @@ class Visit:
         self.course: Course = course(row.plan, faces)
         self.study = self.course.study
         self._read: dict[int, list[EventRow]] = {}
+        self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
 
     # ------------------------------------------------------------ where it is
 
@@ -67,25 +69,30 @@ class Visit:
     @cached_property
     def replays(self) -> Replays:
         """What came of them."""
-        return Replays(self.course, self.exercises, self._choices)
+        return Replays(self.course, self.exercises, self._done)
 
-    def _choices(self, idx: int) -> Sequence[EventRow]:
-        """The choices in an exercise when this visit began."""
+    def _done(self, idx: int) -> Sequence[EventRow]:
+        """What had been done in an exercise when this visit began."""
         if idx not in self._read:
             query = select(EventRow).where(
                 EventRow.session_id == self.row.id,
                 EventRow.exercise_idx == idx,
-                EventRow.kind == "choice",
+                EventRow.kind.in_(DONE),
             )
-            self._read[idx] = list(self.db.scalars(query.order_by(EventRow.step)))
+            self._read[idx] = list(self.db.scalars(query.order_by(EventRow.id)))
         return self._read[idx]
 
-    def exercise(self) -> ExerciseRow:
-        """The exercise of this place; begun now if it was not."""
+    def open_exercise(self) -> ExerciseRow | None:
+        """The exercise of this place, if it was begun and is not over."""
         for row in reversed(self.exercises):
             if row.place == self.row.place and row.finished is None:
                 return row
-        return self._begin(self.course.number(self.place, self.participant.number))
+        return None
+
+    def exercise(self) -> ExerciseRow:
+        """The exercise of this place; begun now if it was not."""
+        number = self.course.number(self.place, self.participant.number)
+        return self.open_exercise() or self._begin(number)
 
     def _begin(self, number: int) -> ExerciseRow:
         place = self.place
@@ -94,12 +101,54 @@ class Visit:
             session_id=self.row.id, idx=len(self.exercises), place=self.row.place, test=place.test,
             kind=tool.name, params=tool.settings.model_dump(mode="json"),
             seed=self.course.seed(place.practice), number=number, practice=place.practice,
-            started=self.now, flags=[],
+            started=self.now, flags=[], **self._seat(),
         )  # fmt: skip
         self.db.add(row)
         self.db.flush()
         self.exercises.append(row)
         return row
+
+    def _seat(self) -> dict[str, Any]:
+        """Where the person sits in a game, and who in the other slot."""
+        given = self.study.tests[self.place.test]
+        if not given.opponent:
+            return {}
+        if self.game is None or self.place.practice:
+            return {"slot": given.slot, "opponent": given.machine}
+        if self.game.status == "playing":
+            slot = 0 if self.game.first_id == self.row.id else 1
+            return {"slot": slot, "opponent": PERSON, "game_id": self.game.id}
+        before = self.counted(self.place.test)
+        return {"slot": before[-1].slot if before else given.slot, "opponent": given.machine}
+
+    @property
+    def alone(self) -> bool:
+        """Whether the other person of this game is gone."""
+        left = self.game is not None and self.game.status == "left"
+        return left and self.place.kind == "exercise" and not self.place.practice
+
+    def met(self, row: ExerciseRow) -> int:
+        """How many moves of another person are in an exercise."""
+        query = select(func.count()).select_from(EventRow)
+        mine = (EventRow.session_id == self.row.id) & (EventRow.exercise_idx == row.idx)
+        return self.db.scalar(query.where(mine, EventRow.kind == "met")) or 0
+
+    def waiting_since(self, row: ExerciseRow) -> int:
+        """Since when the person has been there with nothing to do but to wait."""
+        query = select(func.max(EventRow.server_ts)).where(
+            EventRow.session_id == self.row.id, EventRow.exercise_idx == row.idx,
+            EventRow.kind.in_(("choice", "resume")),
+        )  # fmt: skip
+        return self.db.scalar(query) or row.started
+
+    def give_up(self, row: ExerciseRow, flag: str) -> None:
+        """An exercise ends before its time; the person is told before it goes on."""
+        self._flag(row, flag)
+        row.finished = self.now
+
+    def open_or_over(self) -> ExerciseRow | None:
+        """The exercise of this place, if it was begun."""
+        return next((row for row in self.exercises if row.place == self.row.place), None)
 
     # ------------------------------------------------------------ arriving
 
@@ -122,21 +171,23 @@ class Visit:
 
     def _midst(self) -> bool:
         """Between two moves of an exercise."""
-        return any(row.finished is None and self._choices(row.idx) for row in self.exercises)
+        return any(row.finished is None and self._done(row.idx) for row in self.exercises)
 
     def _interrupted(self, meaning: gaps.Meaning, gap: int) -> None:
         row = self.exercise()
-        self.event("resume", row, len(self.replays.steps(row)), payload={"gap_ms": gap})
+        self.event("resume", row, len(self.replays.table(row).made), payload={"gap_ms": gap})
         self._flag(row, "interrupted")
-        if meaning == "replace" and not row.practice:
+        if row.practice or row.game_id is not None:
+            pass  # it does not count, or the other person decides by waiting
+        elif meaning == "replace":
             self._flag(row, "replaced")
             row.finished = self.now
             used = [other.number for other in self.exercises if other.test == row.test]
             self._begin(self.course.fresh(row.test, row.number, used))
-        elif meaning == "void" and not row.practice:
+        elif meaning == "void":
             self._flag(row, "void")
             row.finished = self.now
-            self._advance(early=True)
+            self.advance(early=True)
         self.row.again = self.place.kind == "exercise"
 
     def _leave(self, status: str) -> None:
@@ -144,6 +195,8 @@ class Visit:
             if row.finished is None:
                 self._flag(row, "abandoned")
         self.row.status = status
+        self.db.flush()
+        part(self.db, self.row)
 
     def _flag(self, row: ExerciseRow, flag: str) -> None:
         if flag not in row.flags:
@@ -164,14 +217,14 @@ class Visit:
             )
         )  # fmt: skip
         self.event("consent", payload={"version": version, "language": lang})
-        self._advance()
+        self.advance()
 
     def next(self, place: int) -> None:
         """Go on from instructions or a pause."""
         if self.row.again and place == self.row.place:
             self.row.again = False
         elif self._present(place, "instructions", "between"):
-            self._advance()
+            self.advance()
 
     def check(self, place: int, answers: Mapping[str, str]) -> None:
         """Answer the questions on the instructions; the last attempt goes on in any case."""
@@ -186,38 +239,41 @@ class Visit:
         found = {"test": self.place.test, "attempt": self.row.attempts, "wrong": wrong}
         self.event("check", payload=found | {"told": told})
         if not wrong or self.row.attempts >= given.attempts:
-            self._advance()
+            self.advance()
 
     def choose(
         self, exercise: int, step: int, choice: str, rt_ms: float | None, input_: str,
         client_ts: float | None = None,
     ) -> None:  # fmt: skip
         """Make a move, if it is one of the present step and may be made."""
-        if self.place.kind != "exercise" or self.row.again:
+        if self.place.kind != "exercise" or self.row.again or self.alone:
             return
         row = self.exercise()
-        made = self.replays.steps(row)
-        if (exercise, step) != (row.idx, len(made)):
+        table = self.replays.table(row)
+        if (exercise, step) != (row.idx, len(table.made)) or not table.to_move:
             return
-        episode = self.replays.episode(row)
-        seen = episode.waiting[0]
-        face = self.course.face(row.test, row.practice)
+        seen = table.episode.waiting[row.slot]
+        face = self.course.face(row.test, row.practice, row.slot)
         if choice not in face.choices(seen):
             return
         action = face.action(choice, seen)
         if isinstance(action, Failure):
             return
-        reward = self.replays.play(row, choice, action).reward
-        question = episode.environment.steps == 1
+        reward = table.choose(choice, action)
+        question = table.episode.environment.steps == 1 and not row.opponent
         self.event(
             "choice", row, step, choice=choice, action=action, observation_hash=fingerprint(seen),
-            reward=reward, correct=reward > 0 if question else None, rt_ms=rt_ms,
+            reward=reward, correct=(reward or 0) > 0 if question else None, rt_ms=rt_ms,
             input=input_ if input_ in INPUTS else "other", client_ts=client_ts,
             payload={"reloaded": True} if self._shown_before(row, step) > 1 else None,
         )  # fmt: skip
-        if episode.record is not None:
-            row.score, row.finished = episode.record.score[0], self.now
-            self._advance()
+        if table.over:
+            self.finish(row)
+
+    def finish(self, row: ExerciseRow) -> None:
+        """An exercise is over, and the next screen due."""
+        row.score, row.finished = self.replays.record(row).score[row.slot], self.now
+        self.advance()
 
     def note(self, kind: str, client_ts: float | None) -> None:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
@@ -245,12 +301,22 @@ class Visit:
         """Whether a form is of the screen that is due."""
         return place == self.row.place and self.place.kind in kinds and not self.row.again
 
-    def _advance(self, early: bool = False) -> None:
+    def advance(self, early: bool = False) -> None:
         """The next place; after an exercise that ended early, not its own pause."""
         self.row.place += 1
         if early and self.place.kind == "between":
             self.row.place += 1
-        self.row.attempts, self.row.told = 0, None
+        self._arrived()
+
+    def skip_test(self) -> None:
+        """The first place after this test."""
+        test = self.place.test
+        while self.place.kind != "done" and self.place.test == test:
+            self.row.place += 1
+        self._arrived()
+
+    def _arrived(self) -> None:
+        self.row.attempts, self.row.told, self.game = 0, None, None
         if self.place.kind == "done":
             self.row.status, self.row.finished = "finished", self.now
 
@@ -286,12 +352,16 @@ class Visit:
         self.db.flush()
 
     def records(self) -> tuple[tuple[Record, ...], ...]:
-        """What came of every test, practice left out."""
+        """What came of every test, practice left out, from the person's side."""
         tests = range(len(self.study.tests))
-        counted = [row for row in self.exercises if not row.practice]
         return tuple(
-            tuple(self.replays.record(row) for row in counted if row.test == test) for test in tests
+            tuple(own_side(self.replays.record(row), row.slot) for row in self.counted(test))
+            for test in tests
         )
+
+    def counted(self, test: int) -> list[ExerciseRow]:
+        """The exercises of a test that were begun, practice left out."""
+        return [row for row in self.exercises if row.test == test and not row.practice]
 
 
 def find(db: Session, token: str, faces: Faces, now: int) -> Visit | None:

@@ -23,21 +23,26 @@ from allminds import registry
 from allminds.contracts import Exercise, LineUp, Record, Seat, Subject, Task
 from allminds.episode import Episode, play
 from allminds.errors import Error
+from allminds.names import parse_all
 from allminds.people.app import create_app, now_in_ms
 from allminds.people.app_serve import running
-from allminds.people.debrief import score
+from allminds.people.debrief import against, score
 from allminds.people.export import results
 from allminds.people.export_folder import export_folder
 from allminds.people.faces import face
 from allminds.people.security import COOKIE
+from allminds.people.sessions import Face
+from allminds.people.sessions_play import own_side
 from allminds.people.store import Store
-from allminds.people.study import Study
+from allminds.people.study import PERSON, Study
 from allminds.people.study_course import Course, Place
 from allminds.seeding import Random
 from allminds.watch import Watch
 
 if TYPE_CHECKING:
     import httpx
+
+WAIT = 120  # seconds for another machine
 
 
 @dataclass
@@ -46,7 +51,8 @@ class Taken:
 
     label: str
     number: int
-    records: list[list[Record]]
+    records: list[list[Record]]  # from its own side
+    slots: list[int]  # where it sat, test by test
     seconds: list[float]
 
 
@@ -59,6 +65,7 @@ class Browser:
         self.screen = ""
         self.exercise: int | None = None
         self.step: int | None = None
+        self.slot = 0
         self.form: dict[str, str] = {}
         self.seconds: list[float] = []
 
@@ -76,6 +83,15 @@ class Browser:
         """Send the form of this page with some fields filled in, and read the next."""
         self._read(self._sent("POST", path, {**self.form, **fields}))
 
+    def wait(self, *screens: str) -> None:
+        """Look again until another participant has moved, and this is none of these screens."""
+        until = time.monotonic() + WAIT
+        while self.screen in screens:
+            if time.monotonic() > until:
+                raise Error(f"nobody came or moved for {WAIT} s at the screen {self.screen}")
+            time.sleep(0.02)
+            self._read(self._sent("GET", "/", None))
+
     def _sent(self, method: str, path: str, data: dict[str, str] | None) -> httpx.Response:
         headers = {"Cookie": self.cookie, "Accept": "application/json"}
         start = time.perf_counter()
@@ -88,6 +104,7 @@ class Browser:
     def _read(self, reply: httpx.Response) -> None:
         found = reply.json()
         self.screen, self.exercise, self.step = found["screen"], found["exercise"], found["step"]
+        self.slot = found["slot"] or 0
         reader = _Hidden()
         reader.feed(found["html"])
         self.form = reader.fields
@@ -113,44 +130,49 @@ class AtTheBrowser:
     """A mind whose every action that counts is also made in the browser.
 
     Machine 0 draws the runner's words; the others draw words of their own, or all would be one.
+    In a game between two all draw the runner's, since each plays the other's part along.
     """
 
     def __init__(
-        self, mind: Any, send: Callable[[Episode, Any], None], exercise: Exercise, number: int
+        self, mind: Any, send: Callable[[str], None], face: Face, exercise: Exercise, number: int
     ) -> None:
-        self.mind, self.send, self.exercise, self.number = mind, send, exercise, number
-        self.shadow: Episode | None = None
+        self.mind, self.send, self.face = mind, send, face
+        self.exercise, self.number = exercise, number
+        self.shadow: Episode | None = None  # of one who is alone
+        self.counts = False
         if hasattr(mind, "learn"):
             self.learn = mind.learn
 
     def begin(self, task: Task) -> None:
         """A rehearsal is the mind's own affair; the play that counts is followed in the browser."""
-        self.shadow = None if task.rehearsal else Episode(self.exercise)
+        self.counts = not task.rehearsal
+        self.shadow = Episode(self.exercise) if self.counts and task.slots == 1 else None
         if hasattr(self.mind, "begin"):
             self.mind.begin(task)
 
     def act(self, observation: Any, random: Random) -> Any:
         """The mind's action, sent as well."""
         action = self.mind.act(observation, random.part(self.number) if self.number else random)
+        if self.counts:
+            self.send(choice_for(self.face, observation, self.shadow, action))
         if self.shadow is not None:
-            self.send(self.shadow, action)
             self.shadow.play({0: action})
         return action
 
 
-def choice_for(face: Any, episode: Episode, action: Any) -> str:
+def choice_for(face: Face, seen: Any, episode: Episode | None, action: Any) -> str:
     """What a person would choose to do this: the choice that leads to the same state."""
-    seen = episode.waiting[0]
-    random = episode.random.at(episode.step + 1)
-    wanted = episode.environment.step(episode.state, {0: action}, random)
-    for choice in face.choices(seen):
-        taken = face.action(choice, seen)
-        same: bool = taken == action or (
-            episode.environment.step(episode.state, {0: taken}, random) == wanted
-        )
-        if same:
-            return str(choice)
-    raise Error(f"{episode.exercise.id}: no choice on the screen does what action {action!r} does")
+    choices = {choice: face.action(choice, seen) for choice in face.choices(seen)}
+    for choice, taken in choices.items():
+        if taken == action:
+            return choice
+    if episode is not None:
+        random = episode.random.at(episode.step + 1)
+        wanted = episode.environment.step(episode.state, {0: action}, random)
+        for choice, taken in choices.items():
+            if episode.environment.step(episode.state, {0: taken}, random) == wanted:
+                return choice
+    raise Error(f"no choice on the screen does what action {action!r} does")
 
 
 @dataclass
@@ -162,11 +184,16 @@ class Participant:
     number: int
     minds: Sequence[str]
     records: list[list[Record]] = field(default_factory=list)
+    slots: list[int] = field(default_factory=list)
 
     def take(self) -> list[list[Record]]:
         """All screens, in order."""
         self.records = [[] for _ in self.course.study.tests]
+        self.slots = [given.slot for given in self.course.study.tests]
         for number, place in enumerate(self.course.places[:-1]):
+            self.browser.wait("room", "waiting")
+            if place.kind == "room":
+                continue  # whoever comes second is not even shown it
             if self.browser.screen != place.kind:
                 raise Error(f"screen {number} is {self.browser.screen}, not {place.kind}")
             if place.kind == "consent":
@@ -181,27 +208,39 @@ class Participant:
         return self.records
 
     def _exercise(self, place: Place) -> None:
-        history = self.records[place.test]
-        number = self.course.number(place, self.number)
-        exercise = self.course.exercise(place.test, place.practice, number, history)
-        tool = self.course.tool(place.test, place.practice)
-        face = self.course.face(place.test, place.practice)
+        test, slot = place.test, self.browser.slot
+        exercise = self.course.exercise(
+            test, place.practice, self.course.number(place, self.number), self.records[test]
+        )
+        face = self.course.face(test, place.practice, slot)
+        line_up = seated(self.course, test, self.minds[test], slot, place.practice)
+        (seat,) = (seat for seat in line_up.seats if slot in seat.slots)
+        number = 0 if self.course.study.tests[test].opponent == PERSON else self.number
 
-        def send(shadow: Episode, action: Any) -> None:
-            choice = choice_for(face, shadow, action)
+        def send(choice: str) -> None:
+            self.browser.wait("waiting")
             self.browser.post("/choice", choice=choice, rt_ms="0", input="other")
 
-        subject = registry.line_up(self.minds[place.test], tool).seats[0].subject
-
         def make() -> AtTheBrowser:
-            return AtTheBrowser(subject.make(), send, exercise, self.number)
+            return AtTheBrowser(seat.subject.make(), send, face, exercise, number)
 
-        seated = Subject(subject.name, make, subject.traits)
-        record = play(exercise, LineUp(subject.name, (Seat(seated, (0,)),)), Watch(0))
-        if record.status != ("ok",):
-            raise Error(f"{subject.name} failed {exercise.id}: {record.reason}")
+        mine = Seat(Subject(seat.subject.name, make, seat.subject.traits), (slot,))
+        seats = tuple(mine if one is seat else one for one in line_up.seats)
+        record = play(exercise, LineUp(line_up.name, seats), Watch(0))
+        if set(record.status) != {"ok"}:
+            raise Error(f"{line_up.name} failed {exercise.id}: {record.reason}")
         if not place.practice:
-            history.append(record)
+            self.records[test].append(own_side(record, slot))
+            self.slots[test] = slot
+
+
+def seated(course: Course, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
+    """A mind in its slot and its opponent in the other; where people meet, both are named."""
+    tool, given = course.tool(test, practice), course.study.tests[test]
+    line_up = registry.line_up(mind, tool)
+    if not given.opponent or (given.opponent == PERSON and not practice):
+        return line_up
+    return against(line_up.seats[0].subject, course.study.machine(test, practice), slot)
 
 
 # ---------------------------------------------------------------- the whole study
@@ -212,7 +251,8 @@ def fitting(study: Study, minds: Sequence[str]) -> list[str]:
     found = []
     for test in range(len(study.tests)):
         tool = study.tool(test)
-        mine = [mind for mind in minds if _fits(mind, tool)]
+        meeting = study.tests[test].opponent == PERSON
+        mine = [mind for mind in minds if _fits(mind, tool, meeting)]
         found.append(mine[0] if mine else tool.floor_mind)
     lost = next((mind for mind in minds if mind not in found), None)
     if lost is not None:
@@ -221,8 +261,11 @@ def fitting(study: Study, minds: Sequence[str]) -> list[str]:
     return found
 
 
-def _fits(mind: str, tool: Any) -> bool:
+def _fits(mind: str, tool: Any, meeting: bool) -> bool:
+    """Whether this can take a test; several names only where people meet."""
     try:
+        if len(parse_all(mind)) > 1 and not meeting:
+            return False
         return not registry.line_up(mind, tool).seats[0].subject.group
     except Error:
         return False
@@ -243,36 +286,45 @@ def take_all(
         with httpx.Client(base_url=address, timeout=60) as client:
             browser = Browser(client)
             browser.join(invite)
-            records = Participant(course, browser, number, minds).take()
+            machine = Participant(course, browser, number, minds)
+            records = machine.take()
             if browser.screen != "done":
                 raise Error(f"the course ended at the screen {browser.screen}")
         done += 1
         said(done)
-        return Taken(label, number, records, browser.seconds)
+        return Taken(label, number, records, machine.slots, browser.seconds)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with ThreadPoolExecutor(max(2, jobs)) as pool:  # who waits for another must not hold it up
         return list(pool.map(one, range(len(invites))))
 
 
-def in_the_runner(course: Course, number: int, minds: Sequence[str]) -> list[list[Record]]:
+def in_the_runner(course: Course, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
     """What the same minds make of the same exercises without a browser."""
     found: list[list[Record]] = []
-    for test, mind in enumerate(minds):
-        line_up = registry.line_up(mind, course.tool(test))
+    for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
+        line_up = seated(course, test, mind, slot)
         made: list[Record] = []
         for place in course.places:
             if place.kind == "exercise" and place.test == test and not place.practice:
-                exercise = course.exercise(test, False, course.number(place, number), made)
-                made.append(play(exercise, line_up, Watch(0)))
+                exercise = course.exercise(test, False, course.number(place, taken.number), made)
+                made.append(own_side(play(exercise, line_up, Watch(0)), slot))
         found.append(made)
     return found
 
 
 def roomy(study: Study, participants: int) -> Study:
-    """The study for a trial: as many as are to take it, open now, and without limits of speed."""
+    """The study for a trial: as many as are to take it, open now, and without limits of time."""
+    meeting = any(given.opponent == PERSON for given in study.tests)
+    if meeting and participants % 2:
+        raise Error(
+            f"people meet in '{study.slug}': let an even number take it, not {participants}"
+        )
+    patient = {"wait_seconds": 3600, "move_seconds": 0}
+    tests = [given.model_copy(update=patient) for given in study.tests]
     limits = study.limits.model_copy(update={"choices_per_second": 1e9, "joins_per_minute": 1e9})
     now_open: dict[str, Any] = {"opens": None, "closes": None}
-    return study.model_copy(update={"participants": participants, "limits": limits, **now_open})
+    changes = {"participants": participants, "limits": limits, "tests": tests}
+    return study.model_copy(update=changes | now_open)
 
 
 def simulate(
@@ -298,7 +350,7 @@ def simulate(
         store.close()
     own = {one.label: [r.score[0] for test in one.records for r in test] for one in taken}
     there = {label: [s for who, s in kept if who == f"person/{label}"] for label in own}
-    first = [record for test in in_the_runner(course, 0, chosen) for record in test]
+    first = [record for test in in_the_runner(course, taken[0], chosen) for record in test]
     times = sorted(seconds for one in taken for seconds in one.seconds)
     return {
         "study": trial.slug,

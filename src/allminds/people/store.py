@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, delete, event, func, make_url, select
+from sqlalchemy import Engine, Select, create_engine, delete, event, func, make_url, or_, select
 from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.orm import Session
 
@@ -24,6 +24,7 @@ from allminds.people.store_tables import (
     ConsentRow,
     EventRow,
     ExerciseRow,
+    GameRow,
     ParticipantRow,
     SessionRow,
     StudyRow,
@@ -138,11 +139,12 @@ class Store:
             found = list(db.scalars(query))
             if label is not None and not found:
                 raise Error(f"nobody in '{study.slug}' is labelled '{label}'")
+            ids = [participant.id for participant in found]
+            theirs = select(SessionRow).where(SessionRow.participant_id.in_(ids))
+            sessions = db.scalars(theirs.order_by(SessionRow.id).with_for_update())
+            rows = {row.participant_id: row for row in sessions}  # all, before any of their games
             for participant in found:
-                row = db.scalar(
-                    select(SessionRow).where(SessionRow.participant_id == participant.id)
-                )
-                forget(db, participant, row, now)
+                forget(db, participant, rows.get(participant.id), now)
         return len(found)
 
 
@@ -152,9 +154,25 @@ def forget(db: Session, participant: ParticipantRow, row: SessionRow | None, now
         db.execute(delete(EventRow).where(EventRow.session_id == row.id))
         db.execute(delete(ExerciseRow).where(ExerciseRow.session_id == row.id))
         row.status, row.device, row.told = "withdrawn", None, None
+        db.flush()
+        part(db, row)
     db.execute(delete(ConsentRow).where(ConsentRow.participant_id == participant.id))
     participant.external_id = None
     participant.withdrawn_at = participant.withdrawn_at or now
+
+
+def part(db: Session, row: SessionRow) -> None:
+    """Somebody is gone for good: whoever plays with them will be told."""
+    for game in db.scalars(games_of(row).where(GameRow.status.in_(("waiting", "playing")))):
+        game.left_by = 0 if game.first_id == row.id else 1
+        game.status = "left"
+
+
+def games_of(row: SessionRow) -> Select[GameRow]:
+    """The games of a session, the latest first, to be changed by nobody else meanwhile."""
+    mine = or_(GameRow.first_id == row.id, GameRow.second_id == row.id)
+    query = select(GameRow).where(mine).order_by(GameRow.id.desc())
+    return query.with_for_update().execution_options(populate_existing=True)
 
 
 def add_participant(

@@ -119,6 +119,21 @@ class SessionRow(Base):
     last_seen: Mapped[int] = mapped_column(BigInteger)
 
 
+class GameRow(Base):
+    """Two people in one test, or one who waits for another; the first has slot 0."""
+
+    __tablename__ = "game"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("study.id"), index=True)
+    test: Mapped[int]  # number of the test in the plan
+    first_id: Mapped[int] = mapped_column(ForeignKey("session.id"), index=True)
+    second_id: Mapped[int | None] = mapped_column(ForeignKey("session.id"), index=True)
+    status: Mapped[str] = mapped_column(String(16))  # waiting, playing, left, machine, skipped
+    left_by: Mapped[int | None] = mapped_column(Integer)  # slot of whoever went
+    started: Mapped[int] = mapped_column(BigInteger)  # the waiting; then the play
+
+
 class ExerciseRow(Base):
     """An exercise that was begun. `number` is its index in the instrument's series."""
 
@@ -140,7 +155,10 @@ class ExerciseRow(Base):
     score: Mapped[float | None] = mapped_column(Double)
     flags: Mapped[Any] = mapped_column(
         VALUE, nullable=True
-    )  # interrupted, reloaded, replaced, void
+    )  # interrupted, reloaded, replaced, void, left
+    slot: Mapped[int] = mapped_column(default=0, server_default=text("0"))  # of the person
+    opponent: Mapped[str | None] = mapped_column(String(200))  # "person", or a mind; of a game
+    game_id: Mapped[int | None] = mapped_column(ForeignKey("game.id"))  # with another person
 
 
 class EventRow(Base):
@@ -159,7 +177,7 @@ class EventRow(Base):
     session_id: Mapped[int] = mapped_column(ForeignKey("session.id"))
     exercise_idx: Mapped[int | None]
     step: Mapped[int | None]
-    kind: Mapped[str] = mapped_column(String(16))  # choice, shown, note, resume, consent, check
+    kind: Mapped[str] = mapped_column(String(16))  # choice, met, shown, note, resume, …
     choice: Mapped[str | None] = mapped_column(String(64))
     action: Mapped[Any] = mapped_column(VALUE, nullable=True)
     observation_hash: Mapped[str | None] = mapped_column(String(16))

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Instrument
+from allminds.contracts import Instrument, Subject
 from allminds.errors import Error
 from allminds.settings import Settings, checked
 
@@ -27,6 +27,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left 
     "colour_vision": ("full", "limited", "unsure"),
     "script": ("latin", "other"),
 }
+PERSON = "person"  # as an opponent
 PRACTICE_STREAM = 1 << 62  # added to the seed: practice is never one of the exercises that count
 
 
@@ -45,6 +46,18 @@ class GivenTest(Settings):
     feedback: bool = Field(False, description="after a question, say whether it was right")
     pause_every: int = Field(10, ge=0, description="questions until a rest is offered; 0: none")
     minds: list[str] = Field(default_factory=list, max_length=4, description="in the debrief")
+    opponent: str = Field("", max_length=200, description="of a game: 'person', or a mind")
+    stand_in: str = Field(
+        "random", max_length=200, description="mind for a person who is not there"
+    )
+    slot: int = Field(0, ge=0, le=1, description="of the person, against a machine")
+    wait_seconds: int = Field(120, ge=5, le=3600, description="for a person to play with")
+    move_seconds: int = Field(120, ge=0, le=86_400, description="for a person's move; 0: for ever")
+
+    @property
+    def machine(self) -> str:
+        """The mind in the other slot, where no person is: in practice always."""
+        return self.stand_in if self.opponent == PERSON else self.opponent
 
 
 class ConsentText(Settings):
@@ -146,6 +159,11 @@ class Study(Settings):
         settings = {**given.settings, **given.practice_settings}
         return _tool(given.instrument, json.dumps(settings, sort_keys=True))
 
+    def machine(self, test: int, practice: bool = False) -> Subject:
+        """Who has the other slot of a game, where no person has it."""
+        tool = self.practice_tool(test) if practice else self.tool(test)
+        return _machine(self.tests[test].machine, tool)
+
     def numbers(self, test: int, participant: int) -> list[int]:
         """The exercises of a participant (numbered from 0), by their index in the series."""
         given, count = self.tests[test], self.count(test)
@@ -158,6 +176,11 @@ class Study(Settings):
 @lru_cache(maxsize=256)
 def _tool(name: str, settings: str) -> Instrument:
     return registry.make_instrument(name, json.loads(settings))
+
+
+@lru_cache(maxsize=256)
+def _machine(name: str, tool: Instrument) -> Subject:
+    return registry.subject(name, tool)
 
 
 def _all_of(tool: Instrument) -> int:
@@ -204,8 +227,7 @@ def check(study: Study, where: str) -> None:
     for number, given in enumerate(study.tests):
         here = f"{where}: tests.{number} ({given.instrument})"
         tool = study.tool(number)
-        if tool.slots != 1:
-            raise Error(f"{here} is for {tool.slots} at once; people take it alone, so set 1")
+        _check_opponent(study, number, here)
         _check_count(study, number, here)
         if given.practice and study.practice_tool(number).length is not None:
             raise Error(
@@ -230,6 +252,41 @@ def _check_count(study: Study, number: int, here: str) -> None:
         raise Error(f"{here} has no fresh exercise to replace one by; set resume.policy otherwise")
     if tool.adaptive and (given.shuffled or given.first):
         raise Error(f"{here} is adaptive: its exercises have one order; leave out shuffled, first")
+
+
+def _check_opponent(study: Study, number: int, here: str) -> None:
+    """A test is for one, or it is a game for two and says who the other is."""
+    given, slots = study.tests[number], study.tool(number).slots
+    if slots > 2:
+        raise Error(f"{here} is for {slots} at once; people take tests alone or in twos")
+    if slots == 2 and not given.opponent:
+        raise Error(
+            f"{here} is for 2 at once; name the other: opponent = 'person', or a mind's name"
+        )
+    if slots == 1:
+        if given.opponent:
+            raise Error(f"{here} is for one alone; leave out opponent")
+        return
+    if study.practice_tool(number).slots != 2:
+        raise Error(f"{here} is a game for 2, and so must its practice_settings be")
+    machine = study.machine(number)
+    if machine.group or machine.traits.practice:
+        raise Error(f"{here}: '{machine.name}' must take one slot, and need no rehearsals")
+    if _asked_elsewhere(machine):
+        raise Error(f"{here}: the moves of '{machine.name}' could not be worked out again later")
+    if given.opponent == PERSON and (given.shuffled or study.assignment == "own"):
+        raise Error(
+            f"{here}: two people take the same exercises in one order; leave out shuffled, and set "
+            "assignment = 'same'"
+        )
+
+
+def _asked_elsewhere(machine: Subject) -> bool:
+    """Whether a mind is a person at the terminal, a language model or another program."""
+    from allminds.instruments.social.minds.human import Human
+
+    maker = getattr(machine.make, "func", None)
+    return maker is Human or getattr(maker, "one_at_a_time", False)
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from allminds.contracts import Exercise, Instrument, Record
 from allminds.people.sessions import Face, Faces
-from allminds.people.study import PRACTICE_STREAM, Study, stored
+from allminds.people.study import PERSON, PRACTICE_STREAM, Study, stored
 from allminds.seeding import Random, key
 
 ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
@@ -20,7 +20,7 @@ SCREEN = ORDER + 1  # and what is shuffled on the screen
 class Place:
     """One screen of the course."""
 
-    kind: Literal["consent", "instructions", "check", "exercise", "between", "done"]
+    kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
     test: int = 0
     number: int = 0  # of the exercise in its test, from 0
     practice: bool = False
@@ -50,6 +50,8 @@ class Course:
         for number in range(given.practice):
             found += [Place("exercise", test, number, practice=True)]
             found += [Place("between", test, number, practice=True)]
+        if given.opponent == PERSON:
+            found.append(Place("room", test))
         count = self.study.count(test)
         for number in range(count):
             found.append(Place("exercise", test, number))
@@ -62,7 +64,8 @@ class Course:
 
     def told_after(self, test: int) -> bool:
         """Whether the last reward of an exercise is shown: of a question, only if asked for."""
-        return self.study.tests[test].feedback or self._steps[test] > 1
+        game = bool(self.study.tests[test].opponent)
+        return self.study.tests[test].feedback or game or self._steps[test] > 1
 
     @cached_property
     def _steps(self) -> tuple[int, ...]:
@@ -76,9 +79,9 @@ class Course:
         """The instrument of a test."""
         return self.study.practice_tool(test) if practice else self.study.tool(test)
 
-    def face(self, test: int, practice: bool = False) -> Face:
-        """How it looks."""
-        return _face(self.faces, self.tool(test, practice))
+    def face(self, test: int, practice: bool = False, slot: int = 0) -> Face:
+        """How it looks from a slot."""
+        return _face(self.faces, self.tool(test, practice), slot)
 
     # ------------------------------------------------------------ exercises
 
@@ -142,8 +145,8 @@ def _exercise(tool: Instrument, seed: int, number: int) -> Exercise:
 
 
 @lru_cache(maxsize=256)
-def _face(faces: Faces, tool: Instrument) -> Face:
-    return faces(tool)
+def _face(faces: Faces, tool: Instrument, slot: int) -> Face:
+    return faces(tool, slot)
 
 
 @lru_cache(maxsize=256)

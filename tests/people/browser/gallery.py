@@ -11,6 +11,7 @@ from allminds.episode import Episode
 from allminds.people.faces import face
 from allminds.people.screens import render
 from allminds.people.sessions import Step, sign
+from allminds.people.sessions_play import Table
 from allminds.seeding import Random
 
 STATIC = Path(people.__file__).parent / "static"
@@ -26,6 +27,7 @@ COMMON: dict[str, Any] = {
     "contact": "lab@example.org",
     "form": {"place": 3},
 }
+ALONE = {"other": "", "move_seconds": 0}
 TESTS: dict[str, tuple[str, dict[str, Any], int]] = {
     "lambda-3": ("lambda", {}, 0),
     "lambda-5": ("lambda", {}, 2),
@@ -57,7 +59,7 @@ def exercise(test: str, moves: int = 6) -> dict[str, Any]:
     return COMMON | {
         "form": {"exercise": index, "step": moves},
         "face": name,
-        "told": shown.told(),
+        "told": shown.told() | ALONE,
         "view": shown.view(episode.waiting[0], before, Random(4)),
         "choices": list(shown.choices(episode.waiting[0])),
         "exercise": 3,
@@ -67,7 +69,81 @@ def exercise(test: str, moves: int = 6) -> dict[str, Any]:
         "practice": False,
         "reward": sign(before.reward) if before else None,
         "number": None,
+        "slot": 0,
+        "mine": "",
     }
+
+
+GAMES: dict[str, tuple[str, dict[str, Any], str, int]] = {
+    "dilemma": ("prisoners-dilemma", {}, "tit-for-tat", 0),
+    "scissors": ("rock-paper-scissors", {}, "random", 1),
+    "pennies": ("matching-pennies", {}, "random", 1),
+    "noughts": ("noughts-and-crosses", {}, "random", 0),
+}
+
+
+def seated(test: str, moves: int) -> tuple[dict[str, Any], Table]:
+    """What is said of a game, and the game after some moves against a machine."""
+    name, settings, mind, slot = GAMES[test]
+    tool = registry.make_instrument(name, settings)
+    shown, table = face(tool, slot), Table(tool.exercise(7, 0), slot, registry.subject(mind, tool))
+    for move in range(moves):
+        if not table.over:
+            seen = table.episode.waiting[slot]
+            choice = shown.choices(seen)[-1 - move % 2]
+            table.choose(choice, shown.action(choice, seen))
+    told = shown.told() | {"other": "person", "move_seconds": 60}
+    before = table.steps[-1] if table.steps else None
+    view = shown.view(table.episode.observe(slot), before, Random(4))
+    return {"face": name, "told": told, "view": view}, table
+
+
+def game(test: str, moves: int = 2, mine: str = "") -> dict[str, Any]:
+    """The context of a game, being played or waited in."""
+    about, table = seated(test, moves)
+    seen = table.episode.observe(table.slot)
+    return COMMON | about | {
+        "form": {"exercise": 4, "step": moves},
+        "choices": [] if mine else list(face(*_tool(test)).choices(seen)),
+        "exercise": 3, "exercises": 7, "move": moves + 1,
+        "moves": table.episode.environment.steps, "practice": False,
+        "reward": sign(table.steps[-1].reward) if moves else None, "number": None,
+        "slot": table.slot, "mine": mine,
+    }  # fmt: skip
+
+
+def _tool(test: str) -> tuple[Any, int]:
+    name, settings, _, slot = GAMES[test]
+    return registry.make_instrument(name, settings), slot
+
+
+def games() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The screens of games."""
+    for test in GAMES:
+        tool, slot = _tool(test)
+        for other in ("person", "machine"):
+            about = seated(test, 0)[0]
+            about["told"] = about["told"] | {"other": other}
+            counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
+            yield f"instructions-{test}-{other}", "instructions", COMMON | about | counts
+        wrong = [face(tool, slot).checks[0].name]
+        asked = {"questions": [], "wrong": wrong, "given": {}, "attempt": 2}
+        yield f"check-{test}", "check", COMMON | about | asked
+        yield f"exercise-{test}-start", "exercise", game(test, 0)
+        yield f"exercise-{test}", "exercise", game(test)
+        waiting = game(
+            test, 2, face(tool, slot).choices(seated(test, 2)[1].episode.observe(slot))[0]
+        )
+        yield f"waiting-{test}", "waiting", waiting
+        over = {"exercise": 1, "exercises": 7, "practice": False, "next_practice": False}
+        reward = sign(seated(test, 10)[1].steps[-1].reward)
+        over |= {"reward": reward, "number": None, "rest": False}
+        yield f"between-{test}", "between", COMMON | seated(test, 10)[0] | over
+    offers = {"waiting": [], "offer": ["machine", "wait", "skipped"]}
+    for state in ("waiting", "offer", "left", "away"):
+        answers = offers.get(state, ["machine", "skipped"])
+        room = {"state": state, "offers": answers, "seconds": 120, "more": state != "away"}
+        yield f"room-{state}", "room", COMMON | room
 
 
 def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -92,12 +168,13 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for test in ("lambda-3", "lambda-star", "c-test", "c-test-five", "matrices"):
         name, settings, _ = TESTS[test]
         tool = registry.make_instrument(name, settings)
-        told = COMMON | {"face": name, "told": face(tool).told(), "show_numbers": False}
+        told = COMMON | {"face": name, "told": face(tool).told() | ALONE, "show_numbers": False}
         counts = {"practice": 1, "exercises": 7, "again": test == "matrices"}
         yield f"instructions-{test}", "instructions", told | counts
         wrong = [face(tool).checks[0].name] if test != "lambda-star" else []
         asked = {"questions": [], "wrong": wrong, "given": {"aim": "reward"}, "attempt": 2}
         yield f"check-{test}", "check", told | asked
+    yield from games()
     yield "exercise-start", "exercise", exercise("lambda-5", 0) | {"practice": True}
     for test in TESTS:
         yield f"exercise-{test}", "exercise", exercise(test)
@@ -112,10 +189,13 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         {"mind": "random", "role": "floor", "score": -0.021},
         {"mind": "optimum", "role": "ceiling", "score": 0.83},
     ]
+    alone = {"ceiling": 1.0, "other": ""}
     results = [
-        {"face": "lambda", "exercises": 7, "score": 0.237, "ceiling": 1.0, "minds": minds},
-        {"face": "c-test", "exercises": 9, "score": 0.6, "ceiling": 1.0, "minds": []},
-    ]
+        alone | {"face": "lambda", "exercises": 7, "score": 0.237, "minds": minds},
+        alone | {"face": "c-test", "exercises": 9, "score": 0.6, "minds": []},
+        {"face": "stag-hunt", "exercises": 2, "score": 0.1, "ceiling": 1.0, "minds": minds,
+         "other": "random"},
+    ]  # fmt: skip
     end = {
         "label": "P-17",
         "code": "C1A2B3",
@@ -137,8 +217,9 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 def news(name: str, reward: int | None) -> dict[str, Any]:
     """What a pause says of the last choice."""
-    told = face(registry.make_instrument(name)).told()
-    return {"face": name, "told": told, "reward": reward, "number": None, "rest": False}
+    told = face(registry.make_instrument(name)).told() | ALONE
+    about = {"face": name, "told": told, "view": None}
+    return about | {"reward": reward, "number": None, "rest": False}
 
 
 def answer(route: Any, html: str) -> None:

@@ -21,6 +21,7 @@ from allminds.people.study import Limits, Study
 
 SEED = 918273645  # found nowhere by chance
 LIMITS = {"choices_per_second": 1000, "joins_per_minute": 1000}
+PLAYING = re.compile('data-screen="(exercise|waiting|room)"')
 LAMBDA: dict[str, Any] = {
     "instrument": "lambda",
     "settings": {"form": "general", "cells": 5, "steps": 4},
@@ -83,7 +84,7 @@ class Laboratory:
         """From the link to the first exercise, in this browser but without looking."""
         line, link = page.request, self.link()
         line.post(f"{self.url}/join", form=hidden(line.get(link).text()))
-        while 'data-screen="exercise"' not in (html := line.get(self.url).text()):
+        while not PLAYING.search(html := line.get(self.url).text()):
             agreed = {"accept": "yes"} if 'data-screen="consent"' in html else {}
             path = "consent" if agreed else "next"
             line.post(f"{self.url}/{path}", form=hidden(html) | agreed)
@@ -174,7 +175,7 @@ def asked(page: Page) -> tuple[Question, ...]:
 
 def arrive(page: Page) -> None:
     """By pointer from wherever it is to the next exercise, or to the end."""
-    while screen(page) not in ("exercise", "done"):
+    while screen(page) not in ("exercise", "waiting", "room", "done"):
         forward(page)
 
 

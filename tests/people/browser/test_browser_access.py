@@ -86,6 +86,7 @@ def test_places_on_the_board_do_not_turn_round(new_page: NewPage) -> None:
     page = new_page()
     for picture, selector in (
         ("exercise-lambda-star", ".torus button"),
+        ("exercise-noughts-start", ".noughts button"),
         ("exercise-c-test", ".series b"),
         ("exercise-c-test", ".pad .key"),
         ("exercise-matrices", ".matrix svg"),

@@ -80,7 +80,7 @@ def test_a_view_is_json() -> None:
 def test_a_test_without_a_face() -> None:
     """Says which have one."""
     with pytest.raises(Error, match=r"cannot take .* choose lambda"):
-        face(registry.make_instrument("prisoners-dilemma"))
+        face(registry.make_instrument("public-goods"))
 
 
 # ---------------------------------------------------------------- cells

@@ -50,13 +50,16 @@ class FaceBase(ABC):
         return [Check(one.name, tuple(one.answers), one.right) for one in questions(self.told())]
 
 
-def face(tool: Instrument) -> FaceBase:
-    """The face of an instrument."""
+def face(tool: Instrument, slot: int = 0) -> FaceBase:
+    """The face of an instrument; of a game, as it looks from a slot."""
     from allminds.instruments.cells.instrument import CellsInstrument
     from allminds.instruments.matrices.instrument import Matrices
     from allminds.instruments.series.instrument import CTest
+    from allminds.instruments.social.matrix_games import MatrixGame
+    from allminds.instruments.social.noughts import NoughtsAndCrosses
     from allminds.instruments.torus.instrument import LambdaStar
     from allminds.people.faces.cells import CellsFace
+    from allminds.people.faces.games import NoughtsFace, RoundsFace
     from allminds.people.faces.matrices import MatricesFace
     from allminds.people.faces.series import SeriesFace
     from allminds.people.faces.torus import TorusFace
@@ -69,7 +72,12 @@ def face(tool: Instrument) -> FaceBase:
         return SeriesFace(tool)
     if isinstance(tool, Matrices):
         return MatricesFace(tool)
+    if isinstance(tool, NoughtsAndCrosses):
+        return NoughtsFace(slot)
+    if isinstance(tool, MatrixGame) and tool.slots == 2:
+        return RoundsFace(tool, slot)
     raise Error(
-        f"people cannot take {tool.name} in a browser yet; choose lambda, lambda-star, c-test or "
-        "matrices"
+        f"people cannot take {tool.name} in a browser yet; choose lambda, lambda-star, c-test, "
+        "matrices, prisoners-dilemma, matching-pennies, stag-hunt, rock-paper-scissors or "
+        "noughts-and-crosses"
     )

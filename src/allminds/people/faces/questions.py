@@ -134,10 +134,65 @@ _MATRIX = (
         N_("Exactly one figure fits all rules."),
     ),
 )
+_ROUNDS = (
+    Question(
+        "when",
+        N_("When do you see what the other has chosen?"),
+        {
+            "before": N_("Before I choose"),
+            "after": N_("After both have chosen"),
+            "never": N_("Never"),
+        },
+        "after",
+        N_("Both choose at the same time. Then both see what the other chose."),
+    ),
+    Question(
+        "score",
+        N_("What is your score made of?"),
+        {
+            "both": N_("Of the rewards of both"),
+            "most": N_("Only of whether I get more than the other"),
+            "own": N_("Of my own rewards"),
+        },
+        "own",
+        N_("Your score is made of your own rewards."),
+    ),
+)
+_NOUGHTS = (
+    Question(
+        "win",
+        N_("How do you win?"),
+        {
+            "three": N_("By having three marks in a row first"),
+            "most": N_("By having more marks than the other"),
+            "middle": N_("By having the cell in the middle"),
+        },
+        "three",
+        N_("Three in a row win: across, down or from corner to corner."),
+    ),
+    Question(
+        "begins",
+        N_("Who begins?"),
+        {
+            "x": N_("Whoever has the crosses"),
+            "o": N_("Whoever has the noughts"),
+            "fast": N_("Whoever is quicker"),
+        },
+        "x",
+        N_("Whoever has the crosses begins; then you take turns."),
+    ),
+)
 
 
 def questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
     """The questions about what a face says of its test."""
     if told["kind"] == "letters":
         return (_ONE_LETTER, _AFTER_Z, *([_COSTS] if told["costs"] else []))
-    return {"cells": _CELLS, "torus": _TORUS, "matrix": _MATRIX}[told["kind"]]
+    kinds = {
+        "cells": _CELLS,
+        "torus": _TORUS,
+        "matrix": _MATRIX,
+        "rounds": _ROUNDS,
+        "noughts": _NOUGHTS,
+    }
+    return kinds[told["kind"]]

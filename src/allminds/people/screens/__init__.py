@@ -49,6 +49,7 @@ def _values(name: str, language: str, context: Mapping[str, Any]) -> dict[str, A
     values = {**context, "screen": name, "language": language}
     values["dir"] = languages.direction(language)
     values |= JOINING
+    values.setdefault("waiting", name == "waiting")
     return values
 
 
@@ -71,6 +72,9 @@ def _environment(language: str) -> Environment:
     made.install_gettext_translations(spoken.texts, newstyle=True)  # type: ignore[attr-defined]
     made.filters["number"] = lambda value: format_decimal(value, "0.00;−0.00", spoken.locale)
     made.filters["signed"] = lambda value: format_decimal(value, "+0.##;−0.##", spoken.locale)
+    made.filters["amount"] = lambda value: (
+        format_decimal(value, "+0.##;−0.##", spoken.locale) if value else "0"
+    )
     made.filters["day"] = lambda iso: format_date(
         date.fromisoformat(iso[:10]), "long", spoken.locale
     )

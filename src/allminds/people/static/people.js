@@ -8,6 +8,7 @@ const SETTLE = 250; // ms after a paint in which no choice is taken, against dou
 const GLIDE = 260; // ms that shapes take to their new cells
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms before a choice is sent again
 const TWICE = 2000; // ms in which the same form is not sent again
+const LOOKS = [1000, 1000, 1000, 1500, 2000, 3000]; // ms between looks for another person's move
 const PATIENCE = 10_000; // ms for one try
 const PAD = { 7: 1, 8: 2, 9: 3, 4: 4, 5: 5, 6: 6, 1: 7, 2: 8, 3: 9 }; // number pad, by place
 
@@ -43,6 +44,7 @@ function begin() {
     setTimeout(() => { screen.dataset.open = ""; }, SETTLE);
   }));
   document.documentElement.dataset.ready = "";
+  look(screen, 0);
 }
 
 /** Put the server's answer in place of the screen, and keep what the person had there. */
@@ -51,7 +53,7 @@ function show(html) {
   const made = document.createElement("template");
   made.innerHTML = html;
   const fresh = made.content.querySelector("main");
-  const same = ["screen", "exercise"].every((key) => old.dataset[key] === fresh.dataset[key]);
+  const same = old.dataset.exercise !== undefined && old.dataset.exercise === fresh.dataset.exercise;
   const places = new Map(
     [...old.querySelectorAll("[data-glide]")].map((shape) => [shape.dataset.glide, box(shape)]),
   );
@@ -114,8 +116,8 @@ async function send(body) {
 /** The server's answer; null if there was none and it is worth another try. */
 async function tried(body) {
   try {
-    const reply = await fetch("/choice", {
-      method: "POST",
+    const reply = await fetch(body ? "/choice" : "/", {
+      method: body ? "POST" : "GET",
       body,
       headers: { Accept: "application/json" },
       signal: AbortSignal.timeout(PATIENCE),
@@ -136,6 +138,22 @@ function pause(time) {
     get("#offline button").addEventListener("click", go, { signal: stop.signal });
     window.addEventListener("online", go, { signal: stop.signal });
   });
+}
+
+/** While another person is awaited, ask now and then whether there is news; ever less often. */
+function look(screen, times) {
+  if (!("wait" in screen.dataset)) return;
+  setTimeout(async () => {
+    if (screen !== main()) return;
+    const answer = await tried();
+    if (screen !== main()) return;
+    const news = answer?.html && ["screen", "exercise", "step", "state"].some(
+      (key) => String(answer[key] ?? "") !== (screen.dataset[key] ?? ""),
+    );
+    if (news) show(answer.html);
+    else if (answer && !answer.html) location.reload();
+    else look(screen, times + 1);
+  }, LOOKS[Math.min(times, LOOKS.length - 1)]);
 }
 
 document.addEventListener("submit", (event) => {
@@ -198,7 +216,7 @@ function markKeys() {
 function said(event) {
   const digit = /^(Digit|Numpad)([1-9])$/.exec(event.code);
   if (!digit) return event.key.toLowerCase();
-  return digit[1] === "Numpad" && main().dataset.kind === "torus" ? PAD[digit[2]] : digit[2];
+  return digit[1] === "Numpad" && ["torus", "noughts"].includes(main().dataset.kind) ? PAD[digit[2]] : digit[2];
 }
 
 document.addEventListener("keydown", (event) => {
