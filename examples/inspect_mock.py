@@ -2,10 +2,11 @@
 
     python examples/inspect_mock.py
 
-It plays fresh letter series and the prisoner's dilemma, and puts the logs into the common table.
-With a real model the same is done on the command line:
+It plays fresh letter series, the prisoner's dilemma against a program and the stag hunt with
+itself, and puts the logs into the common table. With a real model, on the command line:
 
     inspect eval allminds/c_test --model openai/gpt-4o -T n=50
+    inspect eval allminds/game --model openai/gpt-4o -T name=stag-hunt
     allminds import logs/….eval --out runs/gpt-4o
 """
 
@@ -23,9 +24,9 @@ from allminds.bridges import inspect_ai as tasks
 
 
 def reply(messages: list[Any], *given: Any) -> ModelOutput:
-    """Say the letter that comes first in the series, or defect."""
-    question = str(messages[-1].content)
-    answer = "defect" if "Choose: cooperate" in question else question.splitlines()[-1][0]
+    """Say the last of the choices in a game, or the letter that comes first in a series."""
+    shown = str(messages[-1].content).splitlines()[-1]
+    answer = shown.split(", ")[-1] if shown.startswith("Choose: ") else shown[0]
     output = ModelOutput.from_content("mockllm/model", f"ANSWER: {answer}")
     output.usage = ModelUsage(input_tokens=100, output_tokens=10, total_tokens=110)  # or it is
     return output  # counted with a table that is fetched from the network
@@ -33,7 +34,11 @@ def reply(messages: list[Any], *given: Any) -> ModelOutput:
 
 def main() -> None:
     """Evaluate, import, and print."""
-    given = [tasks.c_test(n=18), tasks.prisoners_dilemma(n=2, against="tit-for-tat")]
+    given = [
+        tasks.c_test(n=18),
+        tasks.game(name="prisoners-dilemma", n=2, against="tit-for-tat"),
+        tasks.game(name="stag-hunt", n=2, steps=5),
+    ]
     with tempfile.TemporaryDirectory() as folder:
         model = get_model("mockllm/model", custom_outputs=reply)
         logs = inspect_ai.eval(given, model=model, log_dir=folder, display="none")

@@ -184,3 +184,30 @@ def test_only_questions_are_items(tmp_path):
         write_items(registry.make_instrument("c-test"), 21, tmp_path / "a.jsonl")
     with pytest.raises(Error, match="1 item or more"):
         write_items(registry.make_instrument("matrices"), 0, tmp_path / "a.jsonl")
+
+
+def test_the_command_line_makes_items_by_the_ids_of_results(folder, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "bank.jsonl"
+    monkeypatch.setattr("sys.argv", ["allminds", "make", "items", "c-test", "--out", str(file)])
+    main()
+    assert capsys.readouterr().out == f"{file}: 20 items\n"
+    ids = {json.loads(line)["id"] for line in file.open()}
+    assert ids == set(read_results(folder)["exercise"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lambda-star"], "lambda-star has no items with one answer; choose c-test or matrices"),
+        (["c-tes"], "there is no instrument 'c-tes'; did you mean 'c-test'?"),
+        (["c-test", "--count", "0"], "there must be 1 item or more, not 0"),
+        (["c-test", "--set", "form"], "--set takes KEY=VALUE, such as rows=10, not 'form'"),
+    ],
+)
+def test_items_that_cannot_be_made_are_one_sentence(words, said, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "a.jsonl"
+    monkeypatch.setattr("sys.argv", ["allminds", "make", "items", *words, "--out", str(out)])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == f"allminds: {said}\n"
+    assert not out.exists()

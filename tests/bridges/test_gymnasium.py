@@ -222,3 +222,36 @@ def test_it_is_rendered_as_text_and_as_pixels():
     odd.reset(seed=1)
     with pytest.raises(Error, match="cannot be rendered as 'smell'; choose ansi or rgb_array"):
         odd.render()
+
+
+def middle(picture, cell, cols):
+    """The colour of a cell, off its mark and its mind."""
+    row, col = divmod(cell - 1, cols)
+    return tuple(int(part) for part in picture[row * 32 + 28, col * 32 + 4])
+
+
+def test_a_land_is_drawn_by_its_heights():
+    env = AllmindsEnv("landscape", render_mode="rgb_array", rows=8, cols=9, iterations=2)
+    env.reset(seed=2)
+    episode, picture = env.series.playing(), env.render()
+    heights = episode.environment.field(episode.state)
+    green = [middle(picture, cell, 9) for cell in range(1, 73)]
+    assert green[heights.index(max(heights))] == (0, 158, 115)
+    assert green[heights.index(min(heights))] == (213, 94, 0)
+    for (red, _, blue), height in zip(green, heights, strict=True):
+        assert abs(height) < 0.02 or (red > blue) == (height < 0)
+
+
+def test_what_was_seen_is_drawn():
+    from allminds.bridges import rendering
+
+    env = AllmindsEnv(
+        "lambda-star-coverage", render_mode="rgb_array", rows=8, cols=9, agents=1, iterations=2
+    )
+    env.reset(seed=2)
+    state, picture = env.series.playing().state, env.render()
+    seen = tuple(int(rendering.SEEN[at : at + 2], 16) for at in (1, 3, 5))
+    drawn = {cell for cell in range(1, 73) if middle(picture, cell, 9) == seen}
+    known = {cell for cell in range(1, 73) if state.seen >> cell & 1}
+    assert len(known) == 9
+    assert known - {state.good, state.evil} == drawn

@@ -30,6 +30,10 @@ SETTINGS = [
     ("predator-prey", {"rows": 3, "cols": 8}),
     ("noughts-and-crosses", {}),
     ("team-lambda", {"agents": 6}),
+    ("lambda-star-coordination", {"agents": 3, "rows": 4, "iterations": 5}),
+    ("lambda-star-coverage", {"rows": 6, "cols": 6, "range": 2, "iterations": 5}),
+    ("lambda-star-responsive", {"responsive": 1.0, "agents": 2}),
+    ("landscape", {"rows": 12, "cols": 9, "drift": 0.5, "range": 2}),
 ]
 
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from allminds import registry
@@ -16,42 +15,16 @@ from allminds.administration.imports import import_results, read_results
 from allminds.episode import play
 from allminds.errors import Error
 
-inspect_ai = pytest.importorskip("inspect_ai")
-from inspect_ai.log import write_eval_log  # noqa: E402
-from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
+pytest.importorskip("inspect_ai")
+from inspect_ai.log import write_eval_log
+from mocked_models import imported, model
 
-from allminds.bridges import inspect_ai as tasks  # noqa: E402
+from allminds.bridges import inspect_ai as tasks
 
 TASKS = {
-    "c_test", "matrices", "lambda_star", "lambda", "prisoners_dilemma", "matching_pennies",
-    "noughts",
+    "c_test", "matrices", "lambda_star", "lambda", "game", "prisoners_dilemma",
+    "matching_pennies", "noughts",
 }  # fmt: skip
-
-
-def model(says, stop="stop"):
-    """A mock model that says what `says` makes of the messages; it needs no network."""
-
-    def reply(messages, *_given):
-        text = says(messages) if callable(says) else says
-        output = ModelOutput.from_content("mockllm/model", text, stop_reason=stop)
-        output.usage = ModelUsage(input_tokens=100, output_tokens=10, total_tokens=110)
-        return output
-
-    return get_model("mockllm/model", custom_outputs=reply, memoize=False)
-
-
-@pytest.fixture
-def given(tmp_path):
-    """Evaluate a task: its log."""
-
-    def evaluate(task, who, **how):
-        one = inspect_ai.eval(
-            task, model=who, display="none", log_dir=str(tmp_path / "logs"), **how
-        )
-        assert len(one) == 1
-        return one[0]
-
-    return evaluate
 
 
 def metrics(log):
@@ -190,8 +163,10 @@ def test_bad_parameters_are_one_sentence():
         tasks.noughts(against="q-learning")
     with pytest.raises(Error, match="there is no form 'svg'"):
         tasks.matrices(form="svg")
-    with pytest.raises(Error, match="n must be 1 or more"):
+    with pytest.raises(Error, match="n must be a whole number, 1 or more, not 0"):
         tasks.lambda_star(n=0)
+    with pytest.raises(Error, match="seed must be a whole number, 0 or more, not 'x'"):
+        tasks.noughts(seed="x")
 
 
 def test_fresh_and_published_items_are_apart():
@@ -228,10 +203,6 @@ def test_matrices_are_pictures_unless_text_is_asked_for():
 
 
 # ---------------------------------------------------------------- logs
-
-
-def imported(log, out) -> pd.DataFrame:
-    return read_results(import_results(log.location, out))
 
 
 def test_a_log_imports_without_loss(given, tmp_path):
@@ -313,7 +284,7 @@ def test_inspect_finds_the_tasks_by_their_entry_point():
     mine = {
         registry_info(one).name
         for one in (tasks.c_test, tasks.matrices, tasks.lambda_star, tasks.lambda_,
-                    tasks.prisoners_dilemma, tasks.matching_pennies, tasks.noughts)
+                    tasks.game, tasks.prisoners_dilemma, tasks.matching_pennies, tasks.noughts)
     }  # fmt: skip
     assert mine == {f"allminds/{name}" for name in TASKS}
 
@@ -329,6 +300,18 @@ def test_inspect_eval_runs_a_task_by_its_name(tmp_path):
     logs = list(tmp_path.glob("*.eval"))
     assert len(logs) == 1, done.stdout + done.stderr
     assert len(read_results(logs[0])) == 3
+
+
+@pytest.mark.slow
+def test_inspect_eval_says_what_is_wrong_in_one_line(tmp_path):
+    inspect = Path(sys.executable).parent / "inspect"
+    done = subprocess.run(
+        [inspect, "eval", "allminds/game", "-T", "name=stag-hun", "--model", "mockllm/model"],
+        capture_output=True, text=True, check=False, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode != 0
+    said = " ".join((done.stdout + done.stderr).split())
+    assert said == "allminds: there is no instrument 'stag-hun'; did you mean 'stag-hunt'?"
 
 
 def test_nothing_of_this_is_loaded_unless_it_is_used():

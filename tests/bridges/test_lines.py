@@ -138,6 +138,8 @@ def test_one_that_dies_says_its_last_words(program):
     record = played(program("raise ValueError('no more')"))
     assert record.status == ("error",)
     assert record.reason == "ended with exit code 1: ValueError: no more"
+    named = "sys.exit('Error: no such module\\n    at somewhere\\n\\nRuntime v2')"
+    assert played(program(named)).reason == "ended with exit code 1: Error: no such module"
     at_once = played(program(head="raise SystemExit(7)\n"))
     assert at_once.status == ("error",)
     assert "exit code 7" in at_once.reason or "expected" in at_once.reason

@@ -31,6 +31,10 @@ SMALL = {
     "lambda": {"agents": 4, "teams": 2},
     "lambda-anytime": {"time": 200, "agents": 2},
     "lambda-staircase": {"time": 100, "steps": 20, "agents": 2},
+    "lambda-star-coordination": {"rows": 5, "cols": 6, "iterations": 12, "agents": 3},
+    "lambda-star-coverage": {"rows": 5, "cols": 6, "iterations": 12, "agents": 3},
+    "lambda-star-responsive": {"rows": 5, "cols": 6, "iterations": 12, "agents": 2},
+    "landscape": {"rows": 8, "cols": 8, "iterations": 12, "agents": 2},
     "predator-prey": {"rows": 4, "cols": 4},
 }
 

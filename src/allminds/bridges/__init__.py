@@ -23,3 +23,8 @@ def environment_id(tool: type[Instrument] | Instrument) -> str:
 def agent_name(slot: int) -> str:
     """What the mind in a slot is called where agents have names."""
     return f"player_{slot}"
+
+
+def items_of(tool: Instrument) -> str:
+    """Whether an instrument's items are `published`, which a language model may have met."""
+    return "published" if getattr(tool.settings, "form", "") == "published" else "fresh"

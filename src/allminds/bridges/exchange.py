@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allminds.bridges import items_of
 from allminds.contracts import STATUSES, Instrument
 from allminds.episode import Episode
 from allminds.errors import Error, nearest
@@ -110,7 +111,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
         raise Error(f"{path}: there is no column '{missing[0]}' among {there}")
     if not pd.api.types.is_numeric_dtype(frame["score"]) or (frame["score"].abs() > 1).any():
         raise Error(f"{path}: the scores are not all numbers in -1..1; rescale them")
-    status = frame["status"].astype(str) if "status" in frame else pd.Series("ok", frame.index)
+    status = frame["status"].map(str) if "status" in frame else pd.Series("ok", frame.index)
     unknown = [word for word in status.unique() if word not in STATUSES]
     if unknown:
         raise Error(
@@ -158,7 +159,6 @@ def items(tool: Instrument, n: int, seed: int = 1) -> Iterator[dict[str, Any]]:
     """
     if tool.name not in BANKS:
         raise Error(f"{tool.name} has no items with one answer; choose {' or '.join(BANKS)}")
-    published = getattr(tool.settings, "form", "") == "published"
     for i in range(n):
         exercise = tool.exercise(seed, i)
         episode = Episode(exercise)
@@ -167,7 +167,7 @@ def items(tool: Instrument, n: int, seed: int = 1) -> Iterator[dict[str, Any]]:
         yield {
             "id": exercise.id,
             "instrument": tool.name,
-            "items": "published" if published else "fresh",
+            "items": items_of(tool),
             "question": tool.show(episode.waiting[0], "text"),
             "options": labels,
             "answer": secret if isinstance(secret, str) else labels[secret],

@@ -1,21 +1,50 @@
 """The instruments as tasks of Inspect: ``inspect eval allminds/c_test --model openai/gpt-4o``.
 
-Parameters are given with ``-T``, such as ``-T n=50 -T seed=2``. Items are `fresh`, made from the
-seed, or `published`, which a language model may have met: never both in one log. A log goes into
-the common table by ``allminds import LOG.eval``.
+Parameters are given with ``-T``, such as ``-T n=50 -T seed=2``. Every game, and any other
+instrument that is not adaptive, is ``allminds/game -T name=stag-hunt``. Items are `fresh`, made
+from the seed, or `published`, which a language model may have met: never both in one log. A log
+goes into the common table by ``allminds import LOG.eval``.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from inspect_ai import Task, task
+from inspect_ai import Task
+from inspect_ai import task as inspect_task
+from inspect_ai._util.error import PrerequisiteError  # what its command line prints in one line
+from rich.markup import escape
 
 from allminds import registry
+from allminds.bridges import items_of
 from allminds.bridges.inspect_play import play, record, samples, weighted_record
 from allminds.errors import Error, nearest
 
 FRESH, PUBLISHED = "fresh", "published"
+
+
+class TaskError(Error, PrerequisiteError):  # type: ignore[misc] # their types are not read
+    """A wrong parameter of a task: ``inspect eval`` says it in one line, as `allminds` does."""
+
+    def __init__(self, said: str) -> None:
+        Error.__init__(self, said)
+        self.message = f"allminds: {escape(said)}"
+
+
+def task(maker: Callable[..., Task]) -> Callable[..., Task]:
+    """A task of Inspect's under the name of its maker, whose errors Inspect knows how to print."""
+
+    @functools.wraps(maker)
+    def made(*given: Any, **named: Any) -> Task:
+        try:
+            return maker(*given, **named)
+        except Error as error:
+            raise TaskError(str(error)) from None
+
+    found: Callable[..., Task] = inspect_task(name=maker.__name__.rstrip("_"))(made)
+    return found
 
 
 @task
@@ -37,7 +66,7 @@ def c_test(
     settings = {"form": forms[items], "task": ask, "options": options, "k": str(k)}
     tool = registry.make_instrument("c-test", settings)
     return Task(
-        dataset=samples(tool, n or tool.length or 100, seed, items), solver=play(),
+        dataset=samples(tool, n or tool.length or 100, seed), solver=play(),
         scorer=weighted_record(), metadata={"items": items}, version=tool.version,
     )  # fmt: skip
 
@@ -61,7 +90,7 @@ def lambda_star(
     return _task("lambda-star", settings, n, seed)
 
 
-@task(name="lambda")
+@task
 def lambda_(n: int = 7, seed: int = 1, cells: int | None = None, steps: int | None = None) -> Task:
     """Λ: find out which symbol is Good in a graph of cells, step by step.
 
@@ -70,6 +99,23 @@ def lambda_(n: int = 7, seed: int = 1, cells: int | None = None, steps: int | No
     given = {"cells": cells, "steps": steps}
     settings = {name: value for name, value in given.items() if value is not None}
     return _task("lambda", settings | ({"form": "general"} if settings else {}), n, seed)
+
+
+@task
+def game(
+    name: str = "", n: int = 20, seed: int = 1, steps: int | None = None,
+    against: str | list[str] = "", set: str | list[str] | dict[str, Any] = "",
+) -> Task:  # fmt: skip
+    """Any game by its name: models with each other, or with minds of ours in the other slots.
+
+    Its other settings are ``-T set="players=3 factor=1.5"``. `against` is one mind for all slots
+    but the first, or a mind for each, where `model` is the model again: ``model*2,flee``.
+    """
+    if not name:
+        raise Error("name a game: -T name=stag-hunt; allminds list has them all")
+    settings = _settings(set) | ({} if steps is None else {"steps": steps})
+    others = ",".join(against) if isinstance(against, list) else against
+    return _task(name, settings, n, seed, against=others)
 
 
 @task
@@ -90,12 +136,24 @@ def noughts(n: int = 20, seed: int = 1, against: str = "") -> Task:
     return _task("noughts-and-crosses", {}, n, seed, against=against)
 
 
+def _settings(given: str | list[str] | Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as Inspect hands them over: words KEY=VALUE, which it splits at commas, or YAML."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    words = (" ".join(given) if isinstance(given, list) else str(given)).split()
+    pairs = [word.partition("=") for word in words]
+    for word, (key, equals, value) in zip(words, pairs, strict=True):
+        if not (key and equals and value):
+            raise Error(f"-T set takes KEY=VALUE words, such as set=\"players=3\", not '{word}'")
+    return {key: value for key, _, value in pairs}
+
+
 def _task(
     name: str, settings: dict[str, Any], n: int, seed: int, form: str = "", against: str = ""
 ) -> Task:
-    """An instrument whose every item is made from the seed."""
+    """An instrument with its settings."""
     tool = registry.make_instrument(name, settings)
     return Task(
-        dataset=samples(tool, n, seed, FRESH, form, str(against)), solver=play(),
-        scorer=record(), metadata={"items": FRESH}, version=tool.version,
+        dataset=samples(tool, n, seed, form, str(against)), solver=play(),
+        scorer=record(), metadata={"items": items_of(tool)}, version=tool.version,
     )  # fmt: skip

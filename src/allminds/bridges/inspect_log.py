@@ -95,20 +95,20 @@ def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
         reason = f"Inspect's limit on {sample.limit.type}"
     else:
         raise Error(f"{path}: sample {sample.id} was not scored; evaluate it without --no-score")
-    against, slots = about["against"], range(tool.slots)
-    ours = [bool(against) and slot > 0 for slot in slots]
-    models = [_model(log, slot) for slot in slots]
+    from allminds.bridges.inspect_play import seats  # which needs Inspect
+
+    slots = range(tool.slots)
+    ours = {slot: seat.subject.name for slot, seat in seats(tool, about["against"]).items()}
     teams = tool.exercise(about["seed"], about["index"]).environment.teams
     return {
         "minds": [
-            against if own else mind_name(model, tool, about["form"])
-            for own, model in zip(ours, models, strict=True)
+            ours.get(slot) or mind_name(_model(log, slot), tool, about["form"]) for slot in slots
         ],
         "team": [next(n for n, team in enumerate(teams) if slot in team) for slot in slots],
         "steps": 0,
         "score": [None for _ in slots],
         "learning": [None for _ in slots],
-        "status": ["void" if own else status for own in ours],
+        "status": ["void" if slot in ours else status for slot in slots],
         "reason": reason,
     }
 

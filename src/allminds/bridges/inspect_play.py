@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from inspect_ai.dataset import Sample
@@ -24,26 +25,33 @@ from inspect_ai.scorer import (
 from inspect_ai.solver import Generate, TaskState, solver
 
 from allminds import registry
+from allminds.bridges import items_of
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
 from allminds.bridges.llm import message
-from allminds.contracts import Failure, Instrument, LineUp, Record, Seat
+from allminds.contracts import Failure, Instrument, Record, Seat, Subject
 from allminds.episode import Episode, Player
 from allminds.errors import Error
+from allminds.names import Name, parse_all
 from allminds.watch import Watch
 
 FAILURES = ("refused", "malformed", "timeout", "error")  # a number of its own for each
+MODEL = Name("model")  # in `against`: a slot that is the model's too
 KEPT = "allminds"  # what the solver leaves in the sample's store for the scorer
 
 
 # ---------------------------------------------------------------- samples
 
 
-def samples(
-    tool: Instrument, n: int, seed: int, items: str, form: str = "", against: str = ""
-) -> list[Sample]:
-    """Exercises 0..n-1 of a seed; `items` says whether they are published or fresh."""
-    if n < 1:
-        raise Error(f"n must be 1 or more, not {n}")
+def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = "") -> list[Sample]:
+    """Exercises 0..n-1 of a seed."""
+    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
+        if not isinstance(value, int) or value < least:
+            raise Error(f"{name} must be a whole number, {least} or more, not {value!r}")
+    if tool.adaptive:
+        raise Error(
+            f"{tool.name} chooses an exercise by what came of those before it, and Inspect asks "
+            f"them all at once; give it by: allminds evaluate {tool.name} --mind 'llm(MODEL)'"
+        )
     settings = tool.settings.model_dump(mode="json", exclude_defaults=True)
     seats(tool, against)  # a mind that will not do is found here
     made = []
@@ -52,7 +60,7 @@ def samples(
         episode = Episode(exercise)
         about = {
             "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
-            "settings": settings, "seed": seed, "index": i, "items": items,
+            "settings": settings, "seed": seed, "index": i, "items": items_of(tool),
             "form": form_of(tool, form), "against": against,
             "complexity": dict(exercise.environment.complexity),
         }  # fmt: skip
@@ -71,20 +79,38 @@ def _target(episode: Episode) -> str:
         return ""
     secret = environment.secret(episode.state, 0, episode.random)
     labels = getattr(environment.actions[0], "labels", ())
-    return labels[secret] if isinstance(secret, int) and labels else str(secret)
+    return labels[secret] if isinstance(secret, int) and labels else str(secret or "")
 
 
 def seats(tool: Instrument, against: str) -> dict[int, Seat]:
-    """Who of our minds sits where: in all slots but the first, if one is named."""
+    """Who of our minds sits where: one in all slots but the first, or one for each of these.
+
+    Slots that `against` calls `model` are the model's own.
+    """
     if not against:
         return {}
     if tool.slots < 2:
         raise Error(f"{tool.name} has one slot, so there is nobody to play against")
-    who = registry.subject(against, tool)
+    named = [replace(name, times=1) for name in parse_all(against) for _ in range(name.times)]
+    others = tool.slots - 1
+    if len(named) not in (1, others):
+        raise Error(
+            f"{tool.name} has {others} slots beside the first; against names {len(named)} minds "
+            f"for them, and should name 1 or {others}"
+        )
+    sitting = named * others if len(named) == 1 else named
+    return {
+        slot: Seat(_opponent(str(name), tool), (slot,))
+        for slot, name in enumerate(sitting, 1)
+        if name != MODEL
+    }
+
+
+def _opponent(name: str, tool: Instrument) -> Subject:
+    who = registry.subject(name, tool)
     if who.group or who.traits.practice:
-        raise Error(f"{against} cannot be played against here: it is a group, or rehearses")
-    line_up = LineUp.alone(who, tool.slots)
-    return {slot: seat for seat in line_up.seats for slot in seat.slots if slot > 0}
+        raise Error(f"{name} cannot be played against here: it is a group, or rehearses")
+    return who
 
 
 # ---------------------------------------------------------------- the solver
@@ -123,10 +149,8 @@ def play() -> Any:
         tool = registry.make_instrument(about["instrument"], about["settings"])
         exercise = tool.exercise(about["seed"], about["index"])
         episode = Episode(exercise)
-        ours = {
-            slot: Player(Seat(seat.subject, (slot,)), exercise, Watch())
-            for slot, seat in seats(tool, about["against"]).items()
-        }
+        sitting = seats(tool, about["against"])
+        ours = {slot: Player(seat, exercise, Watch()) for slot, seat in sitting.items()}
         for player in ours.values():
             player.begin(episode, rehearsal=False)
         models = _speakers(tool, episode, state, ours)
@@ -135,7 +159,7 @@ def play() -> Any:
         names = [
             mind_name(str(models[slot].model), tool, about["form"])
             if slot in models
-            else about["against"]
+            else sitting[slot].subject.name
             for slot in range(tool.slots)
         ]
         state.store.set(KEPT, kept(episode.record, names, exercise.environment.teams))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from allminds.bridges.rules import rules
 from allminds.contracts import Failure, Instrument, Task
 from allminds.errors import Error
 from allminds.instruments.series.environment import LETTERS, Item
@@ -26,54 +27,6 @@ _REFUSAL = re.compile(
     r"will not|must decline|decline|refuse)|as an ai\b|unfortunately,? i (?:cannot|can't))",
     re.IGNORECASE,
 )
-_HOW = "You may think first. End your reply with a line that has only your answer: ANSWER: {}"
-
-# the rules of a test, and what an answer is: never an example, which a model may lean to
-RULES = {
-    "c-test": (
-        "A series of letters follows a rule; the alphabet is a circle, so that a comes after z. "
-        "One letter is missing, marked _. Find the letter that belongs there.{choice} If you do "
-        "not know, answer none.",
-        "<letter>",
-    ),
-    "matrices": (
-        "A 3 x 3 matrix follows rules along its rows; its last panel is missing. Choose the option "
-        "that belongs there.",
-        "<letter of the option>",
-    ),
-    "lambda-star": (
-        "You are on a grid whose edges are joined, like a torus. Good and Evil wander over it, "
-        "each in a pattern that repeats itself. In Good's cell lies the reward +1.0 and next to "
-        "it +0.5; with Evil they are negative. Each step you see the rewards in the cells around "
-        "you, with you in the middle, and make one move; then you get the reward of your cell. "
-        "Collect as much as you can. Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, "
-        "7 down-left, 8 down, 9 down-right.",
-        "<number>",
-    ),
-    "lambda": (
-        "You are in a space of cells, together with the symbols ◆ and ★. One of the two is good: "
-        "whoever is in its cell after a step gets +1. The other is evil, and brings -1. You are "
-        "not told which is which. Both repeat a pattern of actions, and you all move at the same "
-        "time. Each step, choose an action by its number. Collect as much as you can.",
-        "<number>",
-    ),
-    "prisoners-dilemma": (
-        "You and another play a game at once, without talking. Pay-offs to (you, the other): both "
-        "cooperate 0.2, 0.2; both defect -0.6, -0.6; you cooperate and the other defects -1, 1; "
-        "you defect and the other cooperates 1, -1. Get as much as you can for yourself.",
-        "<cooperate or defect>",
-    ),
-    "matching-pennies": (
-        "Two players each show heads or tails at once. {side} The winner gets 1, the loser -1.",
-        "<heads or tails>",
-    ),
-    "noughts-and-crosses": (
-        "You play noughts and crosses: three of your marks in a row win. Name the empty cell for "
-        "your next mark, its row and then its column.",
-        "<cell>",
-    ),
-}
-_SIDES = ("You win when both show the same.", "You win when they show different sides.")
 
 
 @dataclass(frozen=True)
@@ -133,21 +86,6 @@ class Conversation:
         if stop in ("max_tokens", "model_length"):
             return Failure("malformed", "the reply was cut off before its answer")
         return action
-
-
-def rules(tool: Instrument, task: Task) -> str:
-    """What a model is told before an exercise."""
-    first_line = (tool.__doc__ or tool.name).strip().split("\n")[0]
-    text, what = RULES.get(tool.name, (first_line, "<your choice>"))
-    text = text.replace("{side}", _SIDES[task.slot % 2]).replace("{choice}", _choice(task))
-    steps = f" There are {task.steps} steps." if task.steps > 1 else ""
-    return f"{text}{steps}\n{_HOW.format(what)}"
-
-
-def _choice(task: Task) -> str:
-    """The letters on offer, if they are not all there are."""
-    labels = getattr(task.actions, "labels", ())
-    return f" Choose from: {', '.join(labels)}." if len(labels) < len(LETTERS) else ""
 
 
 def shown(tool: Instrument, observation: Any) -> str:

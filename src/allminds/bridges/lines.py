@@ -3,7 +3,7 @@
 It is sent one JSON object a line and answers `act` alone:
 
     {"type": "begin", "instrument": "lambda-star", "slot": 0, "slots": 1, "team": [0], "steps": 50,
-     "actions": {"n": 9, "start": 1, "labels": []}, "facts": {}, "rehearsal": false}
+     "actions": {"n": 9, "start": 1, "labels": ["up-left", …]}, "facts": {…}, "rehearsal": false}
     {"type": "act", "observation": {…}, "text": "…", "legal": [1, 2, …], "random": 0.1234}
     {"type": "learn", "reward": 0.5, "observation": {…}, "done": false}
 
@@ -18,6 +18,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -36,6 +37,7 @@ from allminds.seeding import Random
 from allminds.watch import Failed
 
 LONGEST = 1 << 20  # bytes in a line of a program
+_TELLING = re.compile(r"[\w. ]*(Error|Exception|panicked)\b.*")  # a line that names an error
 LINGER = 1.0  # seconds that a program has to end by itself, when its input has
 
 
@@ -100,7 +102,7 @@ class Program(MindBase):
         """The action in a line, or the failure that it is."""
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if isinstance(said, dict) and len(said) == 1:
             if "action" in said:
@@ -187,7 +189,9 @@ class Process:
         self._errors.seek(0)
         words = self._errors.read().decode(errors="backslashreplace").strip().splitlines()
         self.end()
-        return Failed(Failure("error", f"{how}{f': {words[-1][:160]}' if words else ''}"))
+        # some runtimes say last what they are called, and before that what was wrong
+        told = [line for line in words if _TELLING.match(line)] or words
+        return Failed(Failure("error", f"{how}{f': {told[-1][:160]}' if told else ''}"))
 
 
 def _ended(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
-from allminds.contracts import Failure, Instrument, MindBase, Task
+from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
 from allminds.errors import Error
 from allminds.registry import mind
 from allminds.seeding import Random
@@ -44,6 +44,7 @@ class Ledger:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = 0.0
+    unasked: int = 0  # calls that were not made, because the money was spent
 
     def add(self, tokens_in: int, tokens_out: int, cost: float | None = None) -> None:
         """One more call; its cost by the price, if Inspect has none."""
@@ -145,6 +146,7 @@ class LanguageModel(MindBase):
             legal = legal_actions(self.task, observation)
             return legal[random.below(len(legal))]
         if ledger.spent:
+            ledger.unasked += 1
             return Failure("error", f"not asked, for ${ledger.most:g} are spent")
         self.messages.append(message(turn))
         output = _waited(self.model.generate(list(self.messages)))
@@ -159,6 +161,13 @@ class LanguageModel(MindBase):
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Said with the next question."""
         self.conversation.told(reward)
+
+
+def is_language_model(subject: Subject) -> bool:
+    """Whether somebody is a language model, or a group that has one among its members."""
+    maker = getattr(subject.make, "func", None)
+    own = isinstance(maker, type) and issubclass(maker, LanguageModel)
+    return own or any(is_language_model(member) for member in subject.members)
 
 
 def message(turn: Turn) -> Any:
@@ -183,7 +192,8 @@ def model_named(name: str) -> Any:
             return get_model(name)
         except Exception as error:  # every provider has its own
             said = " ".join(re.sub(r"\[/?\w+\]", "", str(error)).split())  # without its markup
-            raise Error(f"Inspect cannot make the model {name}: {said[:300]}") from None
+            said = said.removeprefix("ERROR: ")[:300]
+            raise Error(f"Inspect cannot make the model {name}: {said}") from None
 
     def says_its_name(*_given: Any) -> Any:
         output = ModelOutput.from_content(name, name.removeprefix(MOCK))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from allminds.contracts import Instrument
 from allminds.episode import Episode
 from allminds.errors import Error
+from allminds.instruments.torus.grid import Torus
 
 MODES = ("ansi", "rgb_array")
 
@@ -19,6 +21,7 @@ Pixels = NDArray[np.uint8]  # [row, column, red green blue]
 LETTER, LINE, EDGE = 9, 18, 12  # size of a letter's place, and of the margin
 SQUARE = 32  # a cell of the torus
 GOOD, EVIL, MIND, GRID = "#009e73", "#d55e00", "#0072b2", "#c8c8c8"
+SEEN = "#dceaf5"  # a cell that somebody has seen
 
 
 def rendered(tool: Instrument, episode: Episode, mode: str | None) -> str | Pixels | None:
@@ -38,34 +41,56 @@ def as_text(tool: Instrument, episode: Episode) -> str:
 
 
 def as_svg(tool: Instrument, episode: Episode) -> str:
-    """A picture: the torus, the matrix, or the text."""
-    torus = getattr(getattr(tool, "alone", tool), "torus", None)  # of a game of teams, alone
+    """A picture: the torus or the land, the matrix, or the text."""
+    inner: Any = getattr(tool, "alone", tool)  # of a game of teams, what its minds play alone
+    torus = getattr(inner, "torus", None) or getattr(inner, "ground", None)
     if torus is not None:
-        return torus_svg(torus, episode.state)
+        return torus_svg(torus, _squares(episode), episode.state.minds)
     if tool.name == "matrices":
         return str(tool.show(episode.observe(0), "svg"))
     return text_svg(as_text(tool, episode))
 
 
-class _Piece(NamedTuple):
+class _Square(NamedTuple):
     cell: int
     colour: str
-    mark: str
+    mark: str = ""
 
 
-def torus_svg(torus: Any, state: Any) -> str:
-    """Good (+) and Evil (-) as squares, the minds as discs with the number of their slot."""
+def _squares(episode: Episode) -> Iterator[_Square]:
+    """What lies on a torus: what was seen of it, Good (+) and Evil (-), or the land's heights."""
+    state, world = episode.state, episode.environment
+    if hasattr(world, "field"):
+        for cell, height in enumerate(world.field(state), 1):
+            yield _Square(cell, _mixed(GOOD if height > 0 else EVIL, abs(height)))
+        yield _Square(state.tops[0], GOOD, "^")
+        return
+    seen = bin(getattr(state, "seen", 0))[:1:-1]
+    yield from (_Square(cell, SEEN) for cell, bit in enumerate(seen) if bit == "1")
+    yield _Square(state.good, GOOD, "+")
+    yield _Square(state.evil, EVIL, "−")
+
+
+def _mixed(colour: str, share: float) -> str:
+    """So much of a colour in white."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)
+
+
+def torus_svg(torus: Torus, squares: Iterable[_Square], minds: Sequence[int]) -> str:
+    """Squares, and on them the minds as discs with the number of their slot."""
     width, height = torus.cols * SQUARE, torus.rows * SQUARE
+    parts = []
+    for cell, colour, mark in squares:
+        left, top = _place(torus, cell)
+        parts.append(
+            f'<rect x="{left}" y="{top}" width="{SQUARE}" height="{SQUARE}" fill="{colour}"/>'
+            f'<text x="{left + 3}" y="{top + 12}" font-size="13" fill="white">{mark}</text>'
+        )
     lines = [f"M{x} 0V{height}" for x in range(0, width + 1, SQUARE)]
     lines += [f"M0 {y}H{width}" for y in range(0, height + 1, SQUARE)]
-    parts = [f'<path d="{"".join(lines)}" stroke="{GRID}" fill="none"/>']
-    for piece in (_Piece(state.good, GOOD, "+"), _Piece(state.evil, EVIL, "−")):
-        left, top = _place(torus, piece.cell)
-        parts.append(
-            f'<rect x="{left}" y="{top}" width="{SQUARE}" height="{SQUARE}" fill="{piece.colour}"/>'
-            f'<text x="{left + 3}" y="{top + 12}" font-size="13" fill="white">{piece.mark}</text>'
-        )
-    for slot, cell in enumerate(state.minds):
+    parts.append(f'<path d="{"".join(lines)}" stroke="{GRID}" fill="none"/>')
+    for slot, cell in enumerate(minds):
         left, top = _place(torus, cell)
         x, y = left + SQUARE / 2, top + SQUARE / 2
         parts.append(
@@ -76,7 +101,7 @@ def torus_svg(torus: Any, state: Any) -> str:
     return _svg(width + 1, height + 1, "".join(parts))
 
 
-def _place(torus: Any, cell: int) -> tuple[int, int]:
+def _place(torus: Torus, cell: int) -> tuple[int, int]:
     row, col = divmod(cell - 1, torus.cols)
     return col * SQUARE, row * SQUARE
 

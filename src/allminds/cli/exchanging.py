@@ -1,4 +1,4 @@
-"""Results and items for other tools: allminds export."""
+"""Results and items for other tools: allminds export, allminds make items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import app
+from allminds.cli.making import SeedOption, make
+from allminds.cli.reading import settings_of
 
 
 @app.command(
@@ -25,3 +27,28 @@ def export(
 
     frame = read_results(run)
     print(f"{write_results(frame, file)}: {len(frame):,} results")
+
+
+@make.command(epilog="Example: allminds make items c-test --set form=generated --out items.jsonl")
+def items(
+    instrument: Annotated[str, typer.Argument(help="c-test or matrices.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="A file of JSON lines.")],
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(help="How many; 100, or all of a fixed form.")
+    ] = None,
+    seed: SeedOption = 1,
+) -> None:
+    """The very questions that evaluate and run give, with the exercise ids that results have.
+
+    A line each: id, question, options, answer, complexity. `make series` and `make matrices` draw
+    data sets instead, whose questions are all different and tested for shortcuts.
+    """
+    from allminds import registry
+    from allminds.bridges.exchange import write_items
+
+    tool = registry.make_instrument(instrument, settings_of(setting or []))
+    wanted = (tool.length or 100) if count is None else count
+    print(f"{write_items(tool, wanted, out, seed)}: {wanted:,} items")

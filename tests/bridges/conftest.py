@@ -1,0 +1,20 @@
+"""What the tests of the bridges share."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def given(tmp_path):
+    """Evaluate a task of Inspect's: its log."""
+    import inspect_ai
+
+    def evaluate(task, who, **how):
+        one = inspect_ai.eval(
+            task, model=who, display="none", log_dir=str(tmp_path / "logs"), **how
+        )
+        assert len(one) == 1
+        return one[0]
+
+    return evaluate
