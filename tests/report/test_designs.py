@@ -304,6 +304,13 @@ def test_shares_that_cannot_be_estimated_are_a_dash():
 # ---------------------------------------------------------------- cells
 
 
+def test_every_link_of_a_large_design_leads_somewhere(crossed):
+    page = crossed[1]
+    links = {value[1:] for name, value in page.attributes if name == "href"}
+    assert links <= {value for name, value in page.attributes if name == "id"}
+    assert "cells-1" in links
+
+
 def test_a_large_design_is_one_table_of_all_cells(crossed):
     folder, page, _ = crossed
     assert "scores" not in page.tables
@@ -336,7 +343,9 @@ def test_a_run_without_groups_has_no_such_sections(tmp_path):
     folder = run(Plan(tests=[test]), tmp_path / "run", HERE)
     page = Page(write_report(folder, tmp_path / "report.html").read_text("utf-8"))
     sections = [value for name, value in page.attributes if name == "id" and "-" not in value]
-    assert sections == ["meaning", "repeat", "plan"]
+    assert sections == [
+        "glance", "who", "tests", "reliability", "excluded", "meaning", "repeat", "plan"
+    ]  # fmt: skip
     assert ("id", "factors-1") not in page.attributes
     assert ("id", "cells-1") not in page.attributes
 

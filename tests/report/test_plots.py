@@ -14,7 +14,7 @@ from allminds.report.data import Point, Stretch, TestData
 
 def data_of(minds: list[str]) -> TestData:
     """A test whose minds did ever better, two values of K each."""
-    tool = SimpleNamespace(floor_mind="random", ceiling_mind="optimum")
+    tool = SimpleNamespace(floor_mind="random", ceiling_mind="optimum", adaptive=False)
     found = TestData(None, tool, {"results": [{"mind": mind} for mind in minds]}, column="K")
     for n, mind in enumerate(minds):
         found.points += [Point(mind, k, str(k), 9, n / 9, (n / 9 - 5, n / 9 + 5)) for k in (1, 2)]

@@ -17,6 +17,7 @@ figures from measured curves, for Eq. 1 cannot tell generality from capability.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -161,3 +162,81 @@ def _given(difficulties: ArrayLike, scores: ArrayLike) -> tuple[Values, Values]:
     if len(np.unique(h)) < 2:
         raise Error("a difficulty curve needs scores at two or more difficulties")
     return h, score
+
+
+# ---------------------------------------------------------------- scores at unseen difficulties
+
+Scheme = Literal["items", "upper"]
+LINES = ("straight line", "constant")
+
+
+@dataclass(frozen=True)
+class ForeseenScores:
+    """Mean scores at difficulties left out of the fit, as a line per mind foresaw them."""
+
+    line: str
+    scheme: Scheme
+    difficulties: Values  # left out
+    predicted: Values  # [mind, difficulty]
+    observed: Values  # NaN where a mind has no score
+    weights: Values  # exercises
+
+    @property
+    def absolute_error(self) -> float:
+        """Mean |predicted - observed|, each difficulty of each mind weighing as its exercises."""
+        return self._mean(np.abs(self.predicted - self.observed))
+
+    @property
+    def squared_error(self) -> float:
+        """The same, squared: what the better line is chosen by."""
+        return self._mean((self.predicted - self.observed) ** 2)
+
+    def _mean(self, values: Values) -> float:
+        there = self.weights > 0
+        return float((values[there] * self.weights[there]).sum() / self.weights[there].sum())
+
+
+def foresee_scores(
+    difficulties: ArrayLike, means: ArrayLike, exercises: ArrayLike, scheme: Scheme = "items"
+) -> tuple[ForeseenScores, ...]:
+    """Scores at difficulties that were left out: each in turn, or the upper half at once.
+
+    From means[mind, difficulty] over so many exercises each (0 where a mind has none). A straight
+    line and a constant are fitted to every mind; the one with the smaller squared error is first.
+    """
+    h = np.asarray(difficulties, float)
+    n = np.asarray(exercises, float)
+    mean = np.where(n > 0, np.asarray(means, float), np.nan)
+    if h.ndim != 1 or mean.ndim != 2 or mean.shape != n.shape or mean.shape[1] != len(h):
+        raise Error("scores to foresee are means[mind, difficulty], with as many exercises")
+    if len(np.unique(h)) < 4:
+        raise Error("four difficulties or more are needed to foresee one of them")
+    parts = [h == level for level in np.unique(h)]
+    if scheme == "upper":
+        parts = [h >= np.median(h)]
+    out = np.any(parts, axis=0)
+    found = []
+    for line in LINES:
+        predicted = np.full(mean.shape, np.nan)
+        for part in parts:
+            for mind in range(len(mean)):
+                predicted[mind, part] = _foreseen(line, h, mean[mind], n[mind], part)
+        kept = np.where(np.isnan(predicted), 0.0, n)[:, out]
+        found.append(ForeseenScores(line, scheme, h[out], predicted[:, out], mean[:, out], kept))
+    return tuple(sorted(found, key=lambda one: one.squared_error))
+
+
+def _foreseen(
+    line: str, h: Values, mean: Values, n: Values, out: NDArray[np.bool_]
+) -> Values | float:
+    """By weighted least squares over what was not left out; NaN where that is too little."""
+    rest = ~out & (n > 0)
+    if len(np.unique(h[rest])) < 2:
+        return np.nan
+    centre = float(np.average(h[rest], weights=n[rest]))
+    level = float(np.average(mean[rest], weights=n[rest]))
+    if line == "constant":
+        return level
+    across = h[rest] - centre
+    slope = float((n[rest] * across * mean[rest]).sum() / (n[rest] * across**2).sum())
+    return np.asarray(level + slope * (h[out] - centre))

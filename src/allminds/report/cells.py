@@ -7,6 +7,7 @@ from typing import Any
 
 from allminds.report.data import TestData, settings_text
 from allminds.report.designs import Design, by_words
+from allminds.report.words import first_line
 
 
 def section(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
@@ -21,13 +22,12 @@ def section(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
     rows = [row for data in cells for row in _rows(data)]
     return {
         "tool": tool,
-        "about": (tool.__doc__ or "").strip().partition("\n")[0],
+        "about": first_line(tool),
         "settings": settings_text(settings),
         "factors": design.levels,
         "cells": len(cells),
         "episodes": cells[0].test.episodes,
         "rows": rows,
-        "failures": _failures(rows),
     }
 
 
@@ -37,15 +37,3 @@ def _rows(data: TestData) -> list[dict[str, Any]]:
     return [
         row | {"levels": levels, "shown": shown[row["mind"]]} for row in data.summary["results"]
     ]
-
-
-def _failures(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Who failed, over all cells."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        new = {"mind": row["shown"], "failed": 0, "episodes": 0, "reason": ""}
-        total = found.setdefault(row["shown"], new)
-        total["failed"] += row["failed"]
-        total["episodes"] += row["episodes"]
-        total["reason"] = total["reason"] or row["reason"] or ""
-    return [total for total in found.values() if total["failed"]]

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds import registry
 from allminds.administration.plan import Test
 from allminds.administration.store import RunFolder
 from allminds.contracts import Instrument
 from allminds.estimate import t_interval
+from allminds.report import sources
 from allminds.report.designs import designs
+from allminds.report.sources import Floats, Source, batches, numbered
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Floats = NDArray[np.float64]
-
 MOST_LEVELS = 24  # more values of K than this are put into bins
 BINS = 16
 MOST_STEPS = 60  # more steps than this are put together
-_BATCH = 1 << 18  # records in memory at once
+MOST_EXERCISES = 20_000  # whose scores are kept one by one, for what needs pairs of minds
 
 
 @dataclass(frozen=True)
@@ -58,24 +58,34 @@ class Stretch:
 
 @dataclass
 class TestData:
-    """One test of the plan: who took it, what it was, and what came of it."""
+    """One test: who took it, what it was, and what came of it."""
 
     __test__ = False  # no test of pytest's
 
     test: Test
     tool: Instrument
     summary: dict[str, Any]
-    number: int = 0  # its place in the plan
+    number: int = 0  # its place in the report
     traits: dict[str, str] = field(default_factory=dict)
     column: str | None = None  # of complexity
     points: list[Point] = field(default_factory=list)
     curve: list[Stretch] = field(default_factory=list)
     path: list[Stretch] = field(default_factory=list)  # of an adaptive test: complexity as it goes
+    label: str = ""  # its name among the tests of the report
+    prefix: str = ""  # of its exercises' ids
+    sources: tuple[Source, ...] = ()
+    scores: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [exercise, mind], the first
+    hits: bool = False  # whether every score is 0 or 1
 
     @property
     def minds(self) -> list[str]:
         """The minds in the order of the plan."""
         return [row["mind"] for row in self.summary["results"]]
+
+    @property
+    def anchor(self) -> str:
+        """Where it is in the page."""
+        return f"test-{self.number + 1}"
 
     @property
     def words(self) -> dict[str, dict[str, str]]:
@@ -93,6 +103,32 @@ class TestData:
         """Whether a point stands for a range of complexities."""
         return any(point.label.startswith("[") for point in self.points)
 
+    @cached_property
+    def plain(self) -> dict[str, str]:
+        """The name that each mind has in its records."""
+        return {shown: name for source in self.sources for name, shown in source.names.items()}
+
+    @cached_property
+    def bare(self) -> dict[str, str]:
+        """Whose score each mind's is: its name without opponents and runs."""
+        return {
+            shown: source.minds[name]
+            for source in self.sources
+            for name, shown in source.names.items()
+        }
+
+    def run_of(self, mind: str) -> int:
+        """The number of the run that a mind is in."""
+        return next(source.run for source in self.sources if mind in source.names.values())
+
+    def exercise_means(
+        self, wanted: Iterable[tuple[str, tuple[int, ...]]]
+    ) -> dict[tuple[str, tuple[int, ...]], Floats]:
+        """By exercise, the mean score of a mind in some slots; NaN where it failed."""
+        return sources.exercise_means(
+            self.sources, self.tool, self.test.episodes, self.minds, wanted
+        )
+
 
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Settings in words: rows 5, cols 5."""
@@ -103,34 +139,65 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def read_tests(folder: RunFolder) -> list[TestData]:
-    """What the report shows of each test of a complete run; only figures of folded designs."""
-    folded = {n for design in designs(folder.plan.tests) if design.folded for n in design.cells}
-    tests = []
-    for number, summary in enumerate(folder.summary()["tests"]):
-        test = folder.plan.tests[number]
-        tool = registry.make_instrument(test.instrument, test.settings)
-        tests.append(TestData(test, tool, summary, number))
-        if number not in folded:
-            _read_test(folder, tests[-1])
+def read_tests(*folders: RunFolder) -> list[TestData]:
+    """What the report shows of each test of complete runs; only figures of folded designs."""
+    found = sources.given(folders)
+    folded: set[int] = set()
+    if len(folders) == 1:
+        folded = {n for d in designs(folders[0].plan.tests) if d.folded for n in d.cells}
+    tests = [
+        TestData(one.test, one.tool, one.summary, number, prefix=one.prefix, sources=one.sources)
+        for number, one in enumerate(found)
+    ]
+    for data, label in zip(tests, labels(tests), strict=True):
+        data.label = label
+        if data.number not in folded:
+            _read_test(data)
     return tests
 
 
-def _read_test(folder: RunFolder, found: TestData) -> None:
-    """Add what the plots show."""
-    tool, parts = found.tool, folder.parts(found.number)
+def labels(tests: Sequence[TestData]) -> list[str]:
+    """The instrument of each test, with what tells it from others of the same instrument."""
+    made = []
+    for data in tests:
+        like = [other for other in tests if other.tool.name == data.tool.name]
+        own = data.summary["settings"]
+        apart = {
+            name: value
+            for name, value in own.items()
+            if any(other.summary["settings"].get(name) != value for other in like)
+        }
+        against = f" against {data.test.against}" if data.test.against else ""
+        name = f"{data.tool.name}{against}"
+        made.append(f"{name}, {settings_text(apart)}" if apart else name)
+    return [
+        label if made.count(label) == 1 else f"{label} (test {number})"
+        for number, label in enumerate(made, 1)
+    ]
+
+
+def _read_test(found: TestData) -> None:
+    """Add what the plots show, in one pass over the records."""
+    tool = found.tool
+    parts = [part for source in found.sources for part in source.parts]
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
-    sums = Sums(found.minds, levels)
-    columns = ["mind", "traits", "score", "status", *([found.column] if found.column else [])]
-    for part in parts:
-        for rows in batches(part, tool.slots, columns):
-            sums.add(rows, tool.slots, found.column)
+    sums = Sums(found.minds, levels, sources.scored_slots(tool))
+    sums.hits = tool.exercise(0, 0).environment.steps == 1
+    found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)
+    columns = ["index", "who", "traits", "score", "status"]
+    columns += [found.column] if found.column else []
+    for source in found.sources:
+        for part in source.parts:
+            for rows in batches(part, tool.slots, columns):
+                mind = numbered(rows, source.names, found.minds)
+                sums.add(rows, mind, tool.slots, found.column, found.scores)
     found.traits = sums.traits
+    found.hits = sums.hits
     found.points = sums.points() if found.column and len(levels) > 1 else []
-    found.curve = _curve(folder, parts, found.minds)
+    found.curve = _curve(found)
     if tool.adaptive and found.column:
-        found.path = _path(parts, found)
+        found.path = _path(found)
 
 
 # ---------------------------------------------------------------- complexities
@@ -198,97 +265,67 @@ def _round_step(least: float) -> float:
 # ---------------------------------------------------------------- records
 
 
-def batches(part: Path, slots: int, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Some columns of a part's records, some rows at a time, but never half an exercise."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(part, read_dictionary=["status"]) as file:
-        rest: pa.Table | None = None
-        for batch in file.iter_batches(_BATCH, columns=list(columns)):
-            rows = pa.Table.from_batches([batch])
-            if rest is not None and len(rest):
-                rows = pa.concat_tables([rest, rows])
-            whole = len(rows) - len(rows) % slots
-            rest = rows.slice(whole)
-            if whole:
-                yield rows.slice(0, whole)
-
-
 class Sums:
     """Count, sum and sum of squares for each mind at each complexity.
 
-    All slots of an exercise are one value, their mean; an exercise in which some slot failed is
-    none. The records of a mind come exercise by exercise, slot by slot.
+    The scored slots of an exercise are one value, their mean; an exercise in which some slot failed
+    is none. The records of a mind come exercise by exercise, slot by slot.
     """
 
-    def __init__(self, minds: Sequence[str], levels: Levels) -> None:
-        self.minds, self.levels = list(minds), levels
+    def __init__(self, minds: Sequence[str], levels: Levels, scored: tuple[int, ...]) -> None:
+        self.minds, self.levels, self.scored = list(minds), levels, scored
         self.sums = np.zeros((3, len(minds), max(len(levels), 1)))
         self.traits: dict[str, str] = {}
+        self.hits = False  # whether every score is that of a question, 0 or 1
 
-    def add(self, rows: pa.Table, slots: int, column: str | None) -> None:
-        """Take some whole exercises."""
+    def add(
+        self,
+        rows: pa.Table,
+        numbers: NDArray[np.intp],
+        slots: int,
+        column: str | None,
+        scores: Floats,
+    ) -> None:
+        """Take some whole exercises, and put those that are kept one by one into `scores`."""
         import pyarrow.compute as pc
 
-        mind = self._minds_of(rows)[::slots]
-        score = rows["score"].to_numpy().reshape(-1, slots).mean(axis=1)
+        self._note_traits(rows, numbers)
+        mind = numbers[::slots]
+        score = rows["score"].to_numpy().reshape(-1, slots)[:, self.scored].mean(axis=1)
         status = pc.equal(rows["status"].cast("string"), "ok").to_numpy()
+        ok = status.reshape(-1, slots).all(axis=1) & np.isfinite(score) & (mind >= 0)
+        index = rows["index"].to_numpy()[::slots]
+        kept = ok & (index < len(scores))
+        scores[index[kept], mind[kept]] = score[kept]
         complexity = rows[column].to_numpy()[::slots] if column else np.zeros(len(score))
-        ok = status.reshape(-1, slots).all(axis=1) & np.isfinite(score)
-        ok &= np.isfinite(complexity) & (mind >= 0)
+        ok &= np.isfinite(complexity)
         mind, score, level = mind[ok], score[ok], self.levels.number(complexity[ok])
+        self.hits &= bool(((score == 0) | (score == 1)).all())
         place, shape = mind * self.sums.shape[2] + level, self.sums.shape[1:]
         for total, weights in zip(self.sums, (None, score, score * score), strict=True):
             total += np.bincount(place, weights, minlength=total.size).reshape(shape)
 
-    def _minds_of(self, rows: pa.Table) -> NDArray[np.intp]:
-        """Each record's mind as its number, with a look at what traits the new ones have."""
-        numbers = minds_of(rows, self.minds)
+    def _note_traits(self, rows: pa.Table, numbers: NDArray[np.intp]) -> None:
+        """What traits the minds have that are new."""
         for number in np.unique(numbers[numbers >= 0]):
             mind = self.minds[number]
             if mind not in self.traits:
                 first = int(np.argmax(numbers == number))
                 self.traits[mind] = rows["traits"][first].as_py() or ""
-        return numbers
 
     def points(self) -> list[Point]:
-        """Mean and t interval wherever there was an exercise."""
+        """Mean and interval, t or Wilson's for hits, wherever there was an exercise."""
+        from allminds.psychometrics.comparison.whole import wilson
+
         found = []
         for m, mind in enumerate(self.minds):
             for level in range(len(self.levels)):
                 n, total, squares = (float(x) for x in self.sums[:, m, level])
                 if n:
                     place, label = self.levels.place(level), self.levels.label(level)
-                    interval = _interval(n, total, squares)
-                    found.append(Point(mind, place, label, int(n), total / n, interval))
+                    ends = wilson(total / n, int(n)) if self.hits else _interval(n, total, squares)
+                    found.append(Point(mind, place, label, int(n), total / n, ends))
         return found
-
-
-def minds_of(rows: pa.Table, minds: Sequence[str]) -> NDArray[np.intp]:
-    """Each record's mind as its number; -1 for one that is not in the plan."""
-    coded = rows["mind"].combine_chunks().dictionary_encode()
-    names = coded.dictionary.to_pylist()
-    known = [minds.index(name) if name in minds else -1 for name in names]
-    numbers: NDArray[np.intp] = np.array(known, np.intp)[coded.indices.to_numpy()]
-    return numbers
-
-
-def exercise_means(
-    folder: RunFolder, data: TestData, wanted: Iterable[tuple[str, tuple[int, ...]]]
-) -> dict[tuple[str, tuple[int, ...]], Floats]:
-    """By exercise, the mean score of a mind in some slots; NaN where it failed."""
-    found = {key: np.full(data.test.episodes, np.nan) for key in wanted}
-    slots, places = data.tool.slots, {mind: n for n, mind in enumerate(data.minds)}
-    for part in folder.parts(data.number) if found else ():
-        for rows in batches(part, slots, ["index", "mind", "score"]):
-            index = rows["index"].to_numpy()[::slots]
-            mind = minds_of(rows, data.minds)[::slots]
-            score = rows["score"].to_numpy().reshape(-1, slots)
-            for (name, these), values in found.items():
-                here = mind == places[name]
-                values[index[here]] = score[here][:, these].mean(axis=1)
-    return found
 
 
 def _interval(n: float, total: float, squares: float) -> tuple[float, float] | None:
@@ -302,38 +339,38 @@ def _interval(n: float, total: float, squares: float) -> tuple[float, float] | N
 # ---------------------------------------------------------------- curves
 
 
-def _curve(folder: RunFolder, parts: Sequence[Path], minds: Sequence[str]) -> list[Stretch]:
+def _curve(data: TestData) -> list[Stretch]:
     """Mean reward a step within an episode; nothing to show of an episode of one step."""
     import pyarrow.parquet as pq
 
+    minds = data.minds
+    place = {mind: n for n, mind in enumerate(minds)}
     sums = np.zeros((2, len(minds), 0))  # count, total
-    for part in parts:
-        path = folder.path / "curves" / part.name
-        if not path.exists():
-            continue
-        rows = pq.read_table(path, columns=["mind", "step", "count", "total"])
-        names = rows["mind"].to_pylist()
-        mind = np.array([minds.index(name) if name in minds else -1 for name in names], np.intp)
-        step = rows["step"].to_numpy().astype(np.intp) - 1
-        longer = max(int(step.max(initial=-1)) + 1 - sums.shape[2], 0)
-        sums = np.pad(sums, ((0, 0), (0, 0), (0, longer)))
-        for total, name in zip(sums, ("count", "total"), strict=True):
-            np.add.at(total, (mind[mind >= 0], step[mind >= 0]), rows[name].to_numpy()[mind >= 0])
+    for source in data.sources:
+        for path in source.curves:
+            rows = pq.read_table(path, columns=["mind", "step", "count", "total"])
+            names = (source.names.get(name, "") for name in rows["mind"].to_pylist())
+            mind = np.array([place.get(name, -1) for name in names], np.intp)
+            step = rows["step"].to_numpy().astype(np.intp) - 1
+            longer = max(int(step.max(initial=-1)) + 1 - sums.shape[2], 0)
+            sums = np.pad(sums, ((0, 0), (0, 0), (0, longer)))
+            at = (mind[mind >= 0], step[mind >= 0])
+            for total, name in zip(sums, ("count", "total"), strict=True):
+                np.add.at(total, at, rows[name].to_numpy()[mind >= 0])
     return _stretches(sums, minds) if sums.shape[2] > 1 and sums[0].any() else []
 
 
-def _path(parts: Sequence[Path], data: TestData) -> list[Stretch]:
+def _path(data: TestData) -> list[Stretch]:
     """The mean complexity that each mind was given at every place of its administrations."""
-    import pyarrow.parquet as pq
-
-    sums = np.zeros((2, len(data.minds), data.tool.sitting))  # count, total
-    for part in parts:
-        rows = pq.read_table(part, columns=["index", "mind", "slot", data.column])
-        first = rows["slot"].to_numpy() == 0
-        mind, place = minds_of(rows, data.minds)[first], rows["index"].to_numpy()[first]
-        where = (mind, place % data.tool.sitting)
-        np.add.at(sums[0], where, 1)
-        np.add.at(sums[1], where, rows[data.column].to_numpy()[first])
+    slots, sitting = data.tool.slots, data.tool.sitting
+    sums = np.zeros((2, len(data.minds), sitting))  # count, total
+    for source in data.sources:
+        for part in source.parts:
+            for rows in batches(part, slots, ["index", "who", str(data.column)]):
+                mind = numbered(rows, source.names, data.minds)[::slots]
+                place = rows["index"].to_numpy()[::slots] % sitting
+                np.add.at(sums[0], (mind, place), 1)
+                np.add.at(sums[1], (mind, place), rows[data.column].to_numpy()[::slots])
     return _stretches(sums, data.minds)
 
 

@@ -6,7 +6,6 @@ a column of print. A line is named at its end.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -14,14 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from allminds.report import ink
+
 if TYPE_CHECKING:
     import altair as alt
 
 WIDTH, HEIGHT = 410, 240  # of the whole with its labels; of the plot inside
+TOP, ROW = 28, 24  # room for a title; from one row of dots to the next
 LABEL_GAP = 15  # units from one label to the next
 LONGEST_LABEL = 18  # letters
 PADDING = {"left": 4, "top": 8, "bottom": 4, "right": 10}  # fonts differ a little in width
-FONT = "Helvetica, Arial, sans-serif"
+FONT = ink.FONT
 
 
 @dataclass(frozen=True)
@@ -85,23 +87,11 @@ def panels(
 ) -> list[str]:
     """A panel for each share of the minds, all of one frame; an axis is a title and a domain."""
     longest = max(len(labels[mind]) for share in shares for mind in share)
-    room = 26 + 6.6 * longest
+    room = 32 + ink.LETTER * longest
     frame = Frame(x[0], y[0], x[1], y[1], room, ticks, tick_lines)
-    return same_width(
-        [
-            svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
-            for share in shares
-        ]
-    )
-
-
-def same_width(svgs: Sequence[str]) -> list[str]:
-    """Plots as wide as the widest, so that type has one size in all of them."""
-    size = re.compile(r'<svg([^>]*) width="([\d.]+)"([^>]*) viewBox="0 0 [\d.]+ ')
-    found = [size.search(svg) for svg in svgs]
-    widest = max((match[2] for match in found if match), key=float, default="0")
     return [
-        size.sub(rf'<svg\1 width="{widest}"\3 viewBox="0 0 {widest} ', svg, count=1) for svg in svgs
+        svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
+        for share in shares
     ]
 
 
@@ -166,137 +156,53 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 def svg(
     frame: Frame, marks: Sequence[Mark], styles: dict[str, Style], labels: dict[str, str]
 ) -> str:
-    """One panel."""
-    import altair as alt
-    import vl_convert
-
-    keys = {mind: str(number) for number, mind in enumerate(styles)}
-    data = [_row(mark, keys[mark.mind], frame) for mark in _ordered(marks, keys)]
-    ends = _ends(data, {keys[mind]: labels[mind] for mind in keys}, frame)
-    chart = alt.layer(*_lines(frame, styles), *_names(frame, styles))
-    chart = chart.properties(width=_inside(frame), height=HEIGHT, padding=PADDING)
-    drawing = dressed(chart).to_dict()
-    drawing["datasets"] = {"points": data, "ends": ends}  # last: altair would copy and check them
-    made: str = vl_convert.vegalite_to_svg(drawing)
-    return made
-
-
-def _ordered(marks: Sequence[Mark], keys: dict[str, str]) -> list[Mark]:
-    return sorted(marks, key=lambda mark: (int(keys[mark.mind]), mark.x))
+    """One panel: intervals, lines and symbols, and at the right the names."""
+    left = ink.y_room(frame.y_domain)
+    width = WIDTH - left - frame.room
+    box = ink.Box(left, TOP, width, HEIGHT, frame.x_domain, frame.y_domain)
+    parts = [ink.y_axis(box, frame.y_title), ink.x_axis(box, frame.x_title, frame.ticks,
+                                                       frame.tick_lines)]  # fmt: skip
+    of = {mind: sorted((m for m in marks if m.mind == mind), key=lambda m: m.x) for mind in styles}
+    of = {mind: own for mind, own in of.items() if own}
+    for mind, own in of.items():
+        parts.append(_drawn(box, own, styles[mind]))
+    parts.append(_names(box, {mind: own[-1] for mind, own in of.items()}, styles, labels))
+    return ink.picture(WIDTH, box.bottom + ink.depth(frame.tick_lines), parts)
 
 
-def _row(mark: Mark, key: str, frame: Frame) -> dict[str, Any]:
-    low, high = frame.y_domain
-    return {
-        "key": key,
-        "x": mark.x,
-        "y": mark.y,
-        "low": max(mark.low, low),
-        "high": min(mark.high, high),
-        "shown": mark.shown,
-    }
+def _drawn(box: ink.Box, own: Sequence[Mark], style: Style) -> str:
+    """The line of one mind, with its intervals as far as they stay within the picture."""
+    low, high = box.up
+    reach = (
+        (box.x(m.x), box.y(max(m.low, low)), box.x(m.x), box.y(min(m.high, high)))
+        for m in own
+        if m.high > m.low
+    )
+    places = [(box.x(m.x), box.y(m.y)) for m in own]
+    shown = [place for place, mark in zip(places, own, strict=True) if mark.shown]
+    solid = style.dash[1:] == (0,)
+    return (
+        ink.rules(reach, style.colour, 1, 0.65)
+        + ink.line(places, style.colour, 1.6, () if solid else style.dash)
+        + ink.symbols(style.shape, shown, style.colour)
+    )
 
 
-def _inside(frame: Frame) -> float:
-    return WIDTH - frame.room - 44  # for the axis at the left
-
-
-def _ends(
-    data: Sequence[dict[str, Any]], labels: dict[str, str], frame: Frame
-) -> list[dict[str, Any]]:
-    """The last point of every line, and where its name goes so that no two collide."""
-    last = {row["key"]: row for row in data}
-    last = dict(reversed(last.items()))  # of two that end together, the first stands above
-    bottom, top = frame.y_domain
-    unit = (top - bottom) / HEIGHT
-    places = spread([row["y"] for row in last.values()], LABEL_GAP * unit, bottom, top)
-    return [
-        {"key": key, "x": row["x"], "y": row["y"], "place": place, "name": labels[key]}
-        for (key, row), place in zip(last.items(), places, strict=True)
-    ]
-
-
-def _lines(frame: Frame, styles: dict[str, Style]) -> list[alt.Chart]:
-    """Intervals, lines and symbols."""
-    import altair as alt
-
-    base = alt.Chart(alt.NamedData("points"))
-    base = base.encode(x=_x(frame), y=_y(frame, "y"), **_colour(styles))
-    rules = base.mark_rule(strokeWidth=1, opacity=0.65).encode(y=_y(frame, "low"), y2="high:Q")
-    symbols = base.transform_filter("datum.shown").mark_point(filled=True, size=26, opacity=1)
-    lines = base.mark_line(strokeWidth=1.6).encode(strokeDash=_dash(styles))
-    return [rules, lines, symbols.encode(shape=_shape(styles))]
-
-
-def _names(frame: Frame, styles: dict[str, Style]) -> list[alt.Chart]:
+def _names(
+    box: ink.Box, last: dict[str, Mark], styles: dict[str, Style], labels: dict[str, str]
+) -> str:
     """The names at the right, each with its symbol and tied to the end of its line."""
-    import altair as alt
-
-    edge = _inside(frame)
-    base = alt.Chart(alt.NamedData("ends"))
-    colour = _colour(styles)
-    ties = base.mark_rule(strokeWidth=0.8, opacity=0.7).encode(
-        x=_x(frame), y=_y(frame, "y"), x2=alt.value(edge + 12), y2="place:Q", **colour
-    )
-    symbols = base.mark_point(filled=True, size=40, opacity=1).encode(
-        x=alt.value(edge + 18), y=_y(frame, "place"), shape=_shape(styles), **colour
-    )
-    names = base.mark_text(align="left", baseline="middle", color="#222").encode(
-        x=alt.value(edge + 26), y=_y(frame, "place"), text="name:N"
-    )
-    return [ties, symbols, names]
-
-
-def _x(frame: Frame) -> alt.X:
-    import altair as alt
-
-    axis: dict[str, Any] = {"values": list(frame.ticks), "labelOverlap": False}
-    if frame.tick_lines:
-        low, high = frame.x_domain
-        axis["labelExpr"] = f"{json.dumps(frame.tick_lines)}[datum.value]"
-        axis["labelLimit"] = _inside(frame) / (high - low) - 4
-    shown = alt.Axis(**axis) if frame.ticks else alt.Axis()
-    return alt.X("x:Q", title=frame.x_title, scale=_scale(frame.x_domain), axis=shown)
-
-
-def _y(frame: Frame, field: str) -> alt.Y:
-    """A field on the common vertical axis; all layers say the same title, so it stands once."""
-    import altair as alt
-
-    return alt.Y(f"{field}:Q", title=frame.y_title, scale=_scale(frame.y_domain))
-
-
-def _scale(domain: tuple[float, float]) -> alt.Scale:
-    import altair as alt
-
-    return alt.Scale(domain=list(domain), nice=False, zero=False)
-
-
-def _of(styles: dict[str, Style], values: list[Any]) -> alt.Scale:
-    import altair as alt
-
-    return alt.Scale(domain=[str(number) for number in range(len(styles))], range=values)
-
-
-def _colour(styles: dict[str, Style]) -> dict[str, Any]:
-    import altair as alt
-
-    scale = _of(styles, [style.colour for style in styles.values()])
-    return {"color": alt.Color("key:N", scale=scale, legend=None)}
-
-
-def _dash(styles: dict[str, Style]) -> alt.StrokeDash:
-    import altair as alt
-
-    scale = _of(styles, [list(style.dash) for style in styles.values()])
-    return alt.StrokeDash("key:N", scale=scale, legend=None)
-
-
-def _shape(styles: dict[str, Style]) -> alt.Shape:
-    import altair as alt
-
-    scale = _of(styles, [style.shape for style in styles.values()])
-    return alt.Shape("key:N", scale=scale, legend=None)
+    order = list(last)[::-1]  # of two that end together, the first stands above
+    ends = [-box.y(last[mind].y) for mind in order]
+    places = spread(ends, LABEL_GAP, -box.bottom, -box.top) if order else []
+    parts = []
+    for mind, place in zip(order, places, strict=True):
+        style, y = styles[mind], -place
+        tie = (box.x(last[mind].x), box.y(last[mind].y), box.right + 12, y)
+        parts.append(ink.rules([tie], style.colour, 0.8, 0.7))
+        parts.append(ink.symbols(style.shape, [(box.right + 18, y)], style.colour, 3.6))
+        parts.append(ink.text(box.right + 26, y, labels[mind]))
+    return "".join(parts)
 
 
 def dots(
@@ -306,34 +212,19 @@ def dots(
     domain: tuple[float, float],
 ) -> str:
     """One row a mind: its name, its mean and its interval along a common axis."""
-    import altair as alt
-    import vl_convert
-
-    keys = {mind: str(number) for number, mind in enumerate(styles)}
-    longest = max(len(mind) for mind in styles)
-    frame = Frame(*titles, (0, 1), domain, 0)
-    rows = [_row(mark, keys[mark.mind], frame) | {"name": mark.mind} for mark in marks]
-    axis = alt.Axis(
-        labelLimit=0, grid=True, domain=False, ticks=False, labelPadding=8,
-        titleAlign="right", titleX=-8,
-    )  # fmt: skip
-    base = alt.Chart(alt.NamedData("points")).encode(
-        y=alt.Y("name:N", sort=None, title=titles[0], axis=axis), **_colour(styles)
-    )
-
-    def along(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=titles[1], scale=_scale(domain))
-
-    rules = base.mark_rule(strokeWidth=1.4).encode(x=along("low"), x2="high:Q")
-    symbols = base.mark_point(filled=True, size=46, opacity=1)
-    symbols = symbols.encode(x=along("y"), shape=_shape(styles))
-    chart = alt.layer(rules, symbols).properties(
-        width=WIDTH - 22 - 6.6 * longest, height=24 * len(rows), padding=PADDING
-    )
-    drawing = dressed(chart).to_dict()
-    drawing["datasets"] = {"points": rows}
-    made: str = vl_convert.vegalite_to_svg(drawing)
-    return made
+    left = 14 + ink.LETTER * max(len(mark.mind) for mark in marks)
+    left = min(left, WIDTH / 2)
+    box = ink.Box(left, TOP, WIDTH - left - 12, ROW * len(marks), domain, (len(marks), 0))
+    parts = [ink.text(2, TOP - 14, titles[0]), ink.x_axis(box, titles[1])]
+    low, high = domain
+    for row, mark in enumerate(marks):
+        y, style = box.y(row + 0.5), styles[mark.mind]
+        parts.append(ink.text(box.left - 8, y, mark.mind, "end"))
+        parts.append(ink.rules([(box.left, y, box.right, y)], ink.GRID))
+        reach = (box.x(max(mark.low, low)), y, box.x(min(mark.high, high)), y)
+        parts.append(ink.rules([reach], style.colour, 1.4))
+        parts.append(ink.symbols(style.shape, [(box.x(mark.y), y)], style.colour, 3.8))
+    return ink.picture(WIDTH, box.bottom + ink.depth(), parts)
 
 
 def dressed(chart: alt.LayerChart) -> alt.LayerChart:

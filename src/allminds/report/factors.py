@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from allminds.administration.store import RunFolder
 from allminds.estimate import t_interval
 from allminds.psychometrics.factors import Effect, variance_shares
 from allminds.report import drawing
-from allminds.report.data import Floats, TestData, exercise_means
+from allminds.report.data import TestData
 from allminds.report.designs import Design
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
+from allminds.report.sources import Floats
 
 SMALL = 0.005  # an interaction with a smaller share is folded away
 LINES = (*STYLES, CEILING, FLOOR)  # no more in a panel
@@ -48,7 +48,7 @@ class Mean:
 # ---------------------------------------------------------------- the array
 
 
-def crossed(folder: RunFolder, design: Design, tests: Sequence[TestData]) -> Crossed | None:
+def crossed(design: Design, tests: Sequence[TestData]) -> Crossed | None:
     """The scores of a design of two factors or more, if it has all combinations once."""
     words = design.words or {"mind": tests[design.cells[0]].minds}
     levels = design.levels | words
@@ -64,7 +64,7 @@ def crossed(folder: RunFolder, design: Design, tests: Sequence[TestData]) -> Cro
         if len(place) != math.prod(map(len, words.values())):
             return None
         every = tuple(range(data.tool.slots))
-        for (mind, _), values in exercise_means(folder, data, [(m, every) for m in place]).items():
+        for (mind, _), values in data.exercise_means([(m, every) for m in place]).items():
             scores[place[mind]] = values
     several = {name: found for name, found in levels.items() if len(found) > 1}
     lines = max(words, key=lambda name: len(words[name]))
@@ -191,14 +191,12 @@ def _dots(
 # ---------------------------------------------------------------- the section
 
 
-def section(
-    folder: RunFolder, design: Design, tests: Sequence[TestData], drawn: bool
-) -> dict[str, Any] | None:
+def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str, Any] | None:
     """What the page says about the factors of a crossed design.
 
     If it is `drawn` already, score against size, there is nothing to add to that but shares.
     """
-    found = crossed(folder, design, tests)
+    found = crossed(design, tests)
     if found is None or len(found.levels) < 2:
         return None
     empty = int(np.isnan(found.scores).all(axis=-1).sum())

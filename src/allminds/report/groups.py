@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from allminds import registry
-from allminds.administration.store import RunFolder
 from allminds.contracts import Instrument, Subject
 from allminds.errors import Error
 from allminds.names import Name, parse
 from allminds.psychometrics.groups import Gain, gain
 from allminds.report import drawing
-from allminds.report.data import Floats, TestData, exercise_means, settings_text
+from allminds.report.data import TestData, settings_text
 from allminds.report.designs import Design
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
+from allminds.report.sources import Floats
 
 Slots = tuple[int, ...]
 
@@ -29,12 +29,14 @@ class Group:
 
     mind: str
     kinds: dict[str, Slots]  # none where it is not known who they are
+    name: str  # as in the records: without its run
 
     @property
     def protocol(self) -> str:
         """Its name without its members."""
-        name = parse(self.mind)
-        return str(Name(name.name, (), name.keywords))
+        name = parse(self.name)
+        marked = self.mind.removeprefix(self.name)
+        return str(Name(name.name, (), name.keywords)) + marked
 
     @property
     def members(self) -> str:
@@ -47,7 +49,7 @@ class Group:
     @property
     def label(self) -> str:
         """Protocol / members, or the protocol alone if no members are named."""
-        return f"{self.protocol} / {self.members}" if parse(self.mind).arguments else self.protocol
+        return f"{self.protocol} / {self.members}" if parse(self.name).arguments else self.protocol
 
 
 # ---------------------------------------------------------------- who is in a group
@@ -58,15 +60,22 @@ def groups_of(data: TestData) -> list[Group]:
     found = []
     for mind in data.minds:
         try:
-            seat = registry.line_up(mind, data.tool).seats[0]
+            seat = registry.line_up(data.plain[mind], data.tool).seats[0]
         except Error:  # a mind of a file that is gone
             continue
         if seat.subject.group:
             kinds: dict[str, Slots] = {}
             for slot, name in zip(seat.slots, alone(seat.subject, data.tool), strict=False):
-                kinds[name] = (*kinds.get(name, ()), slot)
-            found.append(Group(mind, kinds))
+                shown = shown_beside(name, mind, data)
+                kinds[shown] = (*kinds.get(shown, ()), slot)
+            found.append(Group(mind, kinds, data.plain[mind]))
     return found
+
+
+def shown_beside(member: str, mind: str, data: TestData) -> str:
+    """How a member is called in the report: of the same run if it is there, else of any."""
+    by_run = {data.run_of(shown): shown for shown, name in data.plain.items() if name == member}
+    return by_run.get(data.run_of(mind), next(iter(by_run.values()), member))
 
 
 def alone(subject: Subject, tool: Instrument) -> list[str]:
@@ -99,7 +108,7 @@ class Pair:
     by_kind: dict[str, Floats]
 
 
-def pairs(folder: RunFolder, data: TestData, groups: Sequence[Group]) -> Iterator[Pair]:
+def pairs(data: TestData, groups: Sequence[Group]) -> Iterator[Pair]:
     """The differences, slot by slot, of every group whose members are in the test alone."""
     able = [group for group in groups if _comparable(group, data)]
     wanted = {
@@ -108,7 +117,7 @@ def pairs(folder: RunFolder, data: TestData, groups: Sequence[Group]) -> Iterato
         for kind, slots in group.kinds.items()
         for mind in (group.mind, kind)
     }
-    means = exercise_means(folder, data, wanted)
+    means = data.exercise_means(wanted)
     for group in able:
         by_kind = {
             kind: means[group.mind, slots] - means[kind, slots]
@@ -133,10 +142,10 @@ def _row(group: Group, found: Gain) -> dict[str, Any]:
     return {"protocol": group.protocol, "members": group.members, "gain": found, "kinds": []}
 
 
-def gains(folder: RunFolder, data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
+def gains(data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
     """The gains of one test's groups, largest first, and whom there is nothing to say about."""
     rows = []
-    for pair in pairs(folder, data, groups):
+    for pair in pairs(data, groups):
         found = _gain(pair.all)
         if found is None:
             continue
@@ -159,15 +168,13 @@ def _largest(row: dict[str, Any]) -> float:
     return -float(row["gain"].difference)
 
 
-def pooled_gains(
-    folder: RunFolder, cells: Sequence[TestData], groups: dict[int, list[Group]]
-) -> dict[str, Any]:
+def pooled_gains(cells: Sequence[TestData], groups: dict[int, list[Group]]) -> dict[str, Any]:
     """The gains over all cells of a design: by exercise, the mean difference over the cells."""
     sums: dict[str, Floats] = {}
     first: dict[str, Group] = {}
     verdicts: dict[str, list[str]] = {}
     for data in cells:
-        for pair in pairs(folder, data, groups[data.number]):
+        for pair in pairs(data, groups[data.number]):
             label, found = pair.group.label, _gain(pair.all)
             first.setdefault(label, pair.group)
             sums[label] = sums.get(label, np.zeros(len(pair.all))) + pair.all
@@ -257,9 +264,7 @@ def _size_panels(marks: Sequence[Mark], shares: Sequence[dict[str, Style]]) -> l
 # ---------------------------------------------------------------- the section
 
 
-def section(
-    folder: RunFolder, tests: Sequence[TestData], designs: Sequence[Design]
-) -> dict[str, Any] | None:
+def section(tests: Sequence[TestData], designs: Sequence[Design]) -> dict[str, Any] | None:
     """What the page says about groups; nothing if no test has any."""
     groups = {data.number: groups_of(data) for data in tests}
     if not any(groups.values()):
@@ -267,8 +272,8 @@ def section(
     folded = [design for design in designs if design.folded]
     inside = {number for design in folded for number in design.cells}
     single = [data for data in tests if data.number not in inside and groups[data.number]]
-    tables = [gains(folder, data, groups[data.number]) for data in single]
-    pooled = [pooled_gains(folder, [tests[n] for n in d.cells], groups) for d in folded]
+    tables = [gains(data, groups[data.number]) for data in single]
+    pooled = [pooled_gains([tests[n] for n in d.cells], groups) for d in folded]
     figures = (size_figure(series, groups) for series in size_series(single))
     return {
         "tables": [table for table in tables if table["rows"]],

@@ -25,8 +25,13 @@ def score_panels(data: TestData) -> list[str]:
         return []
     low, high = min(mark.x for mark in marks), max(mark.x for mark in marks)
     margin = 0.02 * (high - low) or 0.5
-    titles = (f"complexity {data.column}", "score, with 95 % intervals")
+    titles = (f"complexity {data.column}", f"{measured(data)}, with 95 % intervals")
     return _panels(data, marks, titles, (low - margin, high + margin))
+
+
+def measured(data: TestData) -> str:
+    """What is measured at a complexity; the score of an adaptive test is something else."""
+    return "mean reward" if data.tool.adaptive else "score"
 
 
 def _mark(point: Point) -> Mark:
@@ -85,8 +90,12 @@ def _panels(
 def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:
     """The minds of each panel with their styles; floor and ceiling stand in all of them."""
     ends = {data.tool.floor_mind: FLOOR, data.tool.ceiling_mind or "": CEILING}
-    fixed = {mind: style for mind, style in ends.items() if mind in drawn}
-    others = [mind for mind in data.minds if mind not in ends]
+    fixed: dict[str, Style] = {}
+    for mind in data.minds:  # one of several runs' floors and ceilings will do
+        style = ends.get(data.bare.get(mind, mind))
+        if style and style not in fixed.values() and mind in drawn:
+            fixed[mind] = style
+    others = [mind for mind in data.minds if data.bare.get(mind, mind) not in ends]
     panels = []
     for lot in drawing.evenly(others, OTHERS):
         styles = {m: style for m, style in zip(lot, STYLES, strict=False) if m in drawn}

@@ -30,7 +30,13 @@ from allminds.psychometrics.accuracy.fit import (
     score_errors,
     scores,
 )
-from allminds.psychometrics.accuracy.held_out import Comparison, HeldOut, compare
+from allminds.psychometrics.accuracy.held_out import (
+    Comparison,
+    Foreseen,
+    HeldOut,
+    compare,
+    foresee,
+)
 from allminds.psychometrics.accuracy.information import (
     expected_stderr,
     item_information,
@@ -56,6 +62,7 @@ __all__ = [
     "Counts",
     "Curve",
     "Fit",
+    "Foreseen",
     "HeldOut",
     "InferredDifficulty",
     "Omega",
@@ -75,6 +82,7 @@ __all__ = [
     "difficulty_at_equal_accuracy",
     "expected_stderr",
     "fit_curve",
+    "foresee",
     "infer_difficulty",
     "item_information",
     "least_useful_ability",

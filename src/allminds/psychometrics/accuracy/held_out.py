@@ -23,6 +23,7 @@ from allminds.psychometrics.accuracy.models import CURVES, fit_curve
 if TYPE_CHECKING:
     import pandas as pd
 
+TIE = 1e-6  # of log-likelihood: what fits differ by that end in the same curve
 SUREST = 0.999  # no curve may claim more when it is scored, so that one surprise is not all
 
 Scheme = Literal["items", "upper"]
@@ -73,6 +74,76 @@ def compare(
     Items are dealt to the parts in order of difficulty (as many parts as items leaves one out at a
     time); `upper_from` is the median difficulty unless told. A tie goes to the curve named first.
     """
+    parts, cut = _left_out(counts, folds, upper_from)
+    rows = [row for scheme in parts for row in _scheme(counts, curves, scheme, parts[scheme])]
+    return Comparison(tuple(rows), cut)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What one curve foresaw of answers left out of its fit, beside what came."""
+
+    curve: str
+    scheme: Scheme
+    counts: Counts  # of the items that were left out
+    predicted: Values  # [mind, item]
+
+    @property
+    def observed(self) -> Values:
+        """[mind, item]: the rate of hits; NaN where there were no trials."""
+        trials = self.counts.trials
+        return np.where(trials > 0, self.counts.hits / np.maximum(trials, 1), np.nan)
+
+    @property
+    def absolute_error(self) -> float:
+        """Mean |predicted - observed|, each mind and item weighing as its trials."""
+        return self._mean(np.abs(self.predicted - np.nan_to_num(self.observed)))
+
+    @property
+    def chance_error(self) -> float:
+        """The absolute error that chance alone would make, were the predictions quite right."""
+        p, trials = self.predicted, np.maximum(self.counts.trials, 1)
+        return self._mean(np.sqrt(2 * p * (1 - p) / (np.pi * trials)))
+
+    @property
+    def brier(self) -> float:
+        """Mean squared distance of the predicted accuracy from the answers, right 1 and wrong 0."""
+        p, trials = self.predicted, np.maximum(self.counts.trials, 1)
+        rate = self.counts.hits / trials
+        return self._mean(rate * (1 - p) ** 2 + (1 - rate) * p**2)
+
+    @property
+    def log_loss(self) -> float:
+        """Mean of -ln of the probability given to what came."""
+        return float(-_likelihood(self.counts, self.predicted).sum() / self.counts.trials.sum())
+
+    def mind(self, index: int) -> Foreseen:
+        """One mind alone."""
+        rows = slice(index, index + 1)
+        return Foreseen(self.curve, self.scheme, self.counts.mind(index), self.predicted[rows])
+
+    def _mean(self, values: Values) -> float:
+        return float((values * self.counts.trials).sum() / self.counts.trials.sum())
+
+
+def foresee(
+    counts: Counts,
+    curve: str,
+    scheme: Scheme = "items",
+    *,
+    folds: int = 10,
+    upper_from: float | None = None,
+) -> Foreseen:
+    """What a curve foresees of the answers that `compare` leaves out under a scheme."""
+    parts = _left_out(counts, folds, upper_from)[0][scheme]
+    out = np.any(parts, axis=0)
+    return Foreseen(curve, scheme, counts.items(out), _foreseen(counts, curve, parts)[0][:, out])
+
+
+def _left_out(
+    counts: Counts, folds: int, upper_from: float | None
+) -> tuple[dict[Scheme, list[NDArray[np.bool_]]], float]:
+    """The parts that each scheme leaves out, and where the upper levels begin."""
     levels = np.unique(counts.difficulty)
     if len(levels) < 3:
         raise Error(f"{len(levels)} difficulties cannot tell curves apart: give three or more")
@@ -87,8 +158,7 @@ def compare(
             f"leaving out D >= {cut:g} leaves nothing to fit or to predict: move upper_from"
         )
     parts = [part == n for n in range(min(folds, len(part)))]
-    rows = [*_scheme(counts, curves, "items", parts), *_scheme(counts, curves, "upper", [upper])]
-    return Comparison(tuple(rows), cut)
+    return {"items": parts, "upper": [upper]}, cut
 
 
 def _foreseen(
@@ -98,8 +168,13 @@ def _foreseen(
     foreseen = np.full(counts.hits.shape, np.nan)
     for out in parts:
         foreseen[:, out] = fit_curve(counts.items(~out), curve).accuracy(counts.difficulty[out])
-    p = np.clip(foreseen, 1 - SUREST, SUREST)
-    return foreseen, xlogy(counts.hits, p) + xlogy(counts.trials - counts.hits, 1 - p)
+    return foreseen, _likelihood(counts, foreseen)
+
+
+def _likelihood(counts: Counts, predicted: Values) -> Values:
+    """ℓ of the answers, [mind, item]; no curve may be surer than `SUREST`."""
+    p = np.clip(predicted, 1 - SUREST, SUREST)
+    return np.asarray(xlogy(counts.hits, p) + xlogy(counts.trials - counts.hits, 1 - p))
 
 
 def _scheme(
@@ -112,7 +187,8 @@ def _scheme(
         foreseen, likelihood = _foreseen(counts, curve, parts)
         by_item[curve] = likelihood[:, left_out].sum(axis=0)
         predicted[curve] = float((n * foreseen[:, left_out]).sum() / n.sum())
-    best = max(by_item, key=lambda curve: float(by_item[curve].sum()))
+    totals = {curve: float(values.sum()) for curve, values in by_item.items()}
+    best = next(curve for curve in totals if totals[curve] >= max(totals.values()) - TIE)
     rows = []
     for curve, values in by_item.items():
         gap = by_item[best] - values
@@ -130,4 +206,4 @@ def _scheme(
                 wins=curve == best,
             )
         )
-    return sorted(rows, key=lambda row: row.behind)
+    return sorted(rows, key=lambda row: (not row.wins, row.behind))

@@ -1,0 +1,123 @@
+"""One test: its scores from ceiling to floor, against complexity, and as an episode goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from allminds.report.data import Stretch, TestData, settings_text
+from allminds.report.profile import best, places
+from allminds.report.sources import scored_slots
+from allminds.report.words import first_line, interval, number
+
+
+def section(data: TestData) -> dict[str, Any]:
+    """What the page says about one test."""
+    tool = data.tool
+    given = data.settings_given
+    return {
+        "anchor": data.anchor,
+        "label": data.label,
+        "heading": f"{tool.name}: {given}" if given else tool.name,
+        "gist": _gist(data),
+        "about": first_line(tool),
+        "settings": settings_text(data.summary["settings"]),
+        "ends": None if tool.adaptive else (tool.chance, tool.ceiling),
+        "spread_over": None if tool.adaptive else tool.strata,
+        "seats": _seats(data),
+        "caution": tool.caution,
+        "rows": _rows(data),
+        "failed": sum(row["failed"] for row in data.summary["results"]),
+        "figures": _figures(data),
+    }
+
+
+def _seats(data: TestData) -> str:
+    """Who sits where in a game."""
+    if data.tool.slots == 1 or scored_slots(data.tool) != (0,):
+        return ""
+    others = f"and {data.test.against} in the others" if data.test.against else ""
+    alone = "a mind named alone fills all slots, and meets itself"
+    return (
+        f"The score is that of the first slot: a mind sits there, {others}."
+        if others
+        else (f"The score is that of the first slot; {alone}.")
+    )
+
+
+def _flat(stretches: Sequence[Stretch]) -> bool:
+    """Whether nothing changes from step to step."""
+    return all(stretch.means == stretches[0].means for stretch in stretches)
+
+
+def _gist(data: TestData) -> str:
+    """The one line of a folded test: how many minds, and the best between the ends."""
+    rows = [row for row in data.summary["results"] if row["score"] is not None]
+    if not rows:
+        return "nobody has a score"
+    found = places(data)
+    top = best(found)
+    if top is None:
+        row = max(rows, key=lambda row: row["score"])
+        if found:
+            return f"{len(rows)} minds"
+        return f"{len(rows)} minds; highest {row['mind']}, {number(row['score'])}"
+    ends = f" {interval(top.interval)}" if top.interval else ""
+    return f"{len(rows)} minds; nearest the ceiling {top.mind}, {number(top.value)}{ends}"
+
+
+def _best_first(row: dict[str, Any]) -> tuple[bool, float]:
+    """By score, those without one last."""
+    return row["score"] is None, -(row["score"] or 0.0)
+
+
+def _rows(data: TestData) -> list[dict[str, Any]]:
+    """The table of scores, best first: a mind's figures, its end of the scale and its traits."""
+    from allminds.report.drawing import short_names
+
+    ends = {data.tool.floor_mind: "floor", data.tool.ceiling_mind: "ceiling"}
+    numbers = {mind: short.rpartition(" #") for mind, short in short_names(data.minds).items()}
+    rows = []
+    for row in sorted(data.summary["results"], key=_best_first):
+        mind = row["mind"]
+        sign = f"#{numbers[mind][2]}" if numbers[mind][1] else ""  # as in the plots
+        traits = data.traits.get(mind, "")
+        note = ends.get(data.bare.get(mind, mind), sign)
+        rows.append(row | {"note": note, "traits": traits})
+    return rows
+
+
+def _figures(data: TestData) -> list[dict[str, Any]]:
+    """The plots with their captions and their figures; none where there is nothing to plot."""
+    from allminds.report import plots
+
+    found: list[dict[str, Any]] = []
+    if data.points:
+        what = plots.measured(data).capitalize()
+        caption = f"{what} against complexity {data.column}, with 95 % intervals."
+        caption += f" {data.column} is put into bins of equal width." if data.binned else ""
+        if plots.cut_intervals(data):
+            caption += " Intervals that leave the picture are cut; the table has them whole."
+        panels, kind = plots.score_panels(data), "score"
+        found.append({"kind": kind, "caption": caption, "panels": panels, "points": data.points})
+    if data.curve and not _flat(data.curve):
+        caption = "Learning inside an episode: mean reward at each step."
+        if data.curve[0].last > data.curve[0].first:
+            caption = "Learning inside an episode: mean reward a step, over stretches of steps."
+        caption = caption[:-1] + ", of all slots." if _seats(data) else caption
+        panels, kind = plots.learning_panels(data), "learning"
+        found.append({"kind": kind, "caption": caption, "panels": panels, "across": "step"})
+        found[-1] |= {"curve": data.curve, "minds": _with_a_line(data, data.curve)}
+    if data.path:
+        caption = "The path: complexity given to each mind, as it rises and falls with its success."
+        panels, kind = plots.path_panels(data), "path"
+        found.append({"kind": kind, "caption": caption, "panels": panels, "across": "exercise"})
+        found[-1] |= {"curve": data.path, "minds": _with_a_line(data, data.path)}
+    for figure in found:
+        figure |= {"column": data.column, "measured": plots.measured(data)}
+    return found
+
+
+def _with_a_line(data: TestData, stretches: Sequence[Stretch]) -> list[str]:
+    """The minds that have a line."""
+    return [mind for mind in data.minds if any(mind in stretch.means for stretch in stretches)]

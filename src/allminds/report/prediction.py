@@ -1,0 +1,151 @@
+"""Prediction: what a curve fitted to some complexities says of those it has not seen.
+
+For questions, answered right or wrong, the curves of P0 and their rivals; for scores, the curves
+of `psychometrics.curves`. The curve that foresees best is named, with its error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from allminds.errors import Error
+from allminds.psychometrics.accuracy import Counts, Foreseen, compare, foresee
+from allminds.psychometrics.accuracy.held_out import Comparison, Scheme
+from allminds.psychometrics.curves import ForeseenScores, foresee_scores
+from allminds.report.calibration import SCHEMES, Calibration, calibrations, panels
+from allminds.report.data import TestData
+from allminds.report.drawing import CEILING, FLOOR
+
+LEAST_LEVELS = 3  # of complexity, for hits; a line needs one more
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The minds of one test under both schemes, by the curve that wins each."""
+
+    data: TestData
+    minds: list[str]
+    counts: Counts  # by level
+    compared: Comparison
+    foreseen: dict[Scheme, Foreseen]
+
+    def rows(self) -> list[Calibration]:
+        """What was predicted of every mind at every complexity left out."""
+        return calibrations(self.minds, self.foreseen)
+
+
+def counts_of(data: TestData) -> tuple[list[str], Counts] | None:
+    """Hits by mind and complexity; None where the accuracy model does not apply."""
+    if not data.hits or data.binned or data.tool.adaptive:
+        return None
+    levels = sorted({point.k for point in data.points if point.k > 0})
+    minds = [mind for mind in data.minds if any(p.mind == mind for p in data.points)]
+    if len(levels) < LEAST_LEVELS or not minds:
+        return None
+    hits, trials = (np.zeros((len(minds), len(levels))) for _ in range(2))
+    for point in data.points:
+        if point.k > 0:
+            at = minds.index(point.mind), levels.index(point.k)
+            trials[at] = point.exercises
+            hits[at] = round(point.exercises * point.mean)
+    return minds, Counts.of(levels, hits, trials, chance=data.tool.chance)
+
+
+def predicted(data: TestData) -> Predicted | None:
+    """Fit on some complexities, predict the others; None where there are too few."""
+    found = counts_of(data)
+    if found is None:
+        return None
+    minds, counts = found
+    folds = len(counts.difficulty)
+    try:
+        compared = compare(counts, folds=folds)
+        foreseen = {
+            scheme: foresee(counts, compared.winner(scheme), scheme, folds=folds)
+            for scheme in SCHEMES
+        }
+    except Error:
+        return None
+    return Predicted(data, minds, counts, compared, foreseen)
+
+
+# ---------------------------------------------------------------- scores that are no hits
+
+
+def score_row(data: TestData) -> dict[str, Any] | None:
+    """What a line through the other complexities says of a score; nothing of hits or paths."""
+    levels = sorted({point.k for point in data.points})
+    if data.hits or data.tool.adaptive or len(levels) <= LEAST_LEVELS:
+        return None
+    minds = list(dict.fromkeys(point.mind for point in data.points))
+    means, exercises = (np.zeros((len(minds), len(levels))) for _ in range(2))
+    for point in data.points:
+        at = minds.index(point.mind), levels.index(point.k)
+        means[at], exercises[at] = point.mean, point.exercises
+    lines = {scheme: foresee_scores(levels, means, exercises, scheme) for scheme in SCHEMES}
+    return {
+        "data": data,
+        "lines": [{"best": best, "other": other} for best, other in lines.values()],
+        "values": [(s, *row) for s, (best, _) in lines.items() for row in _values(best, minds)],
+    }
+
+
+def _values(found: ForeseenScores, minds: Sequence[str]) -> list[tuple[str, float, float, float]]:
+    """Mind, complexity, predicted, observed."""
+    return [
+        (mind, float(k), float(found.predicted[m, n]), float(found.observed[m, n]))
+        for m, mind in enumerate(minds)
+        for n, k in enumerate(found.difficulties)
+        if found.weights[m, n] > 0
+    ]
+
+
+# ---------------------------------------------------------------- the section
+
+
+def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> dict[str, Any] | None:
+    """What the page says about prediction; nothing if no test has known complexities."""
+    scores = [row for row in map(score_row, tests) if row]
+    if not found and not scores:
+        return None
+    return {"questions": [_question(one) for one in found], "scores": scores}
+
+
+def _question(one: Predicted) -> dict[str, Any]:
+    rows = one.rows()
+    tool = one.data.tool
+    by_name = {tool.floor_mind: FLOOR, tool.ceiling_mind: CEILING}
+    ends = {mind: by_name.get(one.data.bare.get(mind, mind)) for mind in one.minds}
+    return {
+        "data": one.data,
+        "column": one.data.column,
+        "upper_from": one.compared.upper_from,
+        "levels": one.counts.difficulty.tolist(),
+        "schemes": [_scheme(one, scheme, words) for scheme, words in SCHEMES.items()],
+        "minds": [_mind(one, m) for m in range(len(one.minds))],
+        "panels": panels(rows, ends),
+        "rows": rows,
+    }
+
+
+def _scheme(one: Predicted, scheme: Scheme, words: str) -> dict[str, Any]:
+    found = one.foreseen[scheme]
+    rivals = [row for row in one.compared.rows if row.scheme == scheme]
+    return {
+        "words": words,
+        "winner": found.curve,
+        "error": found.absolute_error,
+        "chance_error": found.chance_error,
+        "brier": found.brier,
+        "log_loss": found.log_loss,
+        "rivals": rivals,
+    }
+
+
+def _mind(one: Predicted, m: int) -> dict[str, Any]:
+    own = {scheme: found.mind(m) for scheme, found in one.foreseen.items()}
+    return {"mind": one.minds[m], "foreseen": list(own.values())}

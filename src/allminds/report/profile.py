@@ -1,0 +1,183 @@
+"""The profile: what each mind makes of each test, from floor to ceiling, and never in one figure.
+
+A total is made only of the weights that a user gives, and shown with them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from allminds.errors import Error, nearest
+from allminds.report.data import TestData
+from allminds.report.strips import CEILING, FLOOR, MIND, Dot, domain, strip
+
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Place:
+    """One mind on one test: 0 is chance, 1 is the ceiling."""
+
+    mind: str
+    data: TestData
+    value: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    kind: str  # floor, ceiling or mind
+
+    @property
+    def dot(self) -> Dot:
+        """As it is drawn."""
+        low, high = self.interval or (self.value, self.value)
+        return Dot(self.value, low, high, self.kind)
+
+
+def places(data: TestData) -> list[Place]:
+    """The normalised scores of a test, best first; none where there is nothing to normalise by."""
+    tool = data.tool
+    width = tool.ceiling - tool.chance
+    found = []
+    for row in data.summary["results"]:
+        if row["normalised"] is None:
+            continue
+        low, high = ((end - tool.chance) / width for end in row["ci95"] or (0.0, 0.0))
+        plain = data.bare.get(row["mind"], row["mind"])
+        kind = {tool.floor_mind: FLOOR, tool.ceiling_mind: CEILING}.get(plain, MIND)
+        found.append(
+            Place(
+                mind=row["mind"],
+                data=data,
+                value=row["normalised"],
+                stderr=None if row["stderr"] is None else row["stderr"] / width,
+                interval=None if row["ci95"] is None else (low, high),
+                kind=kind,
+            )
+        )
+    return sorted(found, key=lambda place: -place.value)
+
+
+def best(found: Sequence[Place]) -> Place | None:
+    """The best that is neither end of the scale, or else the best there is."""
+    for kind in (MIND, CEILING):
+        own = [place for place in found if place.kind == kind]
+        if own:
+            return own[0]
+    return None
+
+
+# ---------------------------------------------------------------- the section
+
+
+def section(tests: Sequence[TestData], weights: Mapping[str, float]) -> dict[str, Any] | None:
+    """What the page says about profiles; nothing if there is but one test, or no scale."""
+    by_test = [(data, places(data)) for data in tests]
+    scaled = [(data, found) for data, found in by_test if found]
+    check_weights(weights, [data for data, _ in scaled])
+    if len(scaled) < 2:
+        return None
+    ends = domain(place.dot for _, found in scaled for place in found)
+    return {
+        "axis": _axis(ends),
+        "rows": [_row(data, found, ends) for data, found in scaled],
+        "cards": _cards(scaled, ends),
+        "floors": sorted({p.mind for _, found in scaled for p in found if p.kind == FLOOR}),
+        "without": [data.label for data, found in by_test if not found],
+        "against": any(data.test.against for data, _ in scaled),
+        "total": total(scaled, weights, ends) if weights else None,
+    }
+
+
+def _axis(ends: tuple[float, float]) -> dict[str, float]:
+    """Where floor and ceiling stand above the strips, in per cent of their width."""
+    from allminds.report.strips import MARGIN, WIDTH
+
+    low, high = ends
+    at = {name: (value - low) / (high - low) for name, value in (("floor", 0.0), ("ceiling", 1.0))}
+    inside = WIDTH - 2 * MARGIN
+    return {name: 100 * (MARGIN + share * inside) / WIDTH for name, share in at.items()}
+
+
+def _row(data: TestData, found: Sequence[Place], ends: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "data": data,
+        "strip": strip([place.dot for place in found], ends),
+        "best": best(found),
+        "minds": len(found),
+        "places": found,
+    }
+
+
+def _cards(
+    scaled: Sequence[tuple[TestData, list[Place]]], ends: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """The minds that took two or more instruments, each with its tests; floors tell nothing."""
+    of: dict[str, list[Place]] = {}
+    for _, found in scaled:
+        for place in found:
+            of.setdefault(place.mind, []).append(place)
+    cards = []
+    for mind, own in of.items():
+        if len({place.data.tool.name for place in own}) < 2 or all(p.kind == FLOOR for p in own):
+            continue
+        rows = [{"place": place, "strip": strip([place.dot], ends)} for place in own]
+        cards.append({"mind": mind, "rows": rows})
+    return cards
+
+
+# ---------------------------------------------------------------- a total, if it is asked for
+
+
+def check_weights(weights: Mapping[str, float], tests: Sequence[TestData]) -> None:
+    """Weights are for instruments that are there, 0 or more, and not all 0."""
+    known = list(dict.fromkeys(data.tool.name for data in tests))
+    for name, weight in weights.items():
+        if name not in known:
+            raise Error(f"there is no score on '{name}' to weigh; {nearest(name, known)}")
+        if not (math.isfinite(weight) and weight >= 0):
+            raise Error(f"the weight of {name} is {weight:g}; it must be a number, 0 or more")
+    if weights and not sum(weights.values()) > 0:
+        raise Error("all weights are 0; give one above 0")
+
+
+def total(
+    scaled: Sequence[tuple[TestData, list[Place]]],
+    weights: Mapping[str, float],
+    ends: tuple[float, float],
+) -> dict[str, Any]:
+    """The weighted mean of the minds that took all that has weight, best first.
+
+    An instrument given in several settings counts as their mean. Tests have exercises of their
+    own, so their errors are independent.
+    """
+    whole = sum(weights.values())
+    shares: dict[str, list[tuple[float, Place]]] = {}
+    needed = 0
+    for name, weight in weights.items():
+        own = [found for data, found in scaled if data.tool.name == name and weight > 0]
+        needed += len(own)
+        for found in own:
+            for place in found:
+                share = weight / whole / len(own)
+                shares.setdefault(place.mind, []).append((share, place))
+    rows = []
+    for mind, parts in shares.items():
+        if len(parts) < needed:
+            continue
+        value = sum(share * place.value for share, place in parts)
+        errors = [place.stderr for _, place in parts]
+        interval = None
+        if None not in errors:
+            squares = sum((share * (place.stderr or 0.0)) ** 2 for share, place in parts)
+            reach = Z * math.sqrt(squares)
+            interval = (value - reach, value + reach)
+        dot = Dot(value, *(interval or (value, value)))
+        rows.append({"mind": mind, "value": value, "interval": interval,
+                     "strip": strip([dot], ends)})  # fmt: skip
+    return {
+        "weights": dict(weights),
+        "rows": sorted(rows, key=lambda row: -row["value"]),
+        "without": [mind for mind, parts in shares.items() if len(parts) < needed],
+    }

@@ -1,0 +1,105 @@
+"""How far the scores of each test can be relied on, and what more exercises would buy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from allminds.errors import Error
+from allminds.psychometrics.reliability import Reliability, reliability, reliance
+from allminds.report.data import TestData
+from allminds.report.profile import Z
+from allminds.report.sources import Floats
+
+WANTED = 0.9  # Eρ²
+TIMES = (1, 2, 4, 10)  # as many exercises
+NEAR = 0.02  # half-width of an interval
+
+
+def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
+    """What the page says about reliability; a row a test."""
+    if not tests:
+        return None
+    rows = [row_of(data) for data in tests]
+    return {"rows": rows, "wanted": WANTED, "times": TIMES, "near": NEAR}
+
+
+def row_of(data: TestData) -> dict[str, Any]:
+    """The three figures of one test, and the precision bought; None is what has no estimate."""
+    errors = [row["stderr"] for row in data.summary["results"] if row["stderr"] is not None]
+    found = figures(data)
+    components = found.components if found else None
+    exercises = data.test.episodes
+    if found and len(data.scores) == exercises:
+        exercises = found.exercises  # in common; else they are a sample of all
+    return {
+        "data": data,
+        "exercises": exercises,
+        "minds": len(errors),
+        "rel": reliance([error**2 for error in errors]) if errors else None,
+        "sem": (min(errors), max(errors)) if errors else None,
+        "generalisability": components and components.generalisability(exercises),
+        "interval": found.interval if found and found.exercises == exercises else None,
+        "dependability": components and components.dependability(exercises),
+        "why": found.why if found else _why(data),
+        "budget": _budget(found),
+        "no_more": _no_more(data, bool(errors)),
+        "bought": _bought(data, max(errors)) if errors else None,
+        "for_near": _for_near(data, max(errors)) if errors else None,
+    }
+
+
+def _why(data: TestData) -> str:
+    """Why the third figure has no estimate."""
+    own = "each mind had exercises of its own" if data.tool.adaptive else "nobody has a score"
+    return f"not estimable: {own}"
+
+
+def figures(data: TestData) -> Reliability | None:
+    """Over the exercises that every mind with a score has, repeats of a fixed form as such."""
+    scored = ~np.isnan(data.scores).all(axis=0)
+    if data.tool.adaptive or not scored.any():
+        return None
+    return reliability(_repeats(data.scores[:, scored], data.tool.length))
+
+
+def _repeats(scores: Floats, length: int | None) -> Floats:
+    """[exercise, mind, repeat]; exercise i of a fixed form is item i modulo its length."""
+    if length is None or len(scores) <= length:
+        return scores[:, :, None]
+    times = math.ceil(len(scores) / length)
+    whole = np.full((times * length, scores.shape[1]), np.nan)
+    whole[: len(scores)] = scores
+    return whole.reshape(times, length, -1).transpose(1, 2, 0)
+
+
+def _budget(found: Reliability | None) -> str:
+    """The exercises at which Eρ² is as wanted, in words where there is no number."""
+    if found is None or found.components is None:
+        return "not estimable"
+    try:
+        return f"{found.budget('generalisability', WANTED):,}"
+    except Error:
+        return "none will do" if found.components.minds <= 0 else "more than 10¹²"
+
+
+def _bought(data: TestData, error: float) -> list[float] | None:
+    """Half the widest interval at once, twice, … as many exercises; a fixed form has no more."""
+    return None if data.tool.length else [Z * error / math.sqrt(times) for times in TIMES]
+
+
+def _no_more(data: TestData, known: bool) -> str:
+    """Why nothing is said of more exercises."""
+    if data.tool.length:
+        return f"a fixed form of {data.tool.length}: there are no more of them"
+    return "" if known else "not estimable"
+
+
+def _for_near(data: TestData, error: float) -> int | None:
+    """The exercises at which the widest interval is as narrow as one may wish."""
+    if data.tool.length or data.tool.adaptive:
+        return None
+    return max(1, math.ceil(data.test.episodes * (Z * error / NEAR) ** 2))

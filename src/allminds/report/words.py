@@ -1,0 +1,86 @@
+"""Figures and names as the report writes them."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from allminds.psychometrics.groups import Gain
+
+NONE = "–"  # what cannot be estimated
+
+
+def number(value: float | None) -> str:
+    """Three decimals with a real minus sign; zero has none."""
+    if value is None:
+        return NONE
+    text = f"{value:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
+
+
+def interval(ends: Sequence[float] | None) -> str:
+    """[low, high]."""
+    return NONE if ends is None else f"[{number(ends[0])}, {number(ends[1])}]"
+
+
+def decided(found: Gain) -> str:
+    """A gain's interval; an end so near 0 that it looks like 0 keeps its sign if it counts."""
+    low, high = found.interval or (0.0, 0.0)
+    text = interval(found.interval)
+    if found.verdict == "loses" and number(high) == "0.000":
+        return text.replace(" 0.000]", " −0.000]")
+    if found.verdict == "gains" and number(low) == "0.000":
+        return text.replace("[0.000", "[+0.000")
+    return text
+
+
+def percent(share: float) -> str:
+    """A share in per cent, one decimal."""
+    return NONE if math.isnan(share) else f"{100 * share:.1f}"
+
+
+def percents(ends: Sequence[float]) -> str:
+    """[low, high] in per cent."""
+    return NONE if math.isnan(ends[0]) else f"[{percent(ends[0])}, {percent(ends[1])}]"
+
+
+def count(value: int, what: str = "") -> str:
+    """A whole number with its thousands apart, and what is counted: 1 mind, 2 minds."""
+    return f"{value:,}" + (f" {what}" + ("s" if value != 1 else "") if what else "")
+
+
+def listed(names: Sequence[str]) -> str:
+    """One, two and three."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def first_line(thing: Any) -> str:
+    """What something says of itself first, as plain text."""
+    return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].replace("`", "")
+
+
+def wraps(name: str) -> Any:
+    """A name as HTML that breaks after its brackets and commas rather than within a word."""
+    from markupsafe import Markup
+
+    pieces = re.findall(r"[^(,*/]+[(,*/]*|[(,*/]+", name)
+    if len(pieces) < 2 or max(map(len, pieces)) > 32:
+        return name
+    return Markup("<wbr>").join(Markup("<span>{}</span>").format(piece) for piece in pieces)
+
+
+def drawn(svg: str) -> Any:
+    """A plot as HTML."""
+    from markupsafe import Markup
+
+    return Markup(svg)
+
+
+def pre(text: str) -> Any:
+    """Text of an element: quotes may stay, and there are many in a plan."""
+    from markupsafe import Markup
+
+    return Markup(html.escape(text, quote=False))

@@ -1,0 +1,369 @@
+"""The report of a battery: profiles, reliability, prediction, votes, weights, line-ups."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from html_page import Page
+
+from allminds.administration.plan import Plan, Test
+from allminds.administration.run import How, run
+from allminds.errors import Error
+from allminds.psychometrics.accuracy import fit_curve
+from allminds.psychometrics.reliability import reliability
+from allminds.report import data, glance, ink, prediction, profile, strips, votes, write_report
+from allminds.report import reliability as report_reliability
+from allminds.report.words import count, interval, number
+
+HERE = How(jobs=1)
+LETTERS = ["random", "mode", "pattern", "min-distance", "vote(mode,pattern,min-distance)"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    tests = [
+        Test(
+            instrument="lambda-star",
+            minds=["random", "q-learning(sessions=2)", "local-search", "optimum"],
+            episodes=44,
+            settings={"rows": 5, "cols": 5, "iterations": 10},
+        ),
+        Test(instrument="c-test", minds=LETTERS, episodes=20),
+        Test(
+            instrument="stag-hunt",
+            minds=["random", "stag", "hare"],
+            episodes=30,
+            against="stag",
+        ),
+        Test(
+            instrument="lambda-staircase",
+            minds=["random", "follower"],
+            episodes=20,
+            settings={"time": 200, "steps": 20},
+        ),
+    ]
+    return run(Plan(tests=tests), tmp_path_factory.mktemp("battery") / "run", HERE)
+
+
+@pytest.fixture(scope="module")
+def tests(folder):
+    return data.read_tests(folder)
+
+
+@pytest.fixture(scope="module")
+def page(folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("page") / "report.html"
+    return Page(write_report(folder, out).read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def foreseen(tests):
+    return prediction.predicted(tests[1])
+
+
+def results(folder, test):
+    return {row["mind"]: row for row in folder.summary()["tests"][test]["results"]}
+
+
+# ---------------------------------------------------------------- who and where
+
+
+def test_every_mind_is_listed_once_with_what_it_is(page):
+    minds = [row[0] for row in page.tables["who"][0][1:]]
+    assert len(minds) == len(set(minds)) == 11
+    about = {row[0]: row[1] for row in page.tables["who"][0][1:]}
+    assert "most frequent letter" in about["mode"]
+    taken = {row[0]: row[3] for row in page.tables["who"][0][1:]}
+    assert taken["random"] == "lambda-star; c-test; stag-hunt against stag; lambda-staircase"
+
+
+def test_a_mind_in_a_game_goes_by_its_own_name_and_has_the_score_of_its_line_up(folder, tests):
+    game = tests[2]
+    assert game.minds == ["random", "stag", "hare"]
+    assert game.label == "stag-hunt against stag"
+    by_line_up = {row["mind"]: row["score"] for row in results(folder, 2).values()}
+    assert game.summary["results"][2]["score"] == by_line_up["hare, stag"]
+    assert np.nanmean(game.scores[:, 2]) == pytest.approx(by_line_up["hare, stag"])
+
+
+# ---------------------------------------------------------------- profile
+
+
+def test_places_are_the_normalised_scores_best_first(page, folder):
+    found = {}
+    for label, mind, value, ends in page.tables["places"][0][1:]:
+        found.setdefault(label, []).append((mind, value, ends))
+    assert "lambda-staircase" not in found  # it has no ceiling
+    rows = sorted(results(folder, 1).values(), key=lambda row: -row["normalised"])
+    width = 1 - 1 / 26
+    assert found["c-test"] == [
+        (
+            row["mind"],
+            number((row["score"] - 1 / 26) / width),
+            interval([(end - 1 / 26) / width for end in row["ci95"]]),
+        )
+        for row in rows
+    ]
+
+
+def test_only_minds_of_several_instruments_have_a_card_and_the_floor_has_none(tests):
+    section = profile.section(tests, {})
+    assert [card["mind"] for card in section["cards"]] == []
+    assert section["floors"] == ["random"]
+    assert section["without"] == ["lambda-staircase"]
+    assert section["total"] is None
+
+
+def test_a_mind_of_two_instruments_has_a_card_with_both(tmp_path):
+    plan = [
+        Test(instrument="prisoners-dilemma", minds=["random", "tit-for-tat"], episodes=5),
+        Test(instrument="stag-hunt", minds=["random", "tit-for-tat"], episodes=5),
+    ]
+    found = data.read_tests(run(Plan(tests=plan), tmp_path / "run", HERE))
+    (card,) = profile.section(found, {})["cards"]
+    assert card["mind"] == "tit-for-tat"
+    assert [row["place"].data.label for row in card["rows"]] == ["prisoners-dilemma", "stag-hunt"]
+
+
+def test_there_is_no_total_unless_weights_are_given(page):
+    assert "total" not in page.tables
+    assert "there is no total over tests" in page.text
+
+
+def test_a_total_is_the_weighted_mean_of_those_who_took_all_of_it(folder, tests, tmp_path):
+    weights = {"lambda-star": 1.0, "c-test": 3.0}
+    total = profile.section(tests, weights)["total"]
+    ((row),) = total["rows"]
+    one, other = results(folder, 0)["random"], results(folder, 1)["random"]
+    width = 1 - 1 / 26
+    value = 0.25 * one["score"] + 0.75 * (other["score"] - 1 / 26) / width
+    error = math.hypot(0.25 * one["stderr"], 0.75 * other["stderr"] / width)
+    assert row["mind"] == "random"
+    assert row["value"] == pytest.approx(value)
+    assert row["interval"] == pytest.approx((value - 1.959964 * error, value + 1.959964 * error))
+    assert "local-search" in total["without"]
+    out = write_report(folder, tmp_path / "report.html", weights)
+    assert "Weights: lambda-star 1, c-test 3." in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ({"lambda-sta": 1.0}, "no score on 'lambda-sta'"),
+        ({"lambda-staircase": 1.0}, "no score on 'lambda-staircase'"),
+        ({"c-test": -1.0}, "0 or more"),
+        ({"c-test": math.nan}, "0 or more"),
+        ({"c-test": 0.0}, "all weights are 0"),
+    ],
+)
+def test_weights_that_make_no_sense_are_an_error(tests, weights, said):
+    with pytest.raises(Error, match=said):
+        profile.section(tests, weights)
+
+
+def test_a_strip_keeps_what_is_far_below_the_floor_at_its_edge():
+    dots = [strips.Dot(-30.0, -31.0, -29.0), strips.Dot(0.5, 0.4, 0.6)]
+    ends = strips.domain(dots)
+    assert ends == (strips.LOWEST, 1.0)
+    assert strips.strip(dots, ends).count("<circle") == 1
+
+
+# ---------------------------------------------------------------- reliability
+
+
+def test_the_three_figures_are_those_of_psychometrics(folder, tests):
+    row = report_reliability.row_of(tests[0])
+    records = folder.records()
+    records = records[records["test"] == 0]
+    table = records.pivot_table("score", "index", "mind", observed=True).to_numpy()
+    oracle = reliability(table[:, :, None])
+    errors = [one["stderr"] for one in results(folder, 0).values()]
+    assert row["generalisability"] == pytest.approx(oracle.generalisability)
+    assert row["dependability"] == pytest.approx(oracle.dependability)
+    assert row["interval"] == pytest.approx(oracle.interval)
+    assert row["rel"] == pytest.approx(math.exp(-np.mean(np.square(errors))))
+    assert row["sem"] == (min(errors), max(errors))
+    assert row["budget"] == count(oracle.budget("generalisability", 0.9))
+
+
+def test_more_exercises_buy_precision_by_the_square_root(folder, tests):
+    row = report_reliability.row_of(tests[0])
+    worst = 1.959964 * max(one["stderr"] for one in results(folder, 0).values())
+    assert row["bought"] == pytest.approx([worst, worst / 2**0.5, worst / 2, worst / 10**0.5])
+    assert row["for_near"] == math.ceil(44 * (worst / 0.02) ** 2)
+
+
+def test_what_cannot_be_estimated_is_said(page, tests):
+    assert "not estimable: each mind had exercises of its own" in page.text
+    assert "a fixed form of 20: there are no more of them" in page.text
+    assert report_reliability.row_of(tests[1])["bought"] is None
+
+
+def test_a_fixed_form_given_twice_has_repeats():
+    scores = np.arange(10.0).reshape(5, 2)
+    found = report_reliability._repeats(scores, 3)
+    assert found.shape == (3, 2, 2)
+    assert found[0].tolist() == [[0.0, 6.0], [1.0, 7.0]]
+    assert np.isnan(found[2, :, 1]).all()
+
+
+# ---------------------------------------------------------------- prediction
+
+
+def test_predictions_are_of_fits_that_have_not_seen_the_complexity(tests, foreseen):
+    found = foreseen
+    minds, counts = prediction.counts_of(tests[1])
+    assert minds == LETTERS
+    one = found.foreseen["items"]
+    for n, level in enumerate(counts.difficulty):
+        rest = counts.items(counts.difficulty != level)
+        oracle = fit_curve(rest, one.curve).accuracy(level)[:, 0]
+        assert one.predicted[:, n] == pytest.approx(oracle)
+    upper = found.foreseen["upper"]
+    low = counts.items(counts.difficulty < found.compared.upper_from)
+    assert upper.predicted == pytest.approx(
+        fit_curve(low, upper.curve).accuracy(upper.counts.difficulty)
+    )
+
+
+def test_hits_are_counted_by_mind_and_complexity(folder, tests):
+    minds, counts = prediction.counts_of(tests[1])
+    rows = folder.records()
+    rows = rows[rows["test"] == 1]
+    for m, mind in enumerate(minds):
+        own = rows[rows["mind"] == mind].groupby("k")["score"].agg(["sum", "count"])
+        assert counts.hits[m].tolist() == own["sum"].tolist()
+        assert counts.trials[m].tolist() == own["count"].tolist()
+    assert counts.chance == 1 / 26
+
+
+def test_the_winner_and_its_error_are_named(page, foreseen):
+    found = foreseen
+    table = page.tables["cards foreseen"][0]
+    for row, scheme in zip(table[1:], ("items", "upper"), strict=True):
+        one = found.foreseen[scheme]
+        assert row[1] == found.compared.winner(scheme)
+        assert row[2:] == [
+            number(one.absolute_error), number(one.chance_error), number(one.brier),
+            number(one.log_loss),
+        ]  # fmt: skip
+    rows = page.tables["calibration"][0][1:]
+    assert {row[0] for row in rows} == set(LETTERS)
+    assert len(rows) == len(found.rows())
+
+
+def test_scores_that_are_no_hits_are_foreseen_by_lines(page, tests):
+    assert prediction.counts_of(tests[0]) is None
+    rows = page.tables["cards lines"][0][1:]
+    assert [row[0] for row in rows] == ["lambda-star"]
+    assert {rows[0][1], rows[0][4]} <= {"straight line", "constant"}
+
+
+# ---------------------------------------------------------------- votes
+
+
+def test_a_vote_stands_beside_the_best_of_its_members(folder, tests, foreseen):
+    (table,) = votes.section(tests, [foreseen])
+    (row,) = table["rows"]
+    records = folder.records()
+    hits = records[records["test"] == 1].pivot_table("score", "index", "mind", observed=True)
+    members = ["mode", "pattern", "min-distance"]
+    best = max(members, key=lambda name: hits[name].mean())
+    assert row["best"] == best
+    difference = (hits[row["mind"]] - hits[best]).mean()
+    assert row["gain"].difference == pytest.approx(difference)
+    assert row["gain"].exercises == 20
+
+
+def test_what_independent_members_would_make_is_counted_out(tests, foreseen):
+    """Level by level, over all eight ways in which three members are right or wrong."""
+    ((table),) = votes.section(tests, [foreseen])
+    counts = foreseen.counts
+    rows = [LETTERS.index(name) for name in ("mode", "pattern", "min-distance")]
+    total = 0.0
+    for level in range(len(counts.difficulty)):
+        p = counts.hits[rows, level] / counts.trials[rows, level]
+        for ways in itertools.product((0, 1), repeat=3):
+            if sum(ways) > 1:
+                chances = [q if right else 1 - q for q, right in zip(p, ways, strict=True)]
+                total += math.prod(chances) * counts.trials[0, level]
+    assert table["rows"][0]["independent"] == pytest.approx(total / counts.trials[0].sum())
+
+
+def test_a_crossing_is_where_the_fitted_curves_meet(tests, foreseen):
+    ((table),) = votes.section(tests, [foreseen])
+    said = table["rows"][0]["crossings"]
+    counts = prediction.counts_of(tests[1])[1]
+    winner = foreseen.compared.winner("items")
+    assert table["curve"] == winner
+    fit = fit_curve(counts, winner)
+    for part in said.split(", ") if " at " in said else ():
+        member, at = part.rsplit(" at ", 1)
+        vote, other = (LETTERS.index(name) for name in (LETTERS[-1], member))
+        accuracy = fit.accuracy(float(at))
+        assert accuracy[vote, 0] == pytest.approx(accuracy[other, 0], abs=0.02)
+
+
+# ---------------------------------------------------------------- at a glance
+
+
+def test_the_sentences_at_the_top_are_computed(page, tests, foreseen):
+    assert "No exercise failed: nothing was left out." in page.text
+    winner = foreseen.foreseen["items"]
+    assert f"c-test {number(winner.absolute_error)} ({winner.curve})" in page.text
+    found = [place for one in tests for place in profile.places(one) if place.kind == strips.MIND]
+    sure = sum(place.interval[0] > 0 for place in found)  # each of them took one test
+    assert f"Of {len(found)} minds besides floors and ceilings, {sure} scored above" in page.text
+
+
+def test_failures_are_counted_in_the_sentence():
+    rows = [{"mind": "a", "failed": 3}, {"mind": "b", "failed": 1}, {"mind": "a", "failed": 2}]
+    said, anchor = glance._excluded(rows)
+    assert said == "6 plays of 2 minds failed and are in no mean."
+    assert anchor == "excluded"
+
+
+# ---------------------------------------------------------------- few points
+
+
+def test_a_long_test_has_no_more_points_than_an_eye_can_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "MOST_EXERCISES", 50)
+    test = Test(
+        instrument="lambda-star",
+        minds=["random", "local-search"],
+        episodes=2000,
+        settings={"rows": 3, "cols": 3, "iterations": 200},
+    )
+    folder = run(Plan(tests=[test], traces=0), tmp_path / "run", HERE)
+    (found,) = data.read_tests(folder)
+    assert len(found.points) <= 2 * data.MOST_LEVELS
+    assert len(found.curve) <= data.MOST_STEPS
+    assert len(found.scores) == 50
+    row = report_reliability.row_of(found)
+    assert row["exercises"] == 2000  # Eρ² is of all, from the first fifty
+    assert row["interval"] is None
+    assert len(write_report(folder, tmp_path / "report.html").read_bytes()) < 200_000
+
+
+# ---------------------------------------------------------------- ink
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-0.3, 0.34), (0.951, 0.957), (2, 23), (-1e-7, 3e-7), (0, 12345)]
+)
+def test_ticks_are_few_round_and_within(low, high):
+    found = ink.ticks(low, high)
+    words = ink.labels(found)
+    assert 2 <= len(found) <= 9
+    assert all(low - 1e-9 <= tick <= high + 1e-9 for tick in found)
+    assert len(set(words)) == len(words)
+    assert [float(w.replace("−", "-").replace(",", "")) for w in words] == pytest.approx(found)
+
+
+def test_counts_of_one_level_make_no_prediction(tests):
+    one = data.TestData(tests[1].test, tests[1].tool, tests[1].summary, hits=True, column="k")
+    one.points = [data.Point("random", 7.0, "7", 5, 0.2, None)]
+    assert prediction.predicted(one) is None

@@ -1,0 +1,153 @@
+"""The report in a real browser: nothing fetched, nothing to complain of, good on a phone.
+
+Chromium comes from the system, Playwright and axe from PyPI; where one is missing these tests are
+skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from allminds.administration.plan import Plan, Test
+from allminds.administration.run import How, run
+from allminds.report import write_report
+
+pytest.importorskip("playwright", reason="no tests in a browser: playwright is not installed")
+pytest.importorskip("axe_playwright_python", reason="no tests in a browser: axe is not installed")
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]  # fmt: skip
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+HOSTILE = "x\"'><script>&amp;.py"
+BREAKS = """
+class Breaks:
+    '''<script>alert(2)</script> & "more".'''
+    def act(self, observation, random):
+        if random.below(9) == 0:
+            raise ValueError("<svg onload=alert(3)>" + "a long reason without a space" * 9)
+        return 5
+"""
+
+# What reaches over the edge of the window, save what is hidden or scrolls by itself.
+OUTSIDE = """() => [...document.querySelectorAll("body *")].filter(e => {
+  const box = e.getBoundingClientRect();
+  return box.width > 1 && !e.closest("thead, .scroll *, svg *")
+    && (box.left < -0.5 || box.right > document.documentElement.clientWidth + 0.5);
+}).map(e => `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`)"""
+UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    wished = os.environ.get("ALLMINDS_CHROMIUM")
+    found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
+    if found is None:
+        pytest.skip("there is no Chromium here: apt install chromium, or set ALLMINDS_CHROMIUM")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        made = driver.chromium.launch(executable_path=found, args=FLAGS)
+        yield made
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Two runs with everything there is: groups, votes, predictions, failures, hostile names."""
+    where = tmp_path_factory.mktemp("browser")
+    (where / HOSTILE).write_text(BREAKS)
+    settings = {"rows": 5, "cols": 5, "iterations": 10, "agents": 2}
+    minds = ["random", "local-search", "stigmergy", "optimum", f"{where / HOSTILE}:Breaks"]
+    first = [
+        Test(instrument="lambda-star", minds=minds, episodes=44, settings=settings),
+        Test(
+            instrument="c-test",
+            minds=["random", "mode", "pattern", "min-distance", "vote(mode,pattern,min-distance)"],
+            episodes=20,
+        ),
+        Test(instrument="stag-hunt", minds=["random", "hare"], against="stag", episodes=10),
+        Test(instrument="public-goods", minds=["random", "give"], episodes=10),
+    ]
+    second = [first[0].model_copy(update={"minds": ["random", "crowd", "local-search"]})]
+    here = How(jobs=1)
+    folders = [
+        run(Plan(tests=tests), where / str(n), here) for n, tests in enumerate((first, second))
+    ]
+    weights = {"lambda-star": 1.0, "c-test": 2.0}
+    return write_report(folders, where / "report.html", weights)
+
+
+@pytest.fixture
+def opened(browser, report):
+    """Open the report; what it complains of, or asks of others, fails the test."""
+    contexts, wrong = [], []
+
+    def make(width, **options):
+        context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(said.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda asked: wrong.append(asked.message) or asked.dismiss())
+        page.on("request", lambda one: one.url.startswith("file:") or wrong.append(one.url))
+        page.goto(report.as_uri())
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def test_it_opens_without_a_complaint_or_a_request(opened):
+    page = opened(1000)
+    assert "runs side by side" in page.title()
+    assert page.locator("svg").count() > 10
+    assert page.locator("body img, body script").count() == 0
+
+
+@pytest.mark.parametrize("width", [320, 390, 1000])
+def test_nothing_reaches_over_the_edge(opened, width):
+    page = opened(width)
+    page.evaluate(UNFOLD)
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+def test_no_violations_by_axe(opened):
+    from axe_playwright_python.sync_playwright import Axe
+
+    for width in (390, 1000):
+        page = opened(width, bypass_csp=True)  # axe is injected
+        if width == 1000:
+            page.evaluate(UNFOLD)
+        found = Axe().run(page).response["violations"]
+        told = [f"{one['id']}: {[n['html'][:120] for n in one['nodes'][:3]]}" for one in found]
+        assert "\n".join(told) == ""
+
+
+def test_every_link_leads_somewhere_and_opens_what_is_folded(opened):
+    page = opened(1000)
+    links = page.eval_on_selector_all("a[href^='#']", "all => all.map(a => a.hash.slice(1))")
+    assert links
+    gone = "names => names.filter(name => !document.getElementById(name))"
+    assert page.evaluate(gone, links) == []
+    table = page.locator("#test-2 table.scores")
+    assert not table.is_visible()
+    page.click(".overview a[href='#test-2']")
+    table.wait_for(state="visible", timeout=5000)
+
+
+def test_what_is_folded_is_there_in_print(opened):
+    page = opened(1000)
+    assert not page.locator("#test-1 table.scores").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator("#test-1 table.scores").is_visible()
+    assert not page.locator("table.points").first.is_visible()
