@@ -6,6 +6,7 @@ for bit; they are sorted by instrument, exercise, mind and slot.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from allminds import registry
 from allminds.blocks import Block
 from allminds.contracts import STATUSES, Instrument, LineUp
+from allminds.errors import Error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +58,7 @@ def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:
     groups = [seat.subject.name if seat.subject.group else "" for _, seat in seats]
     slots = [slot for slot, _ in seats]
     return {
+        "line_up": _constant(line_up.name, exercises * len(slots)),
         "mind": _repeated(names, exercises),
         "traits": _repeated(traits, exercises),
         "group": _repeated(groups, exercises),
@@ -94,5 +97,62 @@ def _repeated(values: list[str], times: int) -> Any:
 
 
 def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table in its one order."""
+    """The table in its one order, words as words: codes would be in the order they came in."""
+    for name in frame.select_dtypes("category"):
+        frame[name] = frame[name].astype(frame[name].cat.categories.dtype)
     return frame.sort_values(ORDER, kind="stable", ignore_index=True)
+
+
+# ---------------------------------------------------------------- what makes a score
+
+
+def scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that scores are made of, with every line-up as one mind.
+
+    In a game that is slot 0, elsewhere all slots; the instrument's own tally is asked. A person
+    is always a mind of its own, in whichever slot.
+    """
+    frame = frame.reset_index(drop=True)
+    person = np.zeros(len(frame), bool)
+    if "kind" in frame:
+        person |= frame["kind"].to_numpy(object) == "person"
+    if "line_up" in frame:
+        frame["mind"] = frame["mind"].where(person, frame["line_up"].fillna(frame["mind"]))
+    if "slot" not in frame or "instrument" not in frame:
+        return frame
+    counts = np.ones(len(frame), bool)
+    for name, slots in frame["slot"].fillna(0).groupby(frame["instrument"].astype(str)):
+        counts[slots.index] = slots.isin(scoring_slots(str(name), int(slots.max()) + 1))
+    return frame[counts | person].reset_index(drop=True)
+
+
+def scoring_slots(instrument: str, slots: int) -> tuple[int, ...]:
+    """The slots whose rewards are in the score; all of them if nobody knows the instrument."""
+    if slots == 1:
+        return (0,)
+    try:
+        tool = registry.make_instrument(instrument)
+    except Error:
+        return tuple(range(slots))
+    complexity = tool.exercise(0, 0).environment.complexity
+    return tuple(slot for slot in range(slots) if _counts(tool, complexity, slot, slots))
+
+
+def _counts(tool: Instrument, complexity: Mapping[str, float], slot: int, slots: int) -> bool:
+    """Whether one exercise in which this slot alone got something has a score above 0."""
+    tally = tool.tally()
+    got = np.zeros((1, slots))
+    got[0, slot] = 1.0
+    tally.add(
+        Block(
+            first=0,
+            complexity={name: np.array([value], float) for name, value in complexity.items()},
+            score=got,
+            learning=np.zeros((1, slots)),
+            status=np.zeros((1, slots), np.int8),
+            steps=np.ones(1, np.int32),
+            curve=np.zeros(1),
+            actions=np.zeros((0, 1, slots), np.int16),
+        )
+    )
+    return (tally.estimate().score or 0.0) > 0

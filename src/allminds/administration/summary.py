@@ -105,12 +105,13 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
     return {"run": folder.plan.run, "tests": tests}
 
 
-def _block_again(rows: pa.Table, mind: str, tool: Instrument) -> Block | None:
-    """A mind's block from its rows, as far as a score needs it."""
+def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None:
+    """A line-up's block from its rows, as far as a score needs it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    here = rows.filter(pc.equal(rows["mind"].cast("string"), mind))
+    who = "line_up" if "line_up" in rows.column_names else "mind"  # of a run made before there was
+    here = rows.filter(pc.equal(rows[who].cast("string"), line_up))
     if not len(here):
         return None
 

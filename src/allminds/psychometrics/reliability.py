@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from allminds.errors import Error, nearest
 
 Values = NDArray[np.float64]
+Strata = NDArray[np.intp]  # [exercise]
 BUDGETS = ("rel", "generalisability")
 LEAST_SUBJECTS = 20  # of one population, for alpha
 LARGEST_BUDGET = 10**12
@@ -102,7 +103,7 @@ def reliability(values: Values) -> Reliability:
     value = parts.generalisability(exercises)
     why = "" if value is not None else "generalisability is not estimable: no score varies"
     return Reliability(
-        exercises, errors, rel, stderr, parts, value, _of_measured(values),
+        exercises, errors, rel, stderr, parts, value, of_measured(values),
         parts.dependability(exercises), why,
     )  # fmt: skip
 
@@ -114,25 +115,27 @@ def reliance(total_errors: Sequence[float]) -> float:
     return math.exp(-sum(total_errors) / len(total_errors))
 
 
-def components(values: Values) -> Components:
+def components(values: Values, strata: Strata | None = None) -> Components:
     """The variance components of values[exercise, mind, repeat], by mean squares.
 
     Minds and exercises are crossed, and every cell has a repeat or more (NaN where there are fewer
-    than elsewhere). An estimate below 0 is taken as 0.
+    than elsewhere). An estimate below 0 is taken as 0. Where a score is the mean of the means over
+    strata, `strata` has the stratum of each exercise, and exercises vary within strata alone.
     """
     there = ~np.isnan(values)
     count = there.sum(axis=2)
     exercises, minds = count.shape
-    if minds < 2 or exercises < 2 or count.min() < 1:
+    strata = _one_stratum(exercises) if strata is None else strata
+    if minds < 2 or exercises <= len(np.unique(strata)) or count.min() < 1:
         raise Error("variance components need two or more minds, all on two or more exercises")
     cells = _cell_means(values)
     within = np.where(there, values - cells[:, :, None], 0.0)
     freedom = int((count - 1).sum())
     repeats = float((within**2).sum()) / freedom if freedom else 0.0
     repeated = float(1 / (1 / count).mean())
-    of_minds, of_exercises, rest = _mean_squares(cells)
+    of_minds, of_exercises, rest = _mean_squares(cells, strata)
     return Components(
-        minds=max(0.0, (of_minds - rest) / exercises) * (minds - 1) / minds,
+        minds=max(0.0, (of_minds - rest) / _size(strata)) * (minds - 1) / minds,
         exercises=max(0.0, (of_exercises - rest) / minds),
         interaction=max(0.0, rest - repeats / repeated),
         repeats=repeats,
@@ -141,19 +144,40 @@ def components(values: Values) -> Components:
     )
 
 
-def _mean_squares(cells: Values) -> tuple[float, float, float]:
-    """Of minds, of exercises and of both together, in cells[exercise, mind]."""
+def _one_stratum(exercises: int) -> Strata:
+    return np.zeros(exercises, np.intp)
+
+
+def _size(strata: Strata) -> float:
+    """The exercises of an even spread over strata that would say as much: S² / Σ 1/n_h."""
+    _, counts = np.unique(strata, return_counts=True)
+    return float(len(counts) ** 2 / (1 / counts).sum())
+
+
+def _mean_squares(cells: Values, strata: Strata) -> tuple[float, float, float]:
+    """Of minds, of exercises and of both together, in cells[exercise, mind], within strata."""
     exercises, minds = cells.shape
-    by_exercise, by_mind = cells.mean(axis=1), cells.mean(axis=0)
-    rest = cells - by_exercise[:, None] - by_mind[None] + cells.mean()
+    middle, by_mind = _stratum_means(cells, strata)
+    by_exercise = (cells - middle).mean(axis=1)
+    rest = cells - middle - by_exercise[:, None]
+    freedom = exercises - len(np.unique(strata))
     return (
-        float(by_mind.var(ddof=1)) * exercises,
-        float(by_exercise.var(ddof=1)) * minds,
-        float((rest**2).sum()) / ((exercises - 1) * (minds - 1)),
+        float(by_mind.var(ddof=1)) * _size(strata),
+        float((by_exercise**2).sum()) * minds / freedom,
+        float((rest**2).sum()) / (freedom * (minds - 1)),
     )
 
 
-def _of_measured(values: Values) -> tuple[float, float] | None:
+def _stratum_means(cells: Values, strata: Strata) -> tuple[Values, Values]:
+    """[exercise, mind]: a mind's mean in the exercise's stratum; [mind]: the mean of those."""
+    _, codes, counts = np.unique(strata, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(counts), cells.shape[1]))
+    np.add.at(sums, codes, cells)
+    means = sums / counts[:, None]
+    return means[codes], means.mean(axis=0)
+
+
+def of_measured(values: Values, strata: Strata | None = None) -> tuple[float, float] | None:
     """The 95 % interval of Eρ², the minds being those measured and no sample of others.
 
     The mean square of minds over that of the rest has a noncentral F distribution, whose
@@ -162,10 +186,12 @@ def _of_measured(values: Values) -> tuple[float, float] | None:
     from scipy.special import fdtr, ncfdtrinc
 
     exercises, minds, _ = values.shape
-    of_minds, _, rest = _mean_squares(_cell_means(values))
+    strata = _one_stratum(exercises) if strata is None else strata
+    of_minds, _, rest = _mean_squares(_cell_means(values), strata)
     if rest <= 0:
         return None
-    f, one, two = of_minds / rest, minds - 1, (minds - 1) * (exercises - 1)
+    within = exercises - len(np.unique(strata))
+    f, one, two = of_minds / rest, minds - 1, (minds - 1) * within
     if one * f > _FAR:  # where the inverse ends, λ is as good as normal
         reach = 1.96 * math.sqrt(4 * one * f + 2 * one + 2 * (one * f) ** 2 / two)
         ends = [one * f - one - reach, one * f - one + reach]

@@ -1,4 +1,4 @@
-"""What the terminal shows: tables, lists and progress. None of it in a pipe but the tables."""
+"""Lists and progress in a terminal; none of it in a pipe but the lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -22,46 +21,6 @@ from rich.text import Text
 
 from allminds import registry
 from allminds.papers import PAPERS, paper
-from allminds.report.page import number
-
-
-def show_test(test: dict[str, Any]) -> None:
-    """The scores on one test, best first, with floor and ceiling marked."""
-    tool = registry.make_instrument(test["instrument"], test["settings"])
-    ends = {tool.floor_mind: "floor", tool.ceiling_mind: "ceiling"}
-    settings = " ".join(f"{key}={value}" for key, value in test["settings"].items())
-    table = Table(
-        title=f"{test['instrument']}  ·  seed {test['seed']}", caption=settings, box=box.SIMPLE,
-        pad_edge=False, collapse_padding=True, title_justify="left", caption_justify="left",
-    )  # fmt: skip
-    table.add_column("mind", overflow="fold")
-    rows = sorted(test["results"], key=lambda row: 9 if row["score"] is None else -row["score"])
-    names = ["score", "95 % interval", "normalised", "learning", "exercises"]
-    for name in names + ["failed"] * any(row["failed"] for row in rows):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        who = Text(row["mind"])
-        if row["mind"] in ends:
-            who.append(f"  {ends[row['mind']]}", style="dim")
-        interval = row["ci95"]
-        figures = [
-            number(row["score"]),
-            "–" if interval is None else f"[{number(interval[0])}, {number(interval[1])}]",
-            number(row["normalised"]),
-            number(row["learning"]),
-            f"{row['episodes']:,}",
-            f"{row['failed']:,}",
-        ]
-        table.add_row(who, *figures[: len(table.columns) - 1])
-    console = Console()
-    console.print(table)
-    if tool.caution:
-        console.print(tool.caution, markup=False, highlight=False)
-    for row in rows:
-        if row["failed"]:
-            ways = ", ".join(f"{count} {status}" for status, count in row["failures"].items())
-            console.print(f"{row['mind']} failed: {ways}. First: {row['reason']}", style="yellow",
-                          markup=False)  # fmt: skip
 
 
 def show_listing(rows: list[dict[str, str]]) -> None:

@@ -1,0 +1,216 @@
+"""How many exercises: from the variance in a pilot to the number that a wanted precision takes.
+
+Four questions, each with its own answer: the 95 % interval of a mind's score, that of the
+difference of two minds on the same exercises, generalisability Eρ² and dependability Φ, and P1's
+Rel. A score's error is the one that the instrument's own tally gives, so that strata, weights by
+complexity and administrations of adaptive tests count as they do in every table; it falls with
+the root of the number of exercises. How well a pilot knows its variance is part of the answer.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from allminds.errors import Error
+from allminds.psychometrics.pilot import Pilot, Spread
+from allminds.psychometrics.reliability import (
+    Values,
+    components,
+    exercises_for_generalisability,
+    exercises_for_rel,
+    of_measured,
+    reliance,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from allminds.psychometrics.reliability import Components
+
+Figure = Literal["interval", "difference", "generalisability", "dependability", "rel"]
+MOST_PAIRS = 200
+ALIKE = "the same in all exercises of the pilot, which cannot say how many will do"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What precision is wanted; None is what nobody asks for."""
+
+    interval: float | None = None  # half the length of the 95 % interval of a mind's score
+    difference: float | None = None  # the same of the difference of two minds
+    reliability: float | None = None  # Eρ², and Φ
+    rel: float | None = None  # P1's e^(-TE)
+
+    def __post_init__(self) -> None:
+        """Lengths are above 0, reliabilities between 0 and 1."""
+        for name in ("interval", "difference"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise Error(f"a wanted {name} is above 0, such as 0.02, not {value:g}")
+        for name in ("reliability", "rel"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < 1:
+                raise Error(f"a wanted {name} lies between 0 and 1, such as 0.9, not {value:g}")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How many exercises will do, and how sure that is; if the pilot cannot say, `why` says why."""
+
+    figure: Figure
+    who: str  # a mind, a pair of minds, or all of them
+    wanted: float
+    pilot: float | None  # the figure with the pilot's own number of exercises
+    exercises: int | None
+    low: int | None  # 95 %: as the pilot's variance may be less or more than it looks
+    high: int | None  # None: no number is surely enough
+    why: str = ""
+
+
+def plan(pilot: Pilot, wanted: Wanted) -> list[Answer]:
+    """The answers to all that is wanted, in the order of `Wanted`."""
+    found: list[Answer] = []
+    if wanted.interval is not None:
+        for mind, spread in pilot.spreads.items():
+            found.append(_of_spread("interval", mind, wanted.interval, spread, pilot))
+    if wanted.difference is not None:
+        found += _differences(pilot, wanted.difference)
+    if wanted.reliability is not None:
+        found += _reliabilities(pilot, wanted.reliability)
+    if wanted.rel is not None:
+        found.append(_rel(pilot, wanted.rel))
+    return found
+
+
+def precision(pilot: Pilot, most: int, points: int = 60) -> Iterator[tuple[str, int, float]]:
+    """Half the length of every mind's interval at some numbers of exercises up to `most`."""
+    steps = np.unique(np.geomspace(pilot.unit * 2, max(most, pilot.unit * 3), points).astype(int))
+    for mind, spread in pilot.spreads.items():
+        if isinstance(spread, Spread):
+            for exercises in steps.tolist():
+                reach = spread.half_width(exercises)
+                if math.isfinite(reach):
+                    yield mind, exercises, reach
+
+
+# ---------------------------------------------------------------- intervals
+
+
+def _of_spread(
+    figure: Figure, who: str, wanted: float, spread: Spread | str, pilot: Pilot
+) -> Answer:
+    if isinstance(spread, str):
+        return Answer(figure, who, wanted, None, None, None, None, spread)
+    if spread.variance == 0:
+        return Answer(figure, who, wanted, 0.0, None, None, None, ALIKE)
+    reach = spread.half_width(pilot.exercises)
+    now = reach if math.isfinite(reach) else None
+    low, high = spread.range()
+    try:
+        exercises = spread.exercises_for(wanted)
+        least = spread.with_variance(low).exercises_for(wanted)
+    except Error as error:
+        return Answer(figure, who, wanted, now, None, None, None, str(error))
+    return Answer(figure, who, wanted, now, exercises, least, _or_none(spread, high, wanted))
+
+
+def _or_none(spread: Spread, variance: float, wanted: float) -> int | None:
+    try:
+        return spread.with_variance(variance).exercises_for(wanted)
+    except Error:
+        return None
+
+
+def _differences(pilot: Pilot, wanted: float) -> list[Answer]:
+    """All pairs; the interval is that of `compare`, over exercises without regard to strata."""
+    pairs = list(itertools.combinations(range(len(pilot.minds)), 2))
+    if not pairs:
+        why = "a difference needs two or more minds"
+        return [Answer("difference", "all minds", wanted, None, None, None, None, why)]
+    if len(pairs) > MOST_PAIRS:
+        raise Error(f"{len(pairs)} pairs are too many to plan for; {MOST_PAIRS} will do")
+    return [
+        _of_spread(
+            "difference", f"{pilot.minds[a]} − {pilot.minds[b]}", wanted,
+            _of_pair(pilot, pilot.units[:, a] - pilot.units[:, b]), pilot,
+        )
+        for a, b in pairs
+    ]  # fmt: skip
+
+
+def _of_pair(pilot: Pilot, differences: Values) -> Spread | str:
+    there = differences[~np.isnan(differences)]
+    if len(there) < 2:
+        return "fewer than two exercises in common"
+    lost = 1 - len(there) / len(differences)
+    return Spread.of_residuals(there - there.mean(), len(there) - 1, unit=pilot.unit, lost=lost)
+
+
+# ---------------------------------------------------------------- reliability
+
+
+def _reliabilities(pilot: Pilot, wanted: float) -> list[Answer]:
+    def cannot(why: str) -> list[Answer]:
+        figures: Sequence[Figure] = ("generalisability", "dependability")
+        return [Answer(one, "all minds", wanted, None, None, None, None, why) for one in figures]
+
+    units, strata = pilot.common()
+    if len(pilot.minds) < 2:
+        return cannot("reliability is about differences between minds, and there is one mind")
+    if len(units) <= len(np.unique(strata)):
+        return cannot("too few exercises in common: two or more in some stratum are needed")
+    values = units[:, :, None]
+    parts = components(values, strata)
+    if parts.relative_error + parts.exercises == 0:
+        return cannot("no score varies from exercise to exercise, so the pilot cannot say")
+    shares = of_measured(values, strata)
+    return [
+        _of_components("generalisability", parts.relative_error, parts, shares, wanted, pilot),
+        _of_components(
+            "dependability", parts.relative_error + parts.exercises, parts, shares, wanted, pilot
+        ),
+    ]
+
+
+def _of_components(
+    figure: Figure, error: float, parts: Components, shares: tuple[float, float] | None,
+    wanted: float, pilot: Pilot,
+) -> Answer:  # fmt: skip
+    """The number for Eρ² or Φ; Φ's uncertainty is taken as that of Eρ², in proportion."""
+    units = parts.counts[1]
+    now = parts.minds / (parts.minds + error / units) if parts.minds + error else None
+    try:
+        exact = exercises_for_generalisability(wanted, parts.minds, error)
+    except Error as problem:
+        return Answer(figure, "all minds", wanted, now, None, None, None, str(problem))
+    low = high = None
+    if shares is not None and parts.relative_error:
+        odds = wanted / (1 - wanted) * error / parts.relative_error
+        # Eρ²/(1-Eρ²) grows with the number of exercises
+        counts = [units * odds * (1 - s) / s if s > 0 else math.inf for s in shares]
+        low, high = (pilot.whole(count) for count in reversed(counts))
+    return Answer(figure, "all minds", wanted, now, pilot.whole(exact), low, high)
+
+
+def _rel(pilot: Pilot, wanted: float) -> Answer:
+    """TE is the squared standard error of a mind's score, averaged over minds."""
+    spreads = [one for one in pilot.spreads.values() if isinstance(one, Spread)]
+    if len(spreads) < len(pilot.spreads):
+        mind, why = next(one for one in pilot.spreads.items() if isinstance(one[1], str))
+        return Answer("rel", "all minds", wanted, None, None, None, None, f"{mind}: {why}")
+    errors = [one.variance / one.exercises for one in spreads]
+    given = 1 - max(one.lost for one in spreads)
+    lows, highs = zip(*(one.range() for one in spreads), strict=True)
+    middle = [one.variance for one in spreads]
+    counts = [
+        pilot.whole(exercises_for_rel(wanted, sum(these) / len(these)) / given / pilot.unit)
+        for these in (middle, lows, highs)
+    ]
+    exercises, low, high = counts
+    return Answer("rel", "all minds", wanted, reliance(errors), exercises, low, high)

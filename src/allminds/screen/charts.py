@@ -1,0 +1,113 @@
+"""Charts of results for a notebook: score against complexity, or score by mind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.errors import Error
+from allminds.estimate import t_interval
+from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
+
+if TYPE_CHECKING:
+    import altair as alt
+
+Floats = NDArray[np.float64]
+MOST_VALUES, BINS = 24, 16  # more values of a complexity than this are put into bins
+WIDTH, HEIGHT, ROW = 460, 280, 24
+
+
+def score_chart(rows: Sequence[dict[str, Any]], title: str) -> alt.LayerChart:
+    """A dot and its 95 % interval for every mind, in the order given."""
+    import altair as alt
+
+    points = [
+        {"mind": row["mind"], "score": row["score"], "low": low, "high": high}
+        for row in rows
+        if row["score"] is not None
+        for low, high in [row["ci95"] or (row["score"], row["score"])]
+    ]
+    if not points:
+        raise Error("no mind has a score to draw")
+    axis = alt.Axis(labelLimit=0)
+    base = alt.Chart(alt.Data(values=points)).encode(
+        y=alt.Y("mind:N", title=None, sort=[point["mind"] for point in points], axis=axis),
+        tooltip=["mind:N", "score:Q", "low:Q", "high:Q"],
+    )
+    scale = alt.Scale(zero=False)
+    ends = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6)), x2="high:Q"
+    )
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="score:Q")
+    return (ends + dots).properties(width=WIDTH, height=ROW * len(points))
+
+
+def complexity_chart(
+    scores: Mapping[str, tuple[Floats, Floats]], column: str, ends: Sequence[str | None]
+) -> alt.LayerChart:
+    """Mean score with its 95 % interval at every complexity, a line for each mind.
+
+    `scores` has the complexity and the score of every exercise by mind, NaN where it failed; `ends`
+    are the floor and the ceiling.
+    """
+    import altair as alt
+
+    points = [point for mind, (at, score) in scores.items() for point in _points(mind, at, score)]
+    styles = _styles(list(scores), ends)
+    keys = {
+        "color": alt.Color("mind:N", title=None, scale=_scale(styles, "colour")),
+        "shape": alt.Shape("mind:N", title=None, scale=_scale(styles, "shape")),
+    }
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("at:Q", title=f"complexity {column}", scale=alt.Scale(zero=False)),
+        tooltip=["mind:N", "at:Q", "score:Q", "low:Q", "high:Q", "exercises:Q"],
+    )
+    marks = [Mark(p["mind"], p["at"], p["score"], p["low"], p["high"]) for p in points]
+    scale = alt.Scale(domain=list(y_domain(marks)), nice=False)  # a long interval is cut
+    y = alt.Y("score:Q", title="score, with 95 % intervals", scale=scale)
+    low = alt.Y("low:Q", scale=scale)
+    dash = alt.StrokeDash("mind:N", title=None, scale=_scale(styles, "dash"))
+    layers = [
+        base.mark_rule(clip=True).encode(y=low, y2="high:Q", color=keys["color"]),
+        base.mark_line(strokeWidth=1.5).encode(y=y, color=keys["color"], strokeDash=dash),
+        base.mark_point(filled=True, size=45, opacity=1).encode(y=y, **keys),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _points(mind: str, at: Floats, score: Floats) -> Iterator[dict[str, Any]]:
+    """The mean at every value of a complexity, or in every bin where there are many."""
+    if len(np.unique(at)) > MOST_VALUES:
+        edges = np.linspace(at.min(), at.max(), BINS + 1)
+        place = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, BINS - 1)
+        at = (edges[place] + edges[place + 1]) / 2
+    there = ~np.isnan(score)
+    at, score = at[there], score[there]
+    for value in np.unique(at):
+        here = score[at == value]
+        mean, count = float(here.mean()), len(here)
+        low = high = mean
+        if count > 1:
+            low, high = t_interval(mean, float(here.std(ddof=1)) / count**0.5, count - 1)
+        yield {
+            "mind": mind, "at": float(value), "score": mean, "low": low, "high": high,
+            "exercises": count,
+        }  # fmt: skip
+
+
+def _styles(minds: Sequence[str], ends: Sequence[str | None]) -> dict[str, Style]:
+    """A style for each mind; where there are more minds than styles, they begin again."""
+    fixed = dict(zip(ends, (FLOOR, CEILING), strict=True))
+    others = [mind for mind in minds if mind not in fixed]
+    given = {mind: STYLES[n % len(STYLES)] for n, mind in enumerate(others)}
+    return {mind: fixed.get(mind) or given[mind] for mind in minds}
+
+
+def _scale(styles: dict[str, Style], part: str) -> alt.Scale:
+    import altair as alt
+
+    values = [getattr(style, part) for style in styles.values()]
+    return alt.Scale(domain=list(styles), range=[list(v) if part == "dash" else v for v in values])

@@ -1,0 +1,359 @@
+"""What `allminds.evaluate` gives back: it prints, plots, compares and exports."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import allminds as am
+from allminds.administration import run as runs
+from allminds.administration.imports import read_results
+from allminds.administration.plan import Plan
+from allminds.results import scored
+
+SMALL = {"rows": 5, "cols": 5, "iterations": 10}
+ONE = am.How(jobs=1)
+
+
+class MyMind:
+    """A user's mind with a parameter."""
+
+    def __init__(self, action: int = 5) -> None:
+        self.action = action
+
+    def act(self, observation, random):
+        return self.action
+
+
+def breaks_often(observation, random):
+    """Answers nonsense in one exercise of a few."""
+    return 77 if random.below(30) == 0 else 5
+
+
+def evaluated(minds, episodes, seed=1):
+    return am.evaluate("lambda-star", minds, settings=SMALL, episodes=episodes, seed=seed, how=ONE)
+
+
+@pytest.fixture(scope="module")
+def results():
+    return evaluated(["random", "local-search", MyMind(), breaks_often], 110)
+
+
+# ---------------------------------------------------------------- a mapping
+
+
+def test_results_are_the_summary_of_the_administration(results):
+    plain = runs.evaluate(
+        "lambda-star", ["random", "local-search", MyMind(), breaks_often],
+        settings=SMALL, episodes=110, how=ONE,
+    )  # fmt: skip
+    assert type(plain) is dict
+    assert set(results) == set(plain)
+    assert len(results) == len(plain)
+    for mine, its in zip(results["results"], plain["results"], strict=True):
+        assert mine | {"seconds": 0} == its | {"seconds": 0}
+    assert json.loads(json.dumps(results.summary)) == dict(results)
+
+
+def test_names_classes_functions_and_objects_all_have_names(results):
+    names = [row["mind"] for row in results["results"]]
+    assert names == ["random", "local-search", "MyMind", "breaks_often"]
+    named = am.evaluate(
+        "lambda-star", {"up": MyMind(2), "down": MyMind(8), "chance": "random", "f": MyMind},
+        settings=SMALL, episodes=10, how=ONE,
+    )  # fmt: skip
+    assert [row["mind"] for row in named["results"]] == ["up", "down", "chance", "f"]
+    assert list(named.wide().index) == ["up", "down", "chance", "f"]
+    lambdas = am.evaluate("lambda-star", [lambda seen: 5], settings=SMALL, episodes=3, how=ONE)
+    assert "<lambda>" in str(lambdas)
+    assert "&lt;lambda&gt;" in lambdas._repr_html_()
+
+
+def test_minds_that_are_no_list_are_refused():
+    for wrong in ("random", 3, {"random"}):
+        with pytest.raises(am.Error, match="minds are a list"):
+            am.evaluate("lambda-star", wrong)
+
+
+def test_a_fixed_form_is_given_once_unless_more_is_asked_for():
+    assert am.evaluate("c-test", ["random"], how=ONE)["episodes"] == 20
+
+
+# ---------------------------------------------------------------- what is shown
+
+
+def test_text_is_the_table_of_the_command_line(results, capsys):
+    from allminds.screen import show_test
+
+    show_test(results.summary)
+    printed = [line.rstrip() for line in capsys.readouterr().out.rstrip().split("\n")]
+    assert str(results).split("\n") == printed
+    assert repr(results) == str(results)
+    assert "breaks_often failed:" in str(results)
+    assert "malformed. First: 77 is not one of the actions" in str(results)
+
+
+def test_html_escapes_names_and_shows_floor_and_ceiling():
+    evil = {"<script>alert(1)</script>": MyMind(), '"&x': breaks_often, "random": "random"}
+    found = am.evaluate("lambda-star", evil, settings=SMALL, episodes=40, how=ONE)
+    text = found._repr_html_()
+    assert "<script" not in text
+    assert "&lt;script&gt;" in text
+    assert "&#34;&amp;x" in text
+    assert "floor" in text
+    assert "Floor (chance) 0.000, ceiling 1.000." in text
+    assert "malformed" in text
+    assert text.count("<tr>") == 4
+
+
+def test_a_mind_without_a_score_is_last_and_has_dashes():
+    found = evaluated(["random", lambda seen: 0], episodes=10)
+    assert str(found).split("\n")[5].split()[:3] == ["<lambda>", "–", "–"]
+    assert ">–<" in found._repr_html_()
+
+
+# ---------------------------------------------------------------- records
+
+
+def test_the_tidy_table_is_that_of_a_run(tmp_path):
+    minds = ["random", "local-search"]
+    test = {"instrument": "lambda-star", "minds": minds, "episodes": 60, "settings": SMALL}
+    folder = am.run(Plan.model_validate({"tests": [test], "seed": 7}), tmp_path / "run", ONE)
+    mine = evaluated(minds, episodes=60, seed=7).frame()
+    its = am.Results.of(folder).tests[0].frame()
+    pd.testing.assert_frame_equal(
+        mine.drop(columns="run"), its.drop(columns="run"), check_dtype=False
+    )
+    assert list(mine.columns) == list(its.columns)
+
+
+def test_wide_has_the_scores_that_the_table_has(results):
+    wide, frame = results.wide(), results.frame()
+    assert wide.shape == (4, 110)
+    for row in results["results"]:
+        assert wide.loc[row["mind"]].isna().sum() == row["failed"]
+    assert results["results"][3]["failed"] > 0
+    one = frame[(frame["mind"] == "local-search") & (frame["index"] == 7)]
+    assert wide.loc["local-search", one["exercise"].iloc[0]] == one["score"].iloc[0]
+
+
+def test_in_a_game_a_line_up_is_one_mind_and_its_first_slot_counts():
+    line_ups = ["tit-for-tat,random", "random,tit-for-tat", "random"]
+    found = am.evaluate("prisoners-dilemma", line_ups, episodes=40, how=ONE)
+    means = found.wide().mean(axis=1)
+    assert len(means) == 3
+    for row in found["results"]:
+        assert means[row["mind"]] == pytest.approx(row["score"], abs=1e-12)
+    assert set(found.frame()["line_up"]) == {row["mind"] for row in found["results"]}
+
+
+def test_all_slots_count_where_minds_are_copies():
+    found = am.evaluate("lambda-star", ["random"], settings=SMALL | {"agents": 3},
+                        episodes=44, how=ONE)  # fmt: skip
+    means = found.frame().groupby("exercise", sort=False)["score"].mean()
+    assert found.wide().loc["random"].tolist() == pytest.approx(means.tolist())
+
+
+def test_the_codebook_knows_every_column_of_every_instrument():
+    from allminds import registry
+    from allminds.screen.codebook import COLUMNS, COMPLEXITIES
+
+    found = am.evaluate("c-test", ["random"], how=ONE).codebook()
+    assert set(found.index) <= set(COLUMNS) | set(COMPLEXITIES)
+    assert found.loc["k", "found"] == "7 to 14"
+    assert found.loc["score", "values"] == "reward, −1 to 1"
+    for name in registry.instruments():
+        tool = registry.make_instrument(name)
+        assert set(tool.exercise(0, 0).environment.complexity) <= set(COMPLEXITIES), name
+
+
+def test_the_slots_that_count_are_those_of_the_instruments_tally():
+    from allminds.results import scored, scoring_slots
+
+    assert scoring_slots("prisoners-dilemma", 2) == (0,)
+    assert scoring_slots("team-lambda-star", 4) == (0,)
+    assert scoring_slots("lambda-star", 3) == (0, 1, 2)
+    assert scoring_slots("nobody-knows-it", 2) == (0, 1)
+    plain = pd.DataFrame({"exercise": ["a", "b"], "mind": ["x", "x"], "score": [0.1, 0.2]})
+    pd.testing.assert_frame_equal(scored(plain), plain)
+
+
+def test_results_can_be_pickled(results):
+    again = pickle.loads(pickle.dumps(results))
+    assert str(again) == str(results)
+    pd.testing.assert_frame_equal(again.frame(), results.frame())
+
+
+# ---------------------------------------------------------------- a run with line-ups
+
+
+def test_the_summary_of_a_run_tells_line_ups_apart(tmp_path):
+    minds = ["tit-for-tat,defect", "tit-for-tat,random", "random"]
+    test = {"instrument": "prisoners-dilemma", "minds": minds, "episodes": 50}
+    folder = am.run(Plan.model_validate({"tests": [test], "seed": 2}), tmp_path / "run", ONE)
+    here = am.evaluate("prisoners-dilemma", minds, episodes=50, seed=2, how=ONE)
+    there = am.Results.of(folder.path)["tests"][0]
+    for mine, its in zip(here["results"], there["results"], strict=True):
+        assert mine | {"seconds": 0} == its | {"seconds": 0}
+
+
+def test_a_run_of_several_tests_has_results_of_each(tmp_path):
+    tests = [
+        {"instrument": "lambda-star", "minds": ["random"], "episodes": 30, "settings": SMALL},
+        {"instrument": "c-test", "minds": ["random", "mode"], "episodes": 20},
+    ]
+    found = am.Results.of(am.run(Plan.model_validate({"tests": tests}), tmp_path / "run", ONE))
+    assert [one["instrument"] for one in found.tests] == ["lambda-star", "c-test"]
+    assert str(found).count("seed 1") == 2
+    assert found._repr_html_().count("<table") == 2
+    assert found.wide().shape == (2, 50)
+    assert found.wide().loc["mode"].isna().sum() == 30
+    assert found.tests[1].wide().shape == (2, 20)
+    with pytest.raises(am.Error, match="there are 2 tests; take one"):
+        found.plot()
+    assert found.tests[1].plot().to_dict()
+
+
+# ---------------------------------------------------------------- compare and plot
+
+
+def test_differences_are_those_of_a_paired_t_test(results):
+    from scipy.stats import ttest_rel
+
+    wide = results.wide()
+    table = results.compare().set_index(["first", "second"])
+    one = table.loc[("MyMind", "local-search")]
+    exact = ttest_rel(wide.loc["MyMind"], wide.loc["local-search"])
+    low, high = exact.confidence_interval()
+    assert (one["low"], one["high"]) == pytest.approx((low, high))
+    assert one["verdict"] == "different"
+    assert len(table) == 6
+
+
+def test_one_mind_has_nobody_to_be_compared_with():
+    with pytest.raises(am.Error, match="two or more minds"):
+        evaluated(["random"], episodes=10).compare()
+
+
+def test_a_mind_that_fails_everything_is_left_out_of_comparison_and_plot():
+    found = evaluated(["random", "local-search", lambda seen: 0], episodes=20)
+    (row,) = found.compare().itertuples()
+    assert {row.first, row.second} == {"random", "local-search"}
+    assert "<lambda>" not in json.dumps(found.plot().to_dict())
+    assert found.wide().loc["<lambda>"].isna().all()
+
+
+def test_an_adaptive_test_has_no_pairs():
+    found = am.evaluate(
+        "lambda-anytime", ["random", "q-learning"], settings={"time": 60}, episodes=6, how=ONE
+    )
+    with pytest.raises(am.Error, match="exercises of its own"):
+        found.compare()
+    assert "score on lambda-anytime" in json.dumps(found.plot().to_dict())
+
+
+def test_the_plot_is_score_against_complexity(results):
+    spec = results.plot().to_dict()
+    points = spec["data"]["values"] if "data" in spec else spec["layer"][0]["data"]["values"]
+    frame = results.frame()
+    here = frame[(frame["mind"] == "random") & (frame["K"] == frame["K"].min())]
+    one = next(p for p in points if p["mind"] == "random" and p["at"] == frame["K"].min())
+    assert one["score"] == pytest.approx(here["score"].mean())
+    assert one["exercises"] == len(here)
+
+
+def test_a_game_is_plotted_by_mind_and_nothing_is_not_plotted():
+    found = am.evaluate("prisoners-dilemma", ["random", "defect"], episodes=20, how=ONE)
+    spec = json.dumps(found.plot().to_dict())
+    assert "score on prisoners-dilemma" in spec
+    nothing = am.evaluate("prisoners-dilemma", [lambda seen: "no"], episodes=5, how=ONE)
+    with pytest.raises(am.Error, match="no mind has a score"):
+        nothing.plot()
+
+
+def test_many_values_of_a_complexity_are_put_into_bins():
+    from allminds.screen.charts import BINS, complexity_chart
+
+    rng = np.random.default_rng(3)
+    scores = {"a": (rng.random(500), rng.random(500))}
+    spec = complexity_chart(scores, "H", ("b", None)).to_dict()
+    points = spec["data"]["values"] if "data" in spec else spec["layer"][0]["data"]["values"]
+    assert len(points) == BINS
+    assert sum(point["exercises"] for point in points) == 500
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_results_are_saved_by_their_ending(results, tmp_path):
+    for name in ("a.csv", "a.parquet"):
+        back = read_results(results.save(tmp_path / name))
+        assert len(back) == len(results.frame())
+        assert back["score"].sum() == pytest.approx(results.frame()["score"].sum(), abs=1e-12)
+    assert json.loads(results.save(tmp_path / "a.json").read_text()) == results.summary
+    page = results.save(str(tmp_path / "a.html")).read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "local-search" in page
+    assert results.save(tmp_path / "a.svg").read_bytes()[:4] == b"<svg"
+    assert results.save(tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
+    with pytest.raises(am.Error, match=r"cannot write results as 'a\.xyz'"):
+        results.save(tmp_path / "a.xyz")
+
+
+def test_a_partial_run_has_no_results(tmp_path):
+    with pytest.raises(am.Error, match="not a run folder"):
+        am.Results.of(tmp_path)
+
+
+# ---------------------------------------------------------------- memory
+
+
+MILLION = """
+import resource, sys
+from pathlib import Path
+{what}
+status = Path("/proc/self/status")
+lines = status.read_text().splitlines() if status.exists() else []
+own = [int(line.split()[1]) / 2**10 for line in lines if line.startswith("VmHWM")]
+print(*own or [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20])
+"""
+
+
+@functools.cache
+def peak(what: str) -> float:
+    done = subprocess.run(
+        [sys.executable, "-c", MILLION.format(what=what)],
+        capture_output=True, text=True, check=True, env=os.environ,
+    )  # fmt: skip
+    return float(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("home", ["allminds", "allminds.administration.run"])
+def test_a_million_episodes_in_memory_stay_within_500_mb(home):
+    """With all records held, and as the command line does it, with none."""
+    many = f"from {home} import evaluate\nfound = evaluate('lambda-star', ['random'], "
+    assert peak(f"{many}episodes=10**6, settings={{'iterations': 10}})") < 500
+
+
+def test_a_person_in_a_game_is_a_mind_of_its_own_in_any_slot():
+    frame = pd.DataFrame(
+        {
+            "exercise": ["e"] * 4,
+            "instrument": ["prisoners-dilemma"] * 4,
+            "mind": ["person/a", "person/b", "grim", "random"],
+            "line_up": ["person/a, person/b"] * 2 + ["grim, random"] * 2,
+            "slot": [0, 1, 0, 1],
+            "score": [0.1, 0.2, 0.3, 0.4],
+            "kind": ["person", "person", None, None],
+        }
+    )
+    assert scored(frame)["mind"].tolist() == ["person/a", "person/b", "grim, random"]
