@@ -199,7 +199,9 @@ class LineUp:
             taken += size
         if taken < slots:
             raise Error(f"a line-up of {taken} is too short for an environment of {slots} slots")
-        return cls(", ".join(seat.subject.name for seat in seats), tuple(seats))
+        names = [seat.subject.name for seat in seats]
+        alike = len(set(names)) == 1 and not seats[0].subject.group  # named as if it sat alone
+        return cls(names[0] if alike else ", ".join(names), tuple(seats))
 
     @classmethod
     def alone(cls, subject: Subject, slots: int) -> LineUp:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import allminds as am
 from allminds.administration.imports import import_results, read_results, read_together
 from allminds.administration.plan import Plan
 from allminds.administration.run import run
@@ -188,6 +189,21 @@ def test_a_mind_with_other_scores_in_another_place_is_told_apart(write):
     two = write("exercise,mind,score\ne1,ann,0.75\n", "two.csv")
     minds = sorted(read_together([one, two])["mind"].unique())
     assert minds == [f"ann in {one}", f"ann in {two}", "bob"]
+
+
+def test_a_mind_on_another_instrument_is_the_same_mind(write):
+    one = write("exercise,mind,score,instrument\ne1,ann,0.5,c-test\n", "one.csv")
+    two = write("exercise,mind,score,instrument\ne9,ann,0.75,matrices\n", "two.csv")
+    assert read_together([one, two])["mind"].tolist() == ["ann", "ann"]
+
+
+def test_a_line_up_is_compared_by_its_first_slot(tmp_path):
+    test = {"instrument": "prisoners-dilemma", "minds": ["tit-for-tat,defect", "defect"]}
+    plan = am.Plan(tests=[am.Test(**test, episodes=3)])
+    am.run(plan, tmp_path / "run")
+    whole = read_together([tmp_path / "run"])
+    means = whole.groupby("mind")["score"].mean().round(2).to_dict()
+    assert means == {"tit-for-tat, defect": -0.64, "defect": -0.6}
 
 
 def test_one_place_twice_is_an_error(write):

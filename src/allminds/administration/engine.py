@@ -1,26 +1,30 @@
-"""Who plays where: exercises in chunks, on threads or processes, back in order.
+"""Who plays where: exercises in chunks, on threads, processes or a cluster, back in order.
 
 A task is (sitting, first exercise, last exercise) and its value depends on nothing else, so any
-number of jobs and any chunk gives the same records.
+engine, any number of jobs and any chunk gives the same records.
 """
 
 from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from allminds import registry
 from allminds.blocks import Block
 from allminds.contracts import Fast, Instrument, LineUp
 from allminds.episode import form
+from allminds.errors import Error, nearest
 from allminds.watch import Watch
 
-ENGINES = ("local",)
+ENGINES = ("local", "dask")  # or the address of a Dask scheduler
+ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
 COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
 LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
@@ -61,6 +65,10 @@ class Sitting:
     def compiled(self) -> bool:
         """Whether threads will do."""
         return all(way.compiled for way in self.forms)
+
+    def bare(self) -> Sitting:
+        """The same, with nothing made ready yet."""
+        return replace(self)
 
     @property
     def block(self) -> int:
@@ -129,26 +137,55 @@ def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
     return Part(number, first, last, [Block.join(of) for of in blocks], seconds)
 
 
+# ---------------------------------------------------------------- engines
+
+Spread = Callable[[Sitting, int, Iterator[tuple[int, int]]], Iterator[Part]]
+"""Plays the tasks of a sitting, which has a number, and hands the parts back in their order."""
+
+
+def check_engine(name: str) -> None:
+    """An engine by its name, or a Dask scheduler by its address."""
+    if "://" in name and not ADDRESS.fullmatch(name):
+        raise Error(f"'{name}' is no address of a Dask scheduler, such as tcp://localhost:8786")
+    if name not in ENGINES and "://" not in name:
+        raise Error(
+            f"there is no engine '{name}'; {nearest(name, ENGINES)}, "
+            "or give the address of a Dask scheduler: tcp://host:8786"
+        )
+
+
+@contextlib.contextmanager
+def opened(name: str, jobs: int) -> Iterator[Spread]:
+    """An engine while this lasts; `jobs` is for this machine, a cluster has its own threads."""
+    check_engine(name)
+    if name == "local":
+        yield partial(_spread_here, jobs)
+        return
+    from allminds.administration.engine_dask import cluster
+
+    with cluster(name, jobs) as spread:
+        yield spread
+
+
 def play_all(
-    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], jobs: int
+    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], spread: Spread
 ) -> Iterator[Part]:
     """Play what is missing of every sitting; parts come in the order of their exercises."""
     for number, (sitting, missing) in enumerate(zip(sittings, gaps, strict=True)):
-        todo = tasks(sitting, missing)
-        if jobs == 1:
-            for first, last in todo:
-                yield play(sitting, number, first, last)
-        else:
-            yield from _spread(sitting, number, todo, jobs)
+        yield from spread(sitting, number, tasks(sitting, missing))
 
 
-def _spread(
-    sitting: Sitting, number: int, todo: Iterator[tuple[int, int]], jobs: int
+def _spread_here(
+    jobs: int, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
 ) -> Iterator[Part]:
     """On threads for kernels, on processes for Python minds; a few tasks at a time.
 
     Parts that nobody has taken yet cost memory, so tasks are handed out in waves.
     """
+    if jobs == 1:
+        for task in todo:
+            yield play(sitting, number, *task)
+        return
     from joblib import Parallel, delayed
 
     how: dict[str, Any] = {"prefer": "threads"} if sitting.compiled else {"prefer": "processes"}
@@ -156,9 +193,17 @@ def _spread(
     if len(wave) == 1:  # one task needs no helpers, and only one thread is to compile
         yield play(sitting, number, *wave.pop())
     todo = itertools.chain(wave, todo)
-    with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
-        for wave in _waves(todo, 2 * jobs):
-            yield from parallel(delayed(_remote)(_sent(sitting), number, *task) for task in wave)
+    try:
+        with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
+            for wave in _waves(todo, 2 * jobs):
+                yield from parallel(
+                    delayed(_remote)(_sent(sitting), number, *task) for task in wave
+                )
+    except BrokenProcessPool:
+        raise Error(
+            f"a process that played {sitting.line_ups[0].name} on {sitting.instrument} was killed; "
+            "it may have needed more memory than there is: try fewer --jobs"
+        ) from None
 
 
 def _waves(todo: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
@@ -168,10 +213,7 @@ def _waves(todo: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[in
 
 def _sent(sitting: Sitting) -> Sitting:
     """A sitting without what another process had better make anew; threads share it whole."""
-    if sitting.compiled:
-        return sitting
-    fields = (sitting.instrument, sitting.settings, sitting.minds, sitting.seed)
-    return Sitting(*fields, sitting.traced, sitting.time_limit)
+    return sitting if sitting.compiled else sitting.bare()
 
 
 def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:

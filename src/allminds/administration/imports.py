@@ -20,22 +20,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allminds.administration.imports_check import WHOLE, fits, read_foreign
 from allminds.administration.store import RunFolder, versions
 from allminds.contracts import STATUSES
 from allminds.errors import Error, nearest
-from allminds.results import SCHEMA, ordered
+from allminds.results import SCHEMA, ordered, scored
 
 if TYPE_CHECKING:
     import pandas as pd
 
 NEEDED = ("exercise", "mind", "score")
-WHOLE = ("seed", "index", "slot", "team", "steps", "repeat")  # columns of whole numbers
 TEXT = ("run", "instrument", "settings", "traits", "group", "person", "kind", "reason")
 BEFORE = ("run", "exercise", "instrument", "settings", "seed", "index")  # complexity, and then:
 AFTER = (
     "mind", "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason",
 )  # fmt: skip
-_ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?\d+)/(\d+)")  # of an exercise of ours
+_ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?[0-9]+)/([0-9]+)")  # of an exercise of ours
 
 
 # ---------------------------------------------------------------- reading, whatever it is
@@ -56,8 +56,9 @@ def read_results(path: str | Path) -> pd.DataFrame:
 def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
     """The tables of several places as one, with the column `source`.
 
-    A mind that is in two of them is one mind if it has the same scores wherever it had the same
-    exercises, as the floor and the ceiling of two runs have; otherwise it is told apart by place.
+    A mind that took one instrument in two of them is one mind if it has the same scores on the
+    exercises they share, as the floor and the ceiling of two runs have; otherwise it is told apart
+    by place. Line-ups count as one mind each.
     """
     import pandas as pd
 
@@ -66,17 +67,20 @@ def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
     if twice:
         raise Error(f"{twice[0]} is named twice; it would be compared with itself")
     tables = [
-        read_results(path).assign(source=name) for path, name in zip(paths, names, strict=True)
+        scored(read_results(path)).assign(source=name)
+        for path, name in zip(paths, names, strict=True)
     ]
     whole = pd.concat(tables, ignore_index=True)
     whole["mind"] = whole["mind"].astype(str)
     play = [name for name in ("mind", "exercise", "slot", "repeat") if name in whole]
-    places = whole.groupby("mind")["source"].nunique()
-    for mind in places.index[places > 1]:
-        its = whole["mind"] == mind
+    what = whole["instrument"].astype(str) if "instrument" in whole else whole["mind"]
+    places = whole.groupby(["mind", what])["source"].nunique()
+    for mind, instrument in places.index[places > 1]:
+        its = (whole["mind"] == mind) & (what == instrument)
         score = whole[its].groupby(play, dropna=False)["score"]
         if score.size().max() > 1 and score.nunique(dropna=False).max() == 1:
-            whole = whole[~(its & whole.duplicated(play))]
+            kept = ~(its & whole.duplicated(play))
+            whole, what = whole[kept], what[kept]
         else:
             whole.loc[its, "mind"] = mind + " in " + whole.loc[its, "source"]
     return whole.reset_index(drop=True)
@@ -322,8 +326,8 @@ def _status(word: str) -> str:
 
 
 def _whole(word: str) -> int:
-    if not re.fullmatch(r"\d+", word):
-        raise ValueError(f"'{word}' is not a whole number from 0 on")
+    if not re.fullmatch(r"[0-9]+", word) or not fits(word):
+        raise ValueError(f"'{word[:40]}' is not a whole number from 0 on, or too big")
     return int(word)
 
 
@@ -358,7 +362,8 @@ def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
     import pandas as pd
 
     ids = frame["exercise"].str.extract(_ID)  # exercises of ours say what they are
-    ours = ids[0].notna()
+    ours = ids[2].map(fits) & ids[3].map(fits)
+    ids = ids.where(ours, None)
     defaults: dict[str, Any] = {
         "run": run,
         "instrument": ids[0].fillna(""),
@@ -383,9 +388,7 @@ def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
 
 
 def _bridged(form: str, path: Path) -> pd.DataFrame:
-    from allminds.bridges.exchange import READERS
-
-    return _common(READERS[form](path), path.stem)
+    return _common(read_foreign(form, path), path.stem)
 
 
 ENDINGS = {".eval": "inspect", ".parquet": "parquet", ".jsonl": "py-irt"}

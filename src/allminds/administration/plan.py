@@ -9,30 +9,58 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from allminds import registry
 from allminds.administration.cross import crossed
 from allminds.contracts import Instrument
+from allminds.episode import play
 from allminds.errors import Error
+from allminds.names import parse_all
 from allminds.settings import Settings, checked
+from allminds.watch import Watch
 
 
 class Test(Settings):
     """One instrument with its settings, given to some minds.
 
-    Where it is one cell of a crossed design (see `cross`), `levels` names its level of every
-    factor, and `words` those of each of its minds.
+    In a game, minds that are named alone sit in the first slot and `against` in the others;
+    without it they play themselves. Where it is one cell of a crossed design (see `cross`),
+    `levels` names its level of every factor, and `words` those of each of its minds.
     """
 
     __test__ = False  # no test of pytest's
 
     instrument: str
     minds: list[str] = Field(min_length=1)
+    against: str = Field("", description="who sits in the other slots of a game, as random*3")
     episodes: int = Field(1000, ge=1, le=10**12)
     settings: dict[str, Any] = Field(default_factory=dict)
     levels: dict[str, str] = Field(default_factory=dict)
     words: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _seated(cls, values: Any) -> Any:
+        """Line-ups in place of minds that play against somebody."""
+        given = values if isinstance(values, dict) else {}
+        against, minds = given.get("against"), given.get("minds")
+        if not (against and isinstance(against, str) and isinstance(minds, list)):
+            return values
+        return given | {"minds": [_line_up(mind, against) for mind in minds]}
+
+    def mind_of(self, line_up: str) -> str:
+        """Whose score the score of a line-up is."""
+        return str(parse_all(line_up)[0]) if self.against else line_up
+
+
+def _line_up(mind: Any, against: str) -> Any:
+    """The name of a line-up; what is one already, or is no name, stays as it is."""
+    try:
+        alone = isinstance(mind, str) and len(parse_all(mind)) == 1
+    except Error:
+        return mind  # said with the rest of the plan's mistakes
+    return f"{mind}, {against}" if alone else mind
 
 
 class Plan(Settings):
@@ -92,10 +120,45 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
         raise Error(f"{where} is not TOML: {error}") from None
 
 
-def with_minds(plan: Plan, minds: list[str]) -> Plan:
-    """A plan with some more minds in every test."""
-    tests = [test.model_copy(update={"minds": test.minds + minds}) for test in plan.tests]
-    return plan.model_copy(update={"tests": tests})
+def with_minds(plan: Plan, minds: Sequence[str]) -> tuple[Plan, list[str]]:
+    """A plan with some more minds in every test that they can take, and who was left out of what.
+
+    A registered mind says itself which instruments it is for. One from a user's file is tried: it
+    takes the tests whose first exercise it ends. In a plan with one instrument nobody is left out.
+    """
+    alike = len({test.instrument for test in plan.tests}) == 1
+    tests, reasons = [], dict[str, dict[str, str]]()
+    for test in plan.tests:
+        taken = []
+        for mind in minds:
+            reason = "" if alike else _cannot(mind, test, plan)
+            if reason:
+                reasons.setdefault(mind, {})[test.instrument] = reason
+            else:
+                taken.append(mind)
+        values = test.model_dump() | {"minds": [*test.minds, *taken]}
+        tests.append(checked(Test, values, f"the test {test.instrument}"))
+    for mind, why in reasons.items():
+        if len(why) == len({test.instrument for test in plan.tests}):
+            name, reason = next(iter(why.items()))
+            raise Error(f"{mind} can take none of the tests; {name}: {reason}")
+    left = [f"{mind} takes no {name}: {why}" for mind, of in reasons.items()
+            for name, why in of.items()]  # fmt: skip
+    return plan.model_copy(update={"tests": tests}), left
+
+
+def _cannot(mind: str, test: Test, plan: Plan) -> str:
+    """Why a mind cannot take a test; nothing if it can."""
+    tool = registry.make_instrument(test.instrument, test.settings)
+    try:
+        line_up = registry.line_up(_line_up(mind, test.against) if test.against else mind, tool)
+    except Error as error:
+        return str(error)
+    if ":" not in parse_all(mind)[0].name:
+        return ""
+    with Watch(plan.time_limit).running() as watch:
+        record = play(tool.exercise(plan.seed, 0), line_up, watch)
+    return "" if "ok" in record.status else record.reason
 
 
 def check(plan: Plan) -> None:

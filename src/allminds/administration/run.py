@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,13 @@ import numpy as np
 from allminds import registry, results
 from allminds.administration import engine
 from allminds.administration import plan as plans
-from allminds.administration.engine import Part, Sitting
+from allminds.administration.engine import Part, Sitting, Spread
 from allminds.administration.plan import Plan, Test
 from allminds.administration.store import RunFolder
 from allminds.administration.summary import Scores, summarise
 from allminds.blocks import Block
 from allminds.contracts import LineUp
-from allminds.errors import Error, nearest
+from allminds.errors import Error
 from allminds.settings import checked
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ class How:
         """Jobs are counted from 1, and the engine is one that there is."""
         if self.jobs < 1:
             raise Error(f"jobs must be 1 or more, not {self.jobs}")
-        if self.engine not in engine.ENGINES:
-            raise Error(
-                f"there is no engine '{self.engine}'; {nearest(self.engine, engine.ENGINES)}"
-            )
+        engine.check_engine(self.engine)
+
+    def engaged(self) -> AbstractContextManager[Spread]:
+        """The engine, while this lasts."""
+        return engine.opened(self.engine, self.jobs)
 
 
 def evaluate(
@@ -58,8 +60,12 @@ def evaluate(
     seed: int = 1,
     time_limit: float = 10.0,
     how: How | None = None,
+    keep: Callable[[pa.Table], None] | None = None,
 ) -> dict[str, Any]:
-    """One instrument, some minds: names, classes, functions or objects. Nothing is written."""
+    """One instrument, some minds: names, classes, functions or objects. Nothing is written.
+
+    Records are handed to `keep`, part by part; if nobody keeps them, memory stays flat.
+    """
     given = settings or {}
     test = {"instrument": instrument, "minds": ["-"], "episodes": episodes}
     checked(Test, test, f"evaluate {instrument}")
@@ -71,33 +77,41 @@ def evaluate(
 
     def take(part: Part) -> None:
         scores.take(sittings[part.sitting], part)
+        if keep is not None:
+            keep(_records("", sittings[part.sitting], part))
 
-    _play(sittings, [[(0, episodes)]] * len(sittings), how or How(), instrument, take)
+    how = how or How()
+    with how.engaged() as spread:
+        _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, instrument, take)
     return scores.summary(seed, episodes)
 
 
 def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
     """Play a plan into a new run folder."""
     plans.check(plan)
-    return _fill(RunFolder.create(out, plan), how or How())
+    how = how or How()
+    with how.engaged() as spread:  # first: a cluster that is not there leaves no folder behind
+        return _fill(RunFolder.create(out, plan), how, spread)
 
 
 def resume(out: Path, how: How | None = None) -> RunFolder:
     """Do the rest of a run that was broken off; it ends bit-identical to an unbroken one."""
     folder = RunFolder.open(out)
     plans.check(folder.plan)
-    return _fill(folder, how or How())
+    how = how or How()
+    with how.engaged() as spread:
+        return _fill(folder, how, spread)
 
 
-def _fill(folder: RunFolder, how: How) -> RunFolder:
+def _fill(folder: RunFolder, how: How, spread: Spread) -> RunFolder:
     with folder.locked():
         for number, test in enumerate(folder.plan.tests):
-            _fill_test(folder, number, test, how)
+            _fill_test(folder, number, test, how, spread)
         folder.write_json("summary.json", summarise(folder))
     return folder
 
 
-def _fill_test(folder: RunFolder, number: int, test: Test, how: How) -> None:
+def _fill_test(folder: RunFolder, number: int, test: Test, how: How, spread: Spread) -> None:
     plan = folder.plan
     sittings = engine.seat(
         test.instrument, test.settings, test.minds, plan.seed, plan.traces, plan.time_limit
@@ -109,13 +123,14 @@ def _fill_test(folder: RunFolder, number: int, test: Test, how: How) -> None:
         folder.add(number, part.sitting, part.first, part.last, **tables)
 
     what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
-    _play(sittings, gaps, how, what, keep)
+    _play(sittings, gaps, how, spread, what, keep)
 
 
 def _play(
     sittings: Sequence[Sitting],
     gaps: Sequence[list[tuple[int, int]]],
     how: How,
+    spread: Spread,
     what: str,
     take: Callable[[Part], None],
 ) -> None:
@@ -124,7 +139,7 @@ def _play(
     total = sum(n * len(sitting.minds) for n, sitting in zip(counts, sittings, strict=True))
     done = 0
     how.progress(what, done, total)
-    for part in engine.play_all(sittings, gaps, how.jobs):
+    for part in engine.play_all(sittings, gaps, spread):
         sitting = sittings[part.sitting]
         if how.strict:
             _stop_at_failure(sitting, part, what)
@@ -147,18 +162,26 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     pairs = list(zip(sitting.line_ups, part.blocks, strict=True))
-    records = [
-        results.table(block, plan.run, sitting.tool, who, sitting.seed) for who, block in pairs
-    ]
     made = {
         "timings": pa.table(
             {"mind": [line_up.name for line_up, _ in pairs], "seconds": part.seconds}
         ),
         "curves": pa.concat_tables([_curve(line_up, block) for line_up, block in pairs]),
-        "records": pa.concat_tables(records).unify_dictionaries(),
+        "records": _records(plan.run, sitting, part),
     }
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})
+
+
+def _records(run: str, sitting: Sitting, part: Part) -> pa.Table:
+    """The rows of a part, line-up by line-up."""
+    import pyarrow as pa
+
+    tables = [
+        results.table(block, run, sitting.tool, line_up, sitting.seed)
+        for line_up, block in zip(sitting.line_ups, part.blocks, strict=True)
+    ]
+    return pa.concat_tables(tables).unify_dictionaries()
 
 
 def _curve(line_up: LineUp, block: Block) -> pa.Table:

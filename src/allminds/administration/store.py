@@ -8,7 +8,8 @@
     summary.json              the scores; written last
 
 A part is written under a temporary name, synced and renamed, its records last; so a part is
-there whole or not at all, and killing a run loses at most the parts in flight.
+there whole or not at all, and killing a run loses at most the parts in flight. Pages carry check
+sums: a part that a disk damaged later is told from a whole one, and played again on resume.
 """
 
 from __future__ import annotations
@@ -46,17 +47,22 @@ class RunFolder:
     @classmethod
     def create(cls, path: Path, plan: Plan) -> RunFolder:
         """A new run folder; it may exist, but must be empty."""
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            hint = f"resume it with --resume {path}" if (path / "plan.json").exists() else ""
-            raise Error(f"{path} is not empty; {hint or 'name a new folder with --out'}")
         made = {"schema": SCHEMA, "versions": versions(), "plan": plan.model_dump(mode="json")}
+        folder = cls(path, plan, made)
+        folder._check_unused()
         with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
-            for kind in FOLDERS:
-                (path / kind).mkdir(exist_ok=True)
-        folder = cls(path, plan, made)
-        folder.write("plan.json", lambda file: file.write(_json(made)))
+        with folder.locked():
+            folder._check_unused()  # of two runs into one folder, one comes first
+            folder.write_json("plan.json", made)
         return folder
+
+    def _check_unused(self) -> None:
+        """Nothing may be there but what a run leaves that was killed before it began."""
+        path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
+        if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):
+            hint = f"resume it with --resume {path}" if (path / "plan.json").exists() else ""
+            raise Error(f"{path} is not empty; {hint or 'name a new folder with --out'}")
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
@@ -73,20 +79,42 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Nobody else writes here meanwhile; the lock dies with the process."""
-        with _writing(self.path), open(self.path / "lock", "w") as file:
+        with _writing(self.path):
+            file = open(self.path / "lock", "w")  # noqa: SIM115 - closed below
+        with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 raise Error(f"{self.path} is in use by another run; wait for it to end") from None
-            for folder in (".", *FOLDERS):
-                for leftover in (self.path / folder).glob("*.tmp"):
-                    leftover.unlink()
+            except OSError:
+                pass  # a file system without locks, as some clusters have: nobody is kept out
+            with _writing(self.path):
+                self._tidy()
             yield
+
+    def _tidy(self) -> None:
+        """Remove what a killed run left behind: temporaries, and parts without their records."""
+        for kind in (".", *FOLDERS):
+            (self.path / kind).mkdir(exist_ok=True)
+            for leftover in (self.path / kind).glob("*.tmp"):
+                leftover.unlink()
+        done = {path.name for path in (self.path / "records").iterdir()}
+        for kind in FOLDERS[:-1]:
+            for path in (self.path / kind).glob("part-*.parquet"):
+                if path.name not in done:
+                    path.unlink()
 
     # ------------------------------------------------------------ parts
 
     def parts(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
         """The records that are there, in the order of tests, sittings and exercises."""
+        found = self._found(test, sitting)
+        for path in found:
+            if not _ended(path):
+                raise _damaged(path)
+        return found
+
+    def _found(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
         found = []
         for path in sorted((self.path / "records").glob("part-*.parquet")):
             numbers = _numbers(path)
@@ -97,15 +125,28 @@ class RunFolder:
     def gaps(self, test: int, sitting: int, episodes: int) -> list[tuple[int, int]]:
         """The exercises that are missing, as ranges."""
         missing, reached = [], 0
-        for path in self.parts(test, sitting):
+        for path in self._found(test, sitting):
             _, _, first, last = _numbers(path)
-            if not _readable(path):
-                path.unlink()  # a part damaged on disk is played again
+            if not self._whole(path.name):  # damaged on disk: it is played again
+                with _writing(path):
+                    for kind in reversed(FOLDERS):
+                        (self.path / kind / path.name).unlink(missing_ok=True)
                 continue
             if first > reached:
                 missing.append((reached, first))
             reached = max(reached, last)
         return [*missing, (reached, episodes)] if reached < episodes else missing
+
+    def _whole(self, name: str) -> bool:
+        """Whether a part is there and sound, in all the folders it must be in."""
+        for kind in FOLDERS:
+            path = self.path / kind / name
+            if path.exists() or kind != "traces":  # not every part has traces
+                try:
+                    read_part(path)
+                except Error:
+                    return False
+        return True
 
     def add(self, test: int, sitting: int, first: int, last: int, **tables: pa.Table) -> None:
         """Write one part, its records last."""
@@ -114,7 +155,9 @@ class RunFolder:
         name = f"part-{test:03d}-{sitting:03d}-{first:012d}-{last:012d}.parquet"
         for kind in FOLDERS:
             if kind in tables:
-                fill = partial(pq.write_table, tables[kind], compression="zstd")
+                fill = partial(
+                    pq.write_table, tables[kind], compression="zstd", write_page_checksum=True
+                )
                 self.write(f"{kind}/{name}", fill)
 
     def write(self, name: str, fill: Callable[[IO[bytes]], Any]) -> None:
@@ -145,12 +188,11 @@ class RunFolder:
     def rows(self, test: int, index: int, mind: str) -> dict[str, list[Any]]:
         """The rows of one exercise and mind, slot by slot, as columns."""
         import pyarrow.compute as pc
-        import pyarrow.parquet as pq
 
         for path in self.parts(test):
             _, _, first, last = _numbers(path)
             if first <= index < last:
-                found = pq.read_table(path)
+                found = read_part(path)
                 same = pc.equal(found["mind"].cast("string"), mind)
                 found = found.filter(pc.and_(pc.equal(found["index"], index), same))
                 if len(found):
@@ -168,11 +210,9 @@ class RunFolder:
 
     def seconds(self) -> dict[tuple[int, str], float]:
         """How long each (test, mind) took to play."""
-        import pyarrow.parquet as pq
-
         spent: dict[tuple[int, str], float] = {}
         for path in sorted((self.path / "timings").glob("part-*.parquet")):
-            for row in pq.read_table(path).to_pylist():
+            for row in read_part(path).to_pylist():
                 place = (_numbers(path)[0], row["mind"])
                 spent[place] = spent.get(place, 0.0) + row["seconds"]
         return spent
@@ -190,11 +230,10 @@ class RunFolder:
 
     def _read(self, kind: str) -> pd.DataFrame:
         import pandas as pd
-        import pyarrow.parquet as pq
 
         frames = []
         for path in sorted((self.path / kind).glob("part-*.parquet")):
-            frame = pq.read_table(path).to_pandas()
+            frame = read_part(path).to_pandas()
             frame.insert(0, "test", _numbers(path)[0])
             frames.append(frame)
         if not frames:
@@ -219,15 +258,27 @@ def _numbers(path: Path) -> tuple[int, int, int, int]:
     return test, sitting, first, last
 
 
-def _readable(path: Path) -> bool:
+def read_part(path: Path) -> pa.Table:
+    """A part of a run, its check sums verified."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        pq.read_table(path, columns=["index"])
+        return pq.read_table(path, page_checksum_verification=True)
     except (OSError, pa.ArrowException):
-        return False
-    return True
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> Error:
+    again = f"play that part again with allminds run --resume {path.parents[1]}"
+    return Error(f"{path} is missing or damaged; {again}")
+
+
+def _ended(path: Path) -> bool:
+    """Whether a file ends as a Parquet file does: a quick look that finds one cut short."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - 4))
+        return file.read() == b"PAR1"
 
 
 def _json(value: Any) -> bytes:

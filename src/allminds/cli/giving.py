@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,15 +13,33 @@ from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import settings_of
 from allminds.errors import Error
 
+if TYPE_CHECKING:
+    from allminds.administration.plan import Plan
+    from allminds.bridges.llm import Ledger
+
 CORES = os.cpu_count() or 1
-MOST_TABLES = 8  # on the screen
+MOST_TABLES = 30  # on the screen: more than the battery has
 MindOption = Annotated[
     list[str] | None,
     typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
 ]
 JobsOption = Annotated[int, typer.Option(min=1, help="Threads or processes.")]
 StrictOption = Annotated[bool, typer.Option(help="Stop at the first exercise that fails.")]
-EngineOption = Annotated[str, typer.Option(help="Where to play: local.")]
+EngineOption = Annotated[
+    str,
+    typer.Option(
+        metavar="ENGINE",
+        help="Where to play: local, dask (a cluster on this machine), or a Dask scheduler's "
+        "address, tcp://host:8786. The results are the same.",
+    ),
+]
+MaxCostOption = Annotated[
+    float | None, typer.Option(help="Dollars: what language models may cost at most.")
+]
+PriceOption = Annotated[str, typer.Option(help="Dollars per million tokens in and out, as 2.5/10.")]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
+]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 
 
@@ -38,6 +57,9 @@ def run(
     engine: EngineOption = "local",
     jobs: JobsOption = CORES,
     strict: StrictOption = False,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = "",
+    dry_run: DryRunOption = False,
 ) -> None:
     """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
@@ -45,28 +67,42 @@ def run(
     """
     from allminds.administration import plan as plans
     from allminds.administration import run as runs
+    from allminds.administration.asking import Asking, count_calls
+    from allminds.administration.store import RunFolder
+    from allminds.bridges.llm import spending
     from allminds.report import write_report
-    from allminds.screen import show_test, watching
+    from allminds.screen import show_profiles, show_test, watching
 
     if write_plan:
         print(plans.plan_text(plan), end="")
         return
     if resume is not None and (plan != plans.DEFAULT or mind or out):
         raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
-    if resume is None:
-        what = plans.with_minds(plans.read_plan(plan), mind or [])
-        target = out or _free_folder()
-    else:
-        target = resume
-    with watching(f"allminds run --resume {target}") as progress:
-        how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
-        folder = runs.resume(target, how) if resume else runs.run(what, target, how)
-        page = write_report(folder, target / "report.html")
+    target = resume or out or _free_folder()
+    again = f"allminds run --resume {target}"
+    with watching(again) as progress, spending(max_cost, price, dry_run) as ledger:
+        found = RunFolder.open(resume) if resume else None
+        what = found.plan if found else _plan_with(plan, mind or [])
+        how = Asking(
+            jobs=jobs, engine=engine, strict=strict, progress=progress,
+            check=lambda: _stop_if_spent(ledger, again),
+        )  # fmt: skip
+        if dry_run:
+            count_calls(what, how, found)
+        else:
+            folder = runs.resume(target, how) if found else runs.run(what, target, how)
+            page = write_report(folder, target / "report.html")
+    if dry_run:
+        print(ledger)
+        return
     tests = folder.summary()["tests"]
     for test in tests[:MOST_TABLES]:
         show_test(test)
     if len(tests) > MOST_TABLES:
         print(f"… and {len(tests) - MOST_TABLES} more tests, all of them in the report")
+    show_profiles(folder.plan.tests, tests)
+    if ledger.calls:
+        print(ledger)
     print(f"report: {page}")
 
 
@@ -90,19 +126,14 @@ def evaluate(
     strict: StrictOption = False,
     time_limit: Annotated[float, typer.Option(help="Seconds a mind may take to act.")] = 10.0,
     plot: PlotOption = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Dollars: what language models may cost at most.")
-    ] = None,
-    price: Annotated[
-        str, typer.Option(help="Dollars per million tokens in and out, as 2.5/10.")
-    ] = "",
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
-    ] = False,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = "",
+    dry_run: DryRunOption = False,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling."""
     from allminds import registry
     from allminds.administration import run as runs
+    from allminds.administration.asking import Asking
     from allminds.bridges.llm import spending
     from allminds.screen import show_test, watching
 
@@ -116,14 +147,12 @@ def evaluate(
         ends = (tool.floor_mind, tool.ceiling_mind)
         minds += [name for name in ends if name and name not in names]
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
-        # what is spent is counted in this process
-        jobs = 1 if dry_run or max_cost is not None else jobs
-        how = runs.How(jobs=jobs, engine=engine, strict=strict, progress=progress)
+        how = Asking(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = runs.evaluate(
             instrument, minds, settings=settings, seed=seed, time_limit=time_limit, how=how,
             episodes=(tool.length or 1000) if episodes is None else episodes,
         )  # fmt: skip
-    asked = {"llm": ledger.as_json()} if ledger.calls else {}
+    asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)
         return
@@ -158,16 +187,31 @@ def list_what(
         show_listing(found)
 
 
-@app.command(epilog="Example: allminds report runs/1")
+@app.command(
+    epilog="Example: allminds report runs/1  |  allminds report runs/1 runs/2 -o both.html  |  "
+    "allminds report runs/1 --weights lambda-star=1,c-test=2"
+)
 def report(
-    run: RunArgument,
-    out: Annotated[Path | None, typer.Option(help="File; RUN/report.html if none.")] = None,
+    run: Annotated[list[Path], typer.Argument(metavar="RUN …", help="Run folders.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="File; RUN/report.html if none.")
+    ] = None,
+    weights: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=W,…", help="Weights of instruments, for a total: c-test=2,matrices=1."
+        ),
+    ] = "",
 ) -> None:
-    """Write the HTML report of a run again."""
+    """Write the HTML report of a run again, or of several runs side by side."""
     from allminds.administration.store import RunFolder
     from allminds.report import write_report
 
-    print(f"report: {write_report(RunFolder.open(run), out or run / 'report.html')}")
+    if len(run) > 1 and out is None:
+        raise Error("a report of several runs needs a file of its own; name it with --out")
+    folders = [RunFolder.open(one) for one in run]
+    page = write_report(folders, out or run[0] / "report.html", _weights(weights))
+    print(f"report: {page}")
 
 
 @app.command(epilog="Example: allminds replay runs/1 --exercise 7 --mind local-search")
@@ -196,6 +240,40 @@ def _as_promised(row: dict[str, Any]) -> dict[str, Any]:
     """The keys of a result that `--json` promises."""
     keys = ("mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "seconds")
     return {key: row[key] for key in keys}
+
+
+def _plan_with(name: str, minds: list[str]) -> Plan:
+    """A plan with some more minds; who cannot take which of its tests is said."""
+    from allminds.administration.plan import read_plan, with_minds
+
+    found, left_out = with_minds(read_plan(name), minds)
+    for sentence in left_out:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    return found
+
+
+def _stop_if_spent(ledger: Ledger, again: str) -> None:
+    """Rather than keep exercises as failed that nobody was asked, stop: they can be asked later."""
+    if ledger.unasked:
+        price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
+        raise Error(
+            f"${ledger.most:g} are spent and the run is not complete; the exercises that were done "
+            f"are kept, and as much again is spent by: {again} --max-cost {ledger.most:g}{price}"
+        )
+
+
+def _weights(text: str) -> dict[str, float]:
+    """Weights by instrument, from NAME=W words with commas between."""
+    found: dict[str, float] = {}
+    for part in text.split(",") if text else ():
+        name, _, value = part.rpartition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            raise Error(f"--weights takes NAME=W,NAME=W, such as c-test=2,matrices=1, not '{text}'")
+    return found
 
 
 def _free_folder() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from allminds.errors import Error
@@ -15,7 +16,10 @@ def numbers(text: str, where: str) -> list[float]:
         if ".." in text:
             low, high = ends(text, where)
             return [low + step for step in range(int(high - low) + 1)]
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
+        if not all(math.isfinite(value) for value in found):
+            raise ValueError
+        return found
     except ValueError:
         raise Error(f"{where} takes a number, or a range such as 5..25, not '{text}'") from None
 
@@ -35,7 +39,7 @@ def ends(text: str, where: str) -> tuple[float, float]:
 def whole_numbers(text: str, where: str) -> list[int]:
     """The same, whole."""
     found = numbers(text, where)
-    if any(value != int(value) for value in found):
+    if not all(value.is_integer() for value in found):
         raise Error(f"{where} takes whole numbers, not '{text}'")
     return [int(value) for value in found]
 
