@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test test-quick lint types check bench docs clean
+.PHONY: help run test test-quick lint types check bench docs wheel clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -26,6 +26,10 @@ $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 $(VENV)/.installed-lint: pyproject.toml | $(BIN)/python
 	$(PIP) -e '.[lint,test]'
 	@touch $@ $(VENV)/.installed $(VENV)/.installed-test
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[docs]'
+	@touch $@ $(VENV)/.installed
 
 run: $(VENV)/.installed  ## install, then give the built-in battery to the built-in minds
 	$(BIN)/allminds run
@@ -53,5 +57,16 @@ check: lint types test  ## all that CI does
 bench: $(VENV)/.installed-test  ## speed, as ratios in one run
 	$(BIN)/python benchmarks/run.py --write
 
+docs: $(VENV)/.installed-docs  ## the documentation site, in site/; a warning is an error
+	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_papers.py
+	$(BIN)/allminds reproduce --out docs/reproduced.html > /dev/null
+	PYTHONPATH=docs NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site: site/index.html"
+
+wheel: | $(BIN)/python  ## the wheel, in dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site docs/reproduced.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.complexity import MEASURES, deflate, measure, search_space, shannon, zlib_length
+from allminds.complexity import (
+    MEASURES,
+    deflate,
+    growth,
+    measure,
+    search_space,
+    shannon,
+    zlib_length,
+)
 from allminds.errors import Error
 
 PATTERN = "20122220022222200222222002"
@@ -114,3 +122,10 @@ def test_nothing_to_measure_is_an_error(name):
 def test_importing_the_measures_does_not_import_numba():
     code = "import sys, allminds.complexity; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("sequence", "first"), [("7,3,4,9", 1), ("17,3,4,9", 2), ("7349", 1)])
+def test_growth_is_the_complexity_of_every_beginning(sequence, first):
+    found = growth(sequence, "lz76")
+    assert [n for n, _ in found] == list(range(first, 5))
+    assert found[-1] == (4, measure(sequence, "lz76"))

@@ -15,6 +15,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import traceback
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -71,7 +72,7 @@ class Helper:
     """A process that does one task at a time."""
 
     def __init__(self) -> None:
-        command = [sys.executable, "-m", "allminds.administration.engine_helper"]
+        command = [sys.executable, "-m", "allminds.administration.engine_helper", str(os.getpid())]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.run: str | None = None  # for whom it is at work
 
@@ -142,10 +143,18 @@ def main() -> None:
     orders, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    threading.Thread(target=_end_with, args=(int(sys.argv[1]),), daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
         while True:
             answers.write(_done(pickle.load(orders)))
             answers.flush()
+
+
+def _end_with(worker: int) -> None:
+    """A worker that was killed has no use for what its helpers are still at."""
+    while os.getppid() == worker:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _done(order: Order) -> bytes:

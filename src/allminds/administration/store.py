@@ -258,13 +258,13 @@ def _numbers(path: Path) -> tuple[int, int, int, int]:
     return test, sitting, first, last
 
 
-def read_part(path: Path) -> pa.Table:
-    """A part of a run, its check sums verified."""
+def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A part of a run, or some columns of it, check sums verified."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path, page_checksum_verification=True)
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
     except (OSError, pa.ArrowException):
         raise _damaged(path) from None
 

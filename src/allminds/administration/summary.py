@@ -10,7 +10,7 @@ import numpy as np
 
 from allminds import registry
 from allminds.administration.engine import Part, Sitting
-from allminds.administration.store import RunFolder
+from allminds.administration.store import RunFolder, read_part
 from allminds.blocks import Block
 from allminds.contracts import STATUSES, Instrument
 from allminds.estimate import Tally
@@ -87,14 +87,12 @@ class Scores:
 
 def summarise(folder: RunFolder) -> dict[str, Any]:
     """The scores of a whole run, read back part by part, so that memory stays flat."""
-    import pyarrow.parquet as pq
-
     spent = folder.seconds()
     tests = []
     for number, test in enumerate(folder.plan.tests):
         scores = Scores(registry.make_instrument(test.instrument, test.settings), test.minds)
         for path in folder.parts(number):
-            rows = pq.read_table(path)
+            rows = read_part(path)
             for name, score in scores.of.items():
                 block = _block_again(rows, name, scores.tool)
                 if block is not None:

@@ -76,11 +76,9 @@ def growth(sequence: str, name: str) -> list[tuple[int, float]]:
     measure(sequence, name)  # what is wrong with it is found here
     symbols = _symbols(sequence)
     joint = "," if "," in sequence else ""
-    first = 2 if MEASURES[name].slow else 1  # one letter is no series
-    return [
-        (n, measure(joint.join(symbols[:n]) + joint * (n == 1), name))
-        for n in range(first, len(symbols) + 1)
-    ]
+    # one letter is no series, and a first symbol of several letters would be taken for several
+    first = 2 if MEASURES[name].slow or len(symbols[0]) > 1 else 1
+    return [(n, measure(joint.join(symbols[:n]), name)) for n in range(first, len(symbols) + 1)]
 
 
 def _symbols(text: str) -> Sequence[str]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.administration.plan import Test
-from allminds.administration.store import RunFolder
+from allminds.administration.store import RunFolder, read_part
 from allminds.contracts import Instrument
 from allminds.estimate import t_interval
 from allminds.report import sources
@@ -237,12 +237,11 @@ def _complexity_column(parts: Sequence[Path], tool: Instrument) -> str | None:
 
 def _levels(parts: Sequence[Path], column: str) -> Levels:
     import pyarrow.compute as pc
-    import pyarrow.parquet as pq
 
     values: set[float] = set()
     low, high = math.inf, -math.inf
     for part in parts:
-        found = pc.unique(pq.read_table(part, columns=[column])[column]).to_numpy(False)
+        found = pc.unique(read_part(part, [column])[column]).to_numpy(False)
         found = found[np.isfinite(found)]
         if len(found):
             low, high = min(low, float(found.min())), max(high, float(found.max()))
@@ -341,14 +340,12 @@ def _interval(n: float, total: float, squares: float) -> tuple[float, float] | N
 
 def _curve(data: TestData) -> list[Stretch]:
     """Mean reward a step within an episode; nothing to show of an episode of one step."""
-    import pyarrow.parquet as pq
-
     minds = data.minds
     place = {mind: n for n, mind in enumerate(minds)}
     sums = np.zeros((2, len(minds), 0))  # count, total
     for source in data.sources:
         for path in source.curves:
-            rows = pq.read_table(path, columns=["mind", "step", "count", "total"])
+            rows = read_part(path, ["mind", "step", "count", "total"])
             names = (source.names.get(name, "") for name in rows["mind"].to_pylist())
             mind = np.array([place.get(name, -1) for name in names], np.intp)
             step = rows["step"].to_numpy().astype(np.intp) - 1

@@ -1,0 +1,33 @@
+"""SIGKILL of the server and of its database under load: what was acknowledged is there, once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "people"))
+
+pytest.importorskip("fastapi")
+from databases import Missing
+from server_faults import killed
+
+KILLS = int(os.environ.get("ALLMINDS_SERVER_KILLS", "2"))  # benchmarks/server_faults.py kills 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "kills"), [("sqlite", KILLS), ("postgresql", 4)])
+def test_no_acknowledged_choice_is_lost_or_doubled(kind, kills):
+    """On PostgreSQL the fourth kill is of the database; both servers find it again."""
+    try:
+        found = killed(kind, kills, people=8, seed=5, every=0.3, most=240.0)
+    except Missing as missing:
+        pytest.skip(f"not tried on PostgreSQL: {missing}")
+    assert found["kills of a server"] + found["kills of the database"] == kills
+    assert found["acknowledged"] > 0
+    assert found["after the last kill"] >= 8  # everybody gets on again
+    assert (found["lost"], found["doubled"], found["never sent"]) == (0, 0, 0)
+    assert found["in an export"] == found["in the database"] >= found["acknowledged"]
