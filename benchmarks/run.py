@@ -20,13 +20,16 @@ from pathlib import Path
 
 import bridges
 import cells
+import cluster
 import groups
 import growth
+import install
 import levin
 import matrices
 import matrices_drawing
 import processes
 import ratios
+import report
 import social
 from measure import Effort, Table
 from rich.console import Console
@@ -115,6 +118,10 @@ def sections(quick: bool) -> Iterator[Table]:
         yield processes.catalogues(((10, 100),), 1)
         yield processes.first_result(1)
         yield processes.memory((1_000_000,))
+        yield install.sizes()
+        yield install.imports(3)
+        yield report.large_runs((100_000,))
+        yield cluster.overhead(0.05)
         yield from growth.growth(Effort(0.05, 1), quick)
     else:
         effort = Effort(0.2, 4)
@@ -134,6 +141,10 @@ def sections(quick: bool) -> Iterator[Table]:
         yield processes.catalogues(((5, 50), (10, 50), (10, 100), (20, 100)), 2)
         yield processes.first_result(2)
         yield processes.memory()
+        yield install.sizes()
+        yield install.imports(7)
+        yield report.large_runs()
+        yield cluster.overhead(0.3)
         yield from growth.growth(Effort(0.2, 2), quick)
 
 

@@ -15,6 +15,7 @@ _TOKEN = re.compile(r"\s*(?:([(),=*])|([^\s(),=*]+))")
 
 
 MOST_COPIES = 100_000  # of a member: more than any environment has slots
+MOST_DEEP = 50  # brackets within brackets
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class _Parser:
         self.text = text
         self.tokens = [symbol or word for symbol, word in _TOKEN.findall(text)]
         self.at = 0
+        self.deep = 0  # brackets that are open
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -81,15 +83,22 @@ class _Parser:
         arguments: list[Name] = []
         keywords: list[tuple[str, str]] = []
         if self.peek() == "(":
-            self.take()
-            while self.peek() != ")":
-                self._argument(arguments, keywords)
-                if self.peek() not in (",", ")"):
-                    raise self.error("a closing bracket is missing")
-                if self.peek() == ",":
-                    self.take()
-            self.take()
+            self._brackets(arguments, keywords)
         return Name(word, tuple(arguments), tuple(keywords), self._times())
+
+    def _brackets(self, arguments: list[Name], keywords: list[tuple[str, str]]) -> None:
+        self.take()
+        self.deep += 1
+        if self.deep > MOST_DEEP:
+            raise self.error(f"more than {MOST_DEEP} brackets are open")
+        while self.peek() != ")":
+            self._argument(arguments, keywords)
+            if self.peek() not in (",", ")"):
+                raise self.error("a closing bracket is missing")
+            if self.peek() == ",":
+                self.take()
+        self.take()
+        self.deep -= 1
 
     def _argument(self, arguments: list[Name], keywords: list[tuple[str, str]]) -> None:
         following = self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else ""
@@ -105,8 +114,8 @@ class _Parser:
             return 1
         self.take()
         count = self.word("a number after '*'")
-        if not count.isascii() or not count.isdigit() or int(count) < 1:
+        if not count.isascii() or not count.isdigit() or not count.strip("0"):
             raise self.error(f"'{count}' after '*' is not a number of members")
-        if int(count) > MOST_COPIES:
+        if len(count.lstrip("0")) > len(str(MOST_COPIES)) or int(count) > MOST_COPIES:
             raise self.error(f"{count} copies are too many; {MOST_COPIES} will do")
         return int(count)

@@ -24,6 +24,8 @@ def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
         return model.model_validate(values)
     except ValidationError as error:
         raise Error(_sentence(model, error, where)) from None
+    except UnicodeEncodeError:
+        raise Error(f"{where} holds something that is no text in UTF-8") from None
 
 
 def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:

@@ -114,10 +114,12 @@ def plan_text(name: str) -> str:
 def read_plan(name: str | Path = DEFAULT) -> Plan:
     """A plan from a TOML file, or a built-in one, with its crossed designs worked out."""
     where = f"the plan {name}"
+    text = plan_text(str(name))
     try:
-        return checked(Plan, crossed(tomllib.loads(plan_text(str(name))), where), where)
-    except tomllib.TOMLDecodeError as error:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a number, or lists in lists, without end
         raise Error(f"{where} is not TOML: {error}") from None
+    return checked(Plan, crossed(values, where), where)
 
 
 def with_minds(plan: Plan, minds: Sequence[str]) -> tuple[Plan, list[str]]:

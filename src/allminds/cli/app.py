@@ -72,6 +72,10 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # of a path that the system does not take
+        if error.filename is None:
+            raise
+        sys.exit(_said(f"cannot use {error.filename}: {error.strerror}"))
 
 
 def _said(sentence: str) -> int:

@@ -151,13 +151,13 @@ class Study(Settings):
     def tool(self, test: int) -> Instrument:
         """The instrument of a test."""
         given = self.tests[test]
-        return _tool(given.instrument, json.dumps(given.settings, sort_keys=True))
+        return _tool(given.instrument, json.dumps(given.settings, sort_keys=True, default=str))
 
     def practice_tool(self, test: int) -> Instrument:
         """The instrument as it is practised: other settings, if the study says so."""
         given = self.tests[test]
         settings = {**given.settings, **given.practice_settings}
-        return _tool(given.instrument, json.dumps(settings, sort_keys=True))
+        return _tool(given.instrument, json.dumps(settings, sort_keys=True, default=str))
 
     def machine(self, test: int, practice: bool = False) -> Subject:
         """Who has the other slot of a game, where no person has it."""
@@ -205,7 +205,7 @@ def read_study(path: str | Path) -> Study:
             f"cannot read {where}: {error.strerror}; write one with allminds study new "
             "--write-plan > STUDY.toml"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, UTF-8, endless lists
         raise Error(f"{where} is not TOML: {error}") from None
     study = checked(Study, values, where)
     check(study, where)
