@@ -118,7 +118,7 @@ class Replays:
         self,
         course: Course,
         rows: Sequence[ExerciseRow],
-        events: Callable[[int], Sequence[EventRow]],
+        events: Callable[[int], Sequence[Any]],
     ) -> None:
         self.course, self.rows, self._events = course, rows, events
         self._tables: dict[int, Table] = {}
@@ -160,7 +160,7 @@ class Replays:
         return Table(exercise, row.slot, machine)
 
 
-def again(table: Table, event: EventRow) -> float | None:
+def again(table: Table, event: Any) -> float | None:
     """Do once more what an event says; what it brought."""
     if event.kind == "met":
         return table.meet({int(slot): action for slot, action in event.payload["actions"].items()})

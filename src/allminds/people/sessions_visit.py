@@ -39,13 +39,15 @@ class Visit:
     changes nothing: the participant is shown where the session is.
     """
 
-    def __init__(self, db: Session, row: SessionRow, faces: Faces, now: int) -> None:
-        self.db, self.row, self.now = db, row, now
+    def __init__(
+        self, db: Session, row: SessionRow, study_row: StudyRow, faces: Faces, now: int
+    ) -> None:
+        self.db, self.row, self.study_row, self.now = db, row, study_row, now
         self.participant = db.get_one(ParticipantRow, row.participant_id)
-        self.study_row = db.get_one(StudyRow, self.participant.study_id)
         self.course: Course = course(row.plan, faces)
         self.study = self.course.study
-        self._read: dict[int, list[EventRow]] = {}
+        self._read: dict[int, Sequence[Any]] = {}
+        self._moved = False  # whether a choice was made in this visit
         self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
 
     # ------------------------------------------------------------ where it is
@@ -71,15 +73,15 @@ class Visit:
         """What came of them."""
         return Replays(self.course, self.exercises, self._done)
 
-    def _done(self, idx: int) -> Sequence[EventRow]:
-        """What had been done in an exercise when this visit began."""
+    def _done(self, idx: int) -> Sequence[Any]:
+        """What had been done in an exercise when this visit began: all that a replay needs."""
         if idx not in self._read:
-            query = select(EventRow).where(
+            query = select(EventRow.kind, EventRow.choice, EventRow.action, EventRow.payload).where(
                 EventRow.session_id == self.row.id,
                 EventRow.exercise_idx == idx,
                 EventRow.kind.in_(DONE),
             )
-            self._read[idx] = list(self.db.scalars(query.order_by(EventRow.id)))
+            self._read[idx] = self.db.execute(query.order_by(EventRow.id)).all()
         return self._read[idx]
 
     def open_exercise(self) -> ExerciseRow | None:
@@ -260,6 +262,7 @@ class Visit:
         if isinstance(action, Failure):
             return
         reward = table.choose(choice, action)
+        self._moved = True
         question = table.episode.environment.steps == 1 and not row.opponent
         self.event(
             "choice", row, step, choice=choice, action=action, observation_hash=fingerprint(seen),
@@ -323,20 +326,20 @@ class Visit:
     def showing(self, row: ExerciseRow, step: int) -> None:
         """A step is about to be painted; if it was before, time is counted anew from here."""
         gap = self.now - self.row.last_seen
-        if self._shown_before(row, step):
+        if not self._moved and self._shown_before(row, step):  # after a move the step is new
             self.event("resume", row, step, payload={"gap_ms": gap})
             self._flag(row, "reloaded")
         self.event("shown", row, step)
 
     def _shown_before(self, row: ExerciseRow, step: int) -> int:
         """How often a step was painted."""
-        query = select(EventRow.id).where(
+        query = select(func.count()).where(
             EventRow.session_id == self.row.id,
             EventRow.exercise_idx == row.idx,
             EventRow.step == step,
             EventRow.kind == "shown",
         )
-        return len(self.db.scalars(query).all())
+        return self.db.scalar(query) or 0
 
     def event(
         self, kind: str, row: ExerciseRow | None = None, step: int | None = None, **what: Any
@@ -349,7 +352,6 @@ class Visit:
                 server_ts=self.now, **what,
             )
         )  # fmt: skip
-        self.db.flush()
 
     def records(self) -> tuple[tuple[Record, ...], ...]:
         """What came of every test, practice left out, from the person's side."""
@@ -367,11 +369,14 @@ class Visit:
 def find(db: Session, token: str, faces: Faces, now: int) -> Visit | None:
     """The visit of whoever holds this token; nobody else acts in the session meanwhile."""
     digest = hashed(token)
-    query = select(SessionRow).where(
-        or_(SessionRow.token_hash == digest, SessionRow.next_hash == digest)
+    query = (
+        select(SessionRow, StudyRow)
+        .join(ParticipantRow, ParticipantRow.id == SessionRow.participant_id)
+        .join(StudyRow, StudyRow.id == ParticipantRow.study_id)
+        .where(or_(SessionRow.token_hash == digest, SessionRow.next_hash == digest))
     )
-    row = db.scalar(query.with_for_update())
-    return None if row is None else Visit(db, row, faces, now)
+    found = db.execute(query.with_for_update(of=SessionRow)).one_or_none()
+    return None if found is None else Visit(db, *found, faces, now)
 
 
 Act = Callable[[Visit], None]
