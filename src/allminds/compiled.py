@@ -84,6 +84,11 @@ def is_warm() -> bool:
     return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
 
 
+def is_cold() -> bool:
+    """Whether nothing was ever compiled here, though there is a place to keep it."""
+    return _cached and not any(_kernels.rglob("*.nbi"))
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function with the GIL released; kept on disk where the home can be written to."""
     if not _cached:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from allminds.administration.engine import Part, Sitting, Spread
 from allminds.administration.plan import Plan, Test
 from allminds.administration.store import RunFolder
 from allminds.administration.summary import Scores, summarise
+from allminds.administration.warming import compiling_ahead
 from allminds.blocks import Block
 from allminds.contracts import LineUp
 from allminds.errors import Error
@@ -104,7 +105,10 @@ def resume(out: Path, how: How | None = None) -> RunFolder:
 
 
 def _fill(folder: RunFolder, how: How, spread: Spread) -> RunFolder:
-    with folder.locked():
+    ahead = (
+        compiling_ahead(folder.plan) if how.jobs > 1 and how.engine == "local" else nullcontext()
+    )
+    with folder.locked(), ahead:
         for number, test in enumerate(folder.plan.tests):
             _fill_test(folder, number, test, how, spread)
         folder.write_json("summary.json", summarise(folder))
