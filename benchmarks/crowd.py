@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from urllib.parse import urlencode
 
@@ -179,7 +180,7 @@ async def crowded(
     diary, begin = diary if diary is not None else Diary(), time.monotonic()
     until, rng = begin + seconds, Random(seed)
     people = [
-        Participant(label, invite, lambda n=n: port(n), diary, Random(f"{seed}/{n}"))  # type: ignore[misc]
+        Participant(label, invite, partial(port, n), diary, Random(f"{seed}/{n}"))
         for n, (label, invite) in enumerate(invites)
     ]
     late = asyncio.create_task(_lateness(until))

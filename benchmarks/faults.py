@@ -14,13 +14,13 @@ from pathlib import Path
 from measure import Table
 from rich.console import Console
 
+from allminds.administration.run import How, run
+from allminds.administration.store import RunFolder
+
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path += [str(TESTS / "faults"), str(TESTS / "administration")]
-from killing import killed, make_plan, parts  # noqa: E402
-from test_run import same  # noqa: E402
-
-from allminds.administration.run import How, run  # noqa: E402
-from allminds.administration.store import RunFolder  # noqa: E402
+from killing import killed, make_plan, parts  # noqa: E402 - found by the line above
+from test_run import same  # noqa: E402 - the same
 
 
 def killing(kills: int, seed: int) -> Table:

@@ -20,6 +20,7 @@ BLOCK = re.compile(r"^\$\$(.+)\$\$$", re.DOTALL)
 
 
 class _Inline(InlineProcessor):
+    # its name and parameters are Markdown's interface
     def handleMatch(self, m: re.Match[str], data: str) -> tuple[str, int, int]:  # noqa: ARG002
         kept = self.md.htmlStash.store(convert(m.group(1)))
         return kept, m.start(0), m.end(0)

@@ -333,6 +333,7 @@ class Instrument(ABC):
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
     strata: str | None = None  # the complexity column over whose values exercises are spread
+    scored: Literal["all", "first"] = "all"  # slots whose score that of a line-up is
     caution: str = ""  # what a reader of its scores must know; below every table
     floor_mind: str = "random"
     ceiling_mind: str | None = None
@@ -362,8 +363,14 @@ class Instrument(ABC):
         """A quicker form that every mind in the line-up has, if there is one."""
         return None
 
+    @property
+    def scored_slots(self) -> tuple[int, ...]:
+        """The slots whose mean is the score of a line-up."""
+        return (0,) if self.scored == "first" else tuple(range(self.slots))
+
     def tally(self) -> Tally:
         """How scores become one figure with its interval."""
-        from allminds.estimate import StratifiedMean
+        from allminds.estimate import FirstSlot, StratifiedMean
 
-        return StratifiedMean(self.strata, self.chance, self.ceiling)
+        of = FirstSlot if self.scored == "first" else StratifiedMean
+        return of(self.strata, self.chance, self.ceiling)

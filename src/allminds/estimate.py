@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -121,3 +121,11 @@ def _standard_error(
     mean = total.sum() / count
     variance_of_all = max(float(squares.sum()) - count * mean * mean, 0.0) / (count - 1)
     return float(np.sqrt(variance_of_all / count)), count - 1
+
+
+class FirstSlot(StratifiedMean):
+    """The mean score of slot 0: in a game the others' gain is not one's own."""
+
+    def add(self, block: Block) -> None:
+        """Take the next exercises."""
+        super().add(replace(block, score=block.score[:, :1], learning=block.learning[:, :1]))

@@ -6,7 +6,6 @@ for bit; they are sorted by instrument, exercise, mind and slot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,8 +108,8 @@ def ordered(frame: pd.DataFrame) -> pd.DataFrame:
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The rows that scores are made of, with every line-up as one mind.
 
-    In a game that is slot 0, elsewhere all slots; the instrument's own tally is asked. A person
-    is always a mind of its own, in whichever slot.
+    In a game that is slot 0, elsewhere all slots, as the instrument says. A person is always
+    a mind of its own, in whichever slot.
     """
     frame = frame.reset_index(drop=True)
     person = np.zeros(len(frame), bool)
@@ -128,31 +127,8 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 def scoring_slots(instrument: str, slots: int) -> tuple[int, ...]:
     """The slots whose rewards are in the score; all of them if nobody knows the instrument."""
-    if slots == 1:
-        return (0,)
     try:
-        tool = registry.make_instrument(instrument)
+        first = registry.kind(instrument).scored == "first"
     except Error:
-        return tuple(range(slots))
-    complexity = tool.exercise(0, 0).environment.complexity
-    return tuple(slot for slot in range(slots) if _counts(tool, complexity, slot, slots))
-
-
-def _counts(tool: Instrument, complexity: Mapping[str, float], slot: int, slots: int) -> bool:
-    """Whether one exercise in which this slot alone got something has a score above 0."""
-    tally = tool.tally()
-    got = np.zeros((1, slots))
-    got[0, slot] = 1.0
-    tally.add(
-        Block(
-            first=0,
-            complexity={name: np.array([value], float) for name, value in complexity.items()},
-            score=got,
-            learning=np.zeros((1, slots)),
-            status=np.zeros((1, slots), np.int8),
-            steps=np.ones(1, np.int32),
-            curve=np.zeros(1),
-            actions=np.zeros((0, 1, slots), np.int16),
-        )
-    )
-    return (tally.estimate().score or 0.0) > 0
+        first = False
+    return (0,) if first else tuple(range(slots))

@@ -6,10 +6,10 @@ up): ALLMINDS_GOLDEN=write pytest tests/social/test_game_golden.py
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from playthroughs import on_file
 
 from allminds import registry
 from allminds.episode import Episode, play
@@ -52,6 +52,4 @@ def transcript(game, line_up, settings):
 @pytest.mark.parametrize("game", CASES)
 def test_the_game_on_file_is_played_again_step_by_step(game):
     path, played = GOLDEN / f"{game}.txt", transcript(game, *CASES[game])
-    if os.environ.get("ALLMINDS_GOLDEN") == "write":
-        path.write_text(played)
-    assert played == path.read_text()
+    assert played == on_file(path, played)

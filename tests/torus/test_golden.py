@@ -6,10 +6,10 @@ goes up): ALLMINDS_GOLDEN=write pytest tests/torus/test_golden.py
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
+from playthroughs import on_file
 
 from allminds import registry
 from allminds.episode import Episode, play
@@ -51,6 +51,4 @@ def transcript(mind, settings):
 @pytest.mark.parametrize("name", CASES)
 def test_the_game_on_file_is_played_again_step_by_step(name):
     path, played = GOLDEN / f"{name}.txt", transcript(*CASES[name])
-    if os.environ.get("ALLMINDS_GOLDEN") == "write":
-        path.write_text(played)
-    assert played == path.read_text()
+    assert played == on_file(path, played)

@@ -43,7 +43,7 @@ AHEAD = 3  # tasks handed out for every thread: one at work, and some at hand
 def cluster(name: str, jobs: int) -> Iterator[Spread]:
     """The cluster at an address, or for "dask" one of `jobs` processes on this machine."""
     try:
-        import distributed  # noqa: F401
+        import distributed  # noqa: F401 - whether it is there
     except ImportError:
         raise Error(
             f"--engine {name} needs Dask; install it with: pip install 'allminds[cluster]'"

@@ -157,9 +157,10 @@ def evaluate(
         print_json(asked) if as_json else print(ledger)
         return
     if plot is not None:
-        from allminds.report.figure import draw_scores
+        from allminds.report.figure import save_chart, score_chart
+        from allminds.screen.tables import best_first
 
-        draw_scores(found["results"], f"score on {instrument}", plot)
+        save_chart(score_chart(best_first(found), f"score on {instrument}"), plot)
     if as_json:
         print_json(found | {"results": [_as_promised(row) for row in found["results"]]} | asked)
         return

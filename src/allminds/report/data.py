@@ -182,7 +182,7 @@ def _read_test(found: TestData) -> None:
     parts = [part for source in found.sources for part in source.parts]
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
-    sums = Sums(found.minds, levels, sources.scored_slots(tool))
+    sums = Sums(found.minds, levels, tool.scored_slots)
     sums.hits = tool.exercise(0, 0).environment.steps == 1
     found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)
     columns = ["index", "who", "traits", "score", "status"]

@@ -12,6 +12,7 @@ from allminds.report.files import write_whole
 if TYPE_CHECKING:
     import altair as alt
 
+WIDTH, ROW = 420, 24
 MOST_LINES = 10  # more than these an eye cannot tell apart by dash
 
 
@@ -38,30 +39,34 @@ def draw_lines(
             color=alt.Color("name:N", title=None, scale=alt.Scale(domain=names, scheme="dark2")),
             strokeDash=alt.StrokeDash("name:N", title=None, scale=alt.Scale(domain=names)),
         )
-        .properties(width=420, height=280)
+        .properties(width=WIDTH, height=280)
     )
     save_chart(chart, out)
 
 
-def draw_scores(rows: Sequence[dict[str, Any]], x_title: str, out: Path) -> None:
-    """Draw scores with their intervals, best first; a mind without a score has no line."""
+def score_chart(rows: Sequence[dict[str, Any]], title: str) -> alt.LayerChart:
+    """A dot and its 95 % interval for every mind, in the order given."""
     import altair as alt
 
-    shown = sorted((row for row in rows if row["score"] is not None), key=lambda row: -row["score"])
-    if not shown:
-        raise Error("no mind has a score to draw")
     points = [
         {"mind": row["mind"], "score": row["score"], "low": low, "high": high}
-        for row in shown
+        for row in rows
+        if row["score"] is not None
         for low, high in [row["ci95"] or (row["score"], row["score"])]
     ]
+    if not points:
+        raise Error("no mind has a score to draw")
+    axis = alt.Axis(labelLimit=0)
     base = alt.Chart(alt.Data(values=points)).encode(
-        y=alt.Y("mind:N", title=None, sort=[point["mind"] for point in points])
+        y=alt.Y("mind:N", title=None, sort=[point["mind"] for point in points], axis=axis),
+        tooltip=["mind:N", "score:Q", "low:Q", "high:Q"],
     )
-    scale = alt.Scale(zero=False, nice=True)
-    whiskers = base.mark_rule().encode(x=alt.X("low:Q", title=x_title, scale=scale), x2="high:Q")
-    dots = base.mark_point(filled=True, size=60).encode(x=alt.X("score:Q", title=x_title))
-    save_chart((whiskers + dots).properties(width=420), out)
+    scale = alt.Scale(zero=False)
+    ends = base.mark_rule(strokeWidth=2).encode(
+        x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6)), x2="high:Q"
+    )
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="score:Q")
+    return (ends + dots).properties(width=WIDTH, height=ROW * len(points))
 
 
 def save_chart(chart: alt.TopLevelMixin, out: Path) -> None:

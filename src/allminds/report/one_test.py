@@ -7,7 +7,6 @@ from typing import Any
 
 from allminds.report.data import Stretch, TestData, settings_text
 from allminds.report.profile import best, places
-from allminds.report.sources import scored_slots
 from allminds.report.words import first_line, interval, number
 
 
@@ -34,7 +33,7 @@ def section(data: TestData) -> dict[str, Any]:
 
 def _seats(data: TestData) -> str:
     """Who sits where in a game."""
-    if data.tool.slots == 1 or scored_slots(data.tool) != (0,):
+    if data.tool.slots == 1 or data.tool.scored == "all":
         return ""
     others = f"and {data.test.against} in the others" if data.test.against else ""
     alone = "a mind named alone fills all slots, and meets itself"

@@ -175,13 +175,6 @@ def numbered(rows: pa.Table, names: dict[str, str], minds: Sequence[str]) -> NDA
     return numbers
 
 
-def scored_slots(tool: Instrument) -> tuple[int, ...]:
-    """The slots whose mean is the score of an exercise: all, or the first in a game."""
-    from allminds.instruments.social.game import FirstSlot
-
-    return (0,) if isinstance(tool.tally(), FirstSlot) else tuple(range(tool.slots))
-
-
 def exercise_means(
     sources: Iterable[Source],
     tool: Instrument,

@@ -1,4 +1,4 @@
-"""Charts of results for a notebook: score against complexity, or score by mind."""
+"""Score against complexity, as a chart for a notebook."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.errors import Error
 from allminds.estimate import t_interval
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
 
@@ -17,32 +16,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 MOST_VALUES, BINS = 24, 16  # more values of a complexity than this are put into bins
-WIDTH, HEIGHT, ROW = 460, 280, 24
-
-
-def score_chart(rows: Sequence[dict[str, Any]], title: str) -> alt.LayerChart:
-    """A dot and its 95 % interval for every mind, in the order given."""
-    import altair as alt
-
-    points = [
-        {"mind": row["mind"], "score": row["score"], "low": low, "high": high}
-        for row in rows
-        if row["score"] is not None
-        for low, high in [row["ci95"] or (row["score"], row["score"])]
-    ]
-    if not points:
-        raise Error("no mind has a score to draw")
-    axis = alt.Axis(labelLimit=0)
-    base = alt.Chart(alt.Data(values=points)).encode(
-        y=alt.Y("mind:N", title=None, sort=[point["mind"] for point in points], axis=axis),
-        tooltip=["mind:N", "score:Q", "low:Q", "high:Q"],
-    )
-    scale = alt.Scale(zero=False)
-    ends = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("low:Q", title=title, scale=scale, axis=alt.Axis(tickCount=6)), x2="high:Q"
-    )
-    dots = base.mark_point(filled=True, size=70, opacity=1).encode(x="score:Q")
-    return (ends + dots).properties(width=WIDTH, height=ROW * len(points))
+WIDTH, HEIGHT = 460, 280
 
 
 def complexity_chart(

@@ -126,7 +126,8 @@ class Results(Mapping[str, Any]):
 
     def plot(self) -> alt.LayerChart:
         """Score against complexity, or by mind where all exercises are alike. An Altair chart."""
-        from allminds.screen.charts import complexity_chart, score_chart
+        from allminds.report.figure import score_chart
+        from allminds.screen.charts import complexity_chart
 
         test = self._one()
         tool = test._tool()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from allminds import registry
 from allminds.contracts import MindBase, Subject, Task, Traits
 from allminds.errors import Error
+from allminds.instruments import torus
 from allminds.instruments.extensions.environment import Unfolding
-from allminds.instruments.torus import collectives, minds
 from allminds.instruments.torus.environment import State, View
 from allminds.instruments.torus.grid import action_of
 from allminds.instruments.torus.minds import torus_of
@@ -141,23 +141,6 @@ class RespondingExpert(MindBase):
 
 # ---------------------------------------------------------------- those of Λ*
 
-_OF_THE_FUTURE = {"expert": minds.Expert, "optimum": minds.Optimum,
-                  "imitation": collectives.Imitation}  # fmt: skip
-_OTHERS = {
-    "local-search": minds.LocalSearch,
-    "q-learning": minds.QLearning,
-    "sarsa": minds.Sarsa,
-    "stigmergy": collectives.Stigmergy,
-    "shared-q-learning": collectives.SharedQLearning,
-    "shared-sarsa": collectives.SharedSarsa,
-    "crowd": collectives.Crowd,
-    "auction": collectives.Auction,
-    "dictator": collectives.Dictator,
-    "tree": collectives.Tree,
-    "majority": collectives.Majority,
-    "weighted-majority": collectives.WeightedMajority,
-}
-for _name, _maker in _OTHERS.items():
-    registry.mind(_name, ALL)(_maker)
-for _name, _maker in _OF_THE_FUTURE.items():  # where Good's way does not depend on the minds
-    registry.mind(_name, COORDINATION)(_maker)
+_OF_THE_FUTURE = ("expert", "optimum", "imitation")  # where Good's way does not depend on the minds
+for _name, _maker in torus.MINDS.items():
+    registry.mind(_name, COORDINATION if _name in _OF_THE_FUTURE else ALL)(_maker)

@@ -11,7 +11,7 @@ import numpy as np
 from allminds import registry
 from allminds.contracts import MindBase, Subject, Task, Traits
 from allminds.errors import Error
-from allminds.instruments.torus import collectives, minds
+from allminds.instruments import torus
 from allminds.instruments.torus.arrays import neighbours
 from allminds.instruments.torus.environment import View
 from allminds.instruments.torus.grid import MOVES
@@ -213,21 +213,7 @@ class Optimum(MindBase):
         return 1 + int(self.plan[self.step - 1][observation.cell - 1])
 
 
-for _name, _maker in {
-    "hill-climber": minds.LocalSearch,
-    "local-search": minds.LocalSearch,  # as the members of groups are called
-    "expert": minds.Expert,  # of the way of Good, which here is the global optimum
-    "q-learning": minds.QLearning,
-    "sarsa": minds.Sarsa,
-    "stigmergy": collectives.Stigmergy,
-    "shared-q-learning": collectives.SharedQLearning,
-    "shared-sarsa": collectives.SharedSarsa,
-    "crowd": collectives.Crowd,
-    "auction": collectives.Auction,
-    "dictator": collectives.Dictator,
-    "tree": collectives.Tree,
-    "imitation": collectives.Imitation,
-    "majority": collectives.Majority,
-    "weighted-majority": collectives.WeightedMajority,
-}.items():
-    registry.mind(_name, INSTRUMENT)(_maker)
+registry.mind("hill-climber", INSTRUMENT)(torus.MINDS["local-search"])
+for _name, _maker in torus.MINDS.items():  # the expert's Good is here the global optimum
+    if _name != "optimum":
+        registry.mind(_name, INSTRUMENT)(_maker)

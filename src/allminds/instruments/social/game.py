@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from allminds import registry
-from allminds.blocks import Block
 from allminds.contracts import Environment, Exercise, Failure, Instrument, Record
 from allminds.errors import Error
-from allminds.estimate import StratifiedMean, Tally
 from allminds.settings import Settings, checked
 
 
@@ -21,14 +18,6 @@ class GameSettings(Settings):
     """Settings of a game that is played for some rounds."""
 
     steps: int = Field(10, ge=1, le=10_000, description="rounds")
-
-
-class FirstSlot(StratifiedMean):
-    """The mean score of slot 0: in a game the others' gain is not one's own."""
-
-    def add(self, block: Block) -> None:
-        """Take the next exercises."""
-        super().add(replace(block, score=block.score[:, :1], learning=block.learning[:, :1]))
 
 
 class Game(Instrument):
@@ -39,6 +28,7 @@ class Game(Instrument):
     """
 
     Settings: ClassVar[type[Settings]] = GameSettings
+    scored = "first"  # the others' gain is not one's own
     environment: Any
 
     def __init__(self, **settings: Any) -> None:
@@ -54,10 +44,6 @@ class Game(Instrument):
         """The same game again, with random words of its own."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self.name, seed, i, self.environment)
-
-    def tally(self) -> Tally:
-        """The score of the mind in slot 0."""
-        return FirstSlot(self.strata, self.chance, self.ceiling)
 
     # ------------------------------------------------------------ for people and models
 

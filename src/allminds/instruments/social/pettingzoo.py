@@ -18,9 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from allminds import registry
 from allminds.contracts import Discrete, Exercise, Failure, Instrument, Record
 from allminds.errors import Error
-from allminds.estimate import Tally
 from allminds.instruments.social.foreign import Live, live, made, made_with, spaces
-from allminds.instruments.social.game import FirstSlot
 from allminds.seeding import Random
 from allminds.settings import Settings, checked
 
@@ -183,6 +181,7 @@ class PettingZoo(Instrument):
 
     version = 1
     ceiling = 1.0
+    scored = "first"
     Settings: ClassVar[type[ForeignSettings]] = ForeignSettings
 
     def __init__(self, **settings: Any) -> None:
@@ -217,10 +216,6 @@ class PettingZoo(Instrument):
         """The same environment with another seed."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self.name, seed, i, self.environment)
-
-    def tally(self) -> Tally:
-        """The score of the mind in slot 0."""
-        return FirstSlot(None, self.chance, self.ceiling)
 
     def show(self, observation: Seen, form: Literal["text", "html", "svg", "array"]) -> Any:
         """The observation as it is, and the numbers of the legal actions."""

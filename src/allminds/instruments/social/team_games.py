@@ -12,12 +12,9 @@ from pydantic import Field
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.errors import Error
-from allminds.estimate import Tally
-from allminds.instruments import cells
+from allminds.instruments import cells, torus
 from allminds.instruments.cells.instrument import LambdaSettings
-from allminds.instruments.social.game import FirstSlot
 from allminds.instruments.social.teams import TEAMS, InTeams, Shares
-from allminds.instruments.torus import LambdaStar, collectives, minds
 from allminds.instruments.torus.instrument import LambdaStarSettings
 from allminds.settings import Settings, checked
 
@@ -31,6 +28,7 @@ class TeamGame(Instrument):
     version = 1
     chance = 0.0
     ceiling = 1.0
+    scored = "first"  # whose team is the first
     Settings: ClassVar[type[Settings]]
     alone: Instrument
 
@@ -54,10 +52,6 @@ class TeamGame(Instrument):
         world = InTeams(exercise.environment, self.settings.shares)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return replace(exercise, id=place, instrument=self.name, environment=world)
-
-    def tally(self) -> Tally:
-        """The score of the first team."""
-        return FirstSlot(self.strata, self.chance, self.ceiling)
 
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
         """As in the other instrument."""
@@ -98,7 +92,7 @@ class TeamLambdaStar(TeamGame):
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Λ*."""
-        return LambdaStar(**settings)
+        return torus.LambdaStar(**settings)
 
 
 class TeamLambdaSettings(LambdaSettings):
@@ -131,23 +125,7 @@ class TeamLambda(TeamGame):
         return cells.Lambda(**settings)
 
 
-for _name, _maker in {
-    "local-search": minds.LocalSearch,
-    "expert": minds.Expert,
-    "optimum": minds.Optimum,
-    "q-learning": minds.QLearning,
-    "sarsa": minds.Sarsa,
-    "stigmergy": collectives.Stigmergy,
-    "shared-q-learning": collectives.SharedQLearning,
-    "shared-sarsa": collectives.SharedSarsa,
-    "crowd": collectives.Crowd,
-    "auction": collectives.Auction,
-    "dictator": collectives.Dictator,
-    "tree": collectives.Tree,
-    "imitation": collectives.Imitation,
-    "majority": collectives.Majority,
-    "weighted-majority": collectives.WeightedMajority,
-}.items():
+for _name, _maker in torus.MINDS.items():
     registry.mind(_name, TeamLambdaStar.name)(_maker)
 
 for _name, _mind in {

@@ -11,4 +11,22 @@ from allminds.instruments.torus.environment import Foresight, View
 from allminds.instruments.torus.grid import ACTIONS, Torus
 from allminds.instruments.torus.instrument import LambdaStar
 
-__all__ = ["ACTIONS", "Foresight", "LambdaStar", "Torus", "View", "collectives", "minds"]
+MINDS = {  # by name, for other instruments in which they see and do the same
+    "local-search": minds.LocalSearch,
+    "expert": minds.Expert,
+    "optimum": minds.Optimum,
+    "q-learning": minds.QLearning,
+    "sarsa": minds.Sarsa,
+    "stigmergy": collectives.Stigmergy,
+    "shared-q-learning": collectives.SharedQLearning,
+    "shared-sarsa": collectives.SharedSarsa,
+    "crowd": collectives.Crowd,
+    "auction": collectives.Auction,
+    "dictator": collectives.Dictator,
+    "tree": collectives.Tree,
+    "imitation": collectives.Imitation,
+    "majority": collectives.Majority,
+    "weighted-majority": collectives.WeightedMajority,
+}
+
+__all__ = ["ACTIONS", "MINDS", "Foresight", "LambdaStar", "Torus", "View", "collectives", "minds"]
