@@ -12,6 +12,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -34,20 +35,22 @@ class Cluster:
     """A scheduler and workers as a user would start them by hand."""
 
     def __init__(self, workers: int = 2, tls: tuple[str, ...] = (), **environment: str) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        self.address = f"{'tls' if tls else 'tcp'}://127.0.0.1:{port}"
         self.tls, self.environment = tls, os.environ | environment
-        self.scheduler = self.dask("scheduler", "--host", "127.0.0.1", "--port", str(port))
-        deadline = time.monotonic() + 60
-        while not self.listens(port) and time.monotonic() < deadline:
-            time.sleep(0.1)
+        with tempfile.TemporaryDirectory() as folder:
+            said = Path(folder) / "scheduler.json"  # it takes a free port, and says which
+            place = ("--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(said))
+            self.scheduler = self.dask("scheduler", *place)
+            self.address = self.awaited(said)
         self.workers = [self.worker() for _ in range(workers)]
 
-    def listens(self, port: int) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) == 0
+    def awaited(self, said: Path) -> str:
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline:
+            with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+                return json.loads(said.read_text())["address"]
+            time.sleep(0.1)
+        self.scheduler.kill()
+        raise TimeoutError("the scheduler did not start")
 
     def worker(self, *python: str, **environment: str) -> subprocess.Popen:
         options = ("--nthreads", "1", "--no-nanny", "--host", "127.0.0.1")
@@ -73,6 +76,13 @@ def started(*arguments, **keywords):
         yield made
     finally:
         made.kill()
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A busy machine is no fault of a cluster that is there."""
+    monkeypatch.setattr(engine_dask, "CONNECTING", 60.0)
+    monkeypatch.setattr(engine_dask, "PATIENCE", 120.0)
 
 
 @pytest.fixture(scope="module")
@@ -255,13 +265,12 @@ def test_all_workers_and_then_the_scheduler_are_lost(monkeypatch, tmp_path):
 
         assert "all Dask workers at tcp://" in tried(made.address, progress=leave)
         assert "has no workers; start some with: dask worker" in tried(made.address)
-        monkeypatch.undo()
-        monkeypatch.setattr(engine.Sitting, "chunk", lambda self: 50)
-        monkeypatch.setattr(engine_dask, "CONNECTING", 2.0)
+        monkeypatch.setattr(engine_dask, "PATIENCE", 120.0)
         made.workers.append(made.worker())
 
         def end(_what: str, done: int, _total: int) -> None:
             if done:
+                monkeypatch.setattr(engine_dask, "CONNECTING", 2.0)
                 made.scheduler.kill()
 
         assert "is gone; start it again" in tried(made.address, progress=end)
@@ -300,7 +309,7 @@ def test_tls_with_certificates(tmp_path):
     with started(1, options) as made:
         words = ("evaluate", "lambda-star", "-m", "random", "--episodes", "20", "--json")
         child = command(*words, "--engine", made.address, **environment)
-        out, said = child.communicate(timeout=60)
+        out, said = child.communicate(timeout=180)
     assert said == ""
     assert json.loads(out)["results"][0]["episodes"] == 20
 
@@ -364,7 +373,7 @@ def command(*words: str, **environment: str) -> subprocess.Popen:
 def test_the_command_line_takes_an_address(cluster):
     words = ["evaluate", "lambda-star", "-m", "random", "-m", MINE, "--episodes", "40", "--json"]
     children = [command(*words), command(*words, "--engine", cluster.address)]
-    said = [child.communicate(timeout=60) for child in children]
+    said = [child.communicate(timeout=180) for child in children]
     assert [errors for _, errors in said] == ["", ""]
     found = [json.loads(out)["results"] for out, _ in said]
     assert [row["score"] for row in found[0]] == [row["score"] for row in found[1]]
@@ -381,12 +390,12 @@ def test_an_interrupt_takes_the_work_back(cluster, tmp_path):
     )
     words = ["run", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out")]
     child = command(*words, "--engine", cluster.address)
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not helpers_of(cluster) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert helpers_of(cluster)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=30)
+    _, said = child.communicate(timeout=180)
     assert child.returncode == 130
     assert said == f"allminds: stopped; go on with: allminds run --resume {tmp_path / 'out'}\n"
     assert not helpers_of(cluster)
