@@ -43,10 +43,10 @@ def opened(where, clock) -> Iterator[Callable[..., Any]]:
     """Make a study on the database and serve it: server, researcher's token, links."""
     servers = []
 
-    def open_(count: int = 1, render: Any = None, limits: Any = None, **changes: Any) -> Any:
+    def open_(count: int = 1, screens: Any = None, limits: Any = None, **changes: Any) -> Any:
         planned = study(**changes)
         token, links = make(where, planned, count, clock)
-        server = Server(where, clock, *([render] if render else []))
+        server = Server(where, clock, screens)
         server.limits = limits or planned.limits
         servers.append(server.start())
         return server, token, links

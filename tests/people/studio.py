@@ -58,22 +58,27 @@ class Clock:
         return self.now
 
 
-def plain(name: str, language: str, **context: Any) -> str:
+class Plain:
     """A stand-in for the screens: the forms' fields, and all that is safe to send."""
-    form = context.get("form", {}) | {"token": context["token"]}
-    fields = "".join(
-        f'<input type="hidden" name="{k}" value="{escape(str(v))}">' for k, v in form.items()
-    )
-    rest = {k: v for k, v in context.items() if k not in ("form", "token")}
-    shown = escape(json.dumps(rest | {"language": language}))
-    return f'<html><body><main data-screen="{name}">{fields}<pre>{shown}</pre></main></body></html>'
+
+    def main(self, name: str, language: str, **context: Any) -> str:
+        form = context.get("form", {}) | {"token": context["token"]}
+        fields = "".join(
+            f'<input type="hidden" name="{k}" value="{escape(str(v))}">' for k, v in form.items()
+        )
+        rest = {k: v for k, v in context.items() if k not in ("form", "token")}
+        shown = escape(json.dumps(rest | {"language": language}))
+        return f'<main data-screen="{name}">{fields}<pre>{shown}</pre></main>'
+
+    def page(self, name: str, language: str, **context: Any) -> str:
+        return f"<html><body>{self.main(name, language, **context)}</body></html>"
 
 
 class Server:
     """The app on a database, which can be stopped and started again."""
 
-    def __init__(self, where: str, clock: Clock, render: Any = plain) -> None:
-        self.where, self.clock, self.render = where, clock, render
+    def __init__(self, where: str, clock: Clock, screens: Any = None) -> None:
+        self.where, self.clock, self.screens = where, clock, screens or Plain()
         self.limits: Any = None
         self.public = ""
         self._open = contextlib.ExitStack()
@@ -81,7 +86,7 @@ class Server:
     def start(self) -> Server:
         self.store = Store(self.where)
         self.app = create_app(
-            self.store, render=self.render, faces=face, clock=self.clock, limits=self.limits,
+            self.store, screens=self.screens, faces=face, clock=self.clock, limits=self.limits,
             public=self.public, machines=Machines(patience=60),
         )  # fmt: skip
         self.address = self._open.enter_context(running(self.app))

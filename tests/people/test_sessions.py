@@ -227,9 +227,9 @@ def test_rewards_are_numbers_only_where_the_study_says_so(opened):
 
 
 def test_notes_are_kept_up_to_a_limit_and_only_known_ones(person, monkeypatch):
-    from allminds.people import sessions_visit
+    from allminds.people import sessions_rows
 
-    monkeypatch.setattr(sessions_visit, "MOST_NOTES", 3)
+    monkeypatch.setattr(sessions_rows, "MOST_NOTES", 3)
     for kind in ("blur", "focus", "<script>", "hidden", "visible"):
         reply = person.send("POST", "/note", person.form | {"kind": kind, "ms": "12.5"})
         assert reply.status_code == 204

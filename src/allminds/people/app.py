@@ -8,15 +8,16 @@ know, since screens are made from what the instrument shows a mind.
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
-from fastapi import Depends, FastAPI, Form, Request
+from anyio import CapacityLimiter, to_thread
+from fastapi import FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -24,17 +25,17 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.staticfiles import StaticFiles
 
 from allminds.people import app_admin
+from allminds.people import app_forms as forms
 from allminds.people.debrief import Machines
 from allminds.people.security import (
     COOKIE,
     Guard,
     Origins,
     Rate,
-    announced,
     form_token,
     same,
 )
-from allminds.people.sessions import Faces, Render, Screen
+from allminds.people.sessions import Faces, Screen, Screens
 from allminds.people.sessions_desk import NO_SESSION, Desk, device
 from allminds.people.sessions_pair import decide
 from allminds.people.sessions_screens import refused
@@ -42,13 +43,9 @@ from allminds.people.sessions_visit import Act
 from allminds.people.store import Store
 from allminds.people.study import DEFAULT_LIMITS, Limits
 
+T = TypeVar("T")
 STATIC = Path(__file__).with_name("static")
-_MAIN = re.compile(r"<main\b.*</main>", re.DOTALL)
 _REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large", 429: "too-fast"}
-
-Short = Annotated[str, Form(max_length=128)]
-Place = Annotated[int, Form(ge=0, le=1_000_000)]
-Token = Annotated[str, Form(max_length=128)]
 
 
 def now_in_ms() -> int:
@@ -60,10 +57,11 @@ class House:
     """What all routes share."""
 
     def __init__(
-        self, desk: Desk, render: Render, limits: Limits, origins: Origins, machines: Machines
+        self, desk: Desk, screens: Screens, limits: Limits, origins: Origins, machines: Machines
     ) -> None:
-        self.desk, self.render, self.origins, self.machines = desk, render, origins, machines
+        self.desk, self.screens, self.origins, self.machines = desk, screens, origins, machines
         self.limits = limits
+        self._threads = CapacityLimiter(desk.store.writers)
 
         def seconds() -> float:
             return desk.clock() / 1000
@@ -72,23 +70,28 @@ class House:
         self.joins = Rate(limits.joins_per_minute, 60, seconds)
         self.failures = Rate(limits.admin_failures_per_minute, 60, seconds)
 
-    def page(self, screen: Screen) -> str:
-        """A screen as HTML; the last one with what programs made of the same exercises."""
-        context: dict[str, Any] = dict(screen.context)
-        language = context.pop("language", "en")
+    async def at_desk(self, what: Callable[..., T], *given: Any) -> T:
+        """What takes a transaction, in one of as few threads as can write at once.
+
+        More of them would only wait for the database, and for each other's turn in Python.
+        """
+        return await to_thread.run_sync(what, *given, limiter=self._threads)
+
+    async def show(self, request: Request, screen: Screen) -> Response:
+        """A screen; the last one with what programs made of the same exercises."""
         if screen.name == "done":
-            context["results"] = self.machines.results(screen)
-        return self.render(screen.name, language, **context)
+            results = await to_thread.run_sync(self.machines.results, screen)
+            screen = replace(screen, context={**screen.context, "results": results})
+        return self.reply(request, screen)
 
     def reply(self, request: Request, screen: Screen) -> Response:
         """A screen as the browser asked for it: as a page, or its main part as JSON."""
-        page = self.page(screen)
+        context: dict[str, Any] = {"language": "en"} | dict(screen.context)
         if not wants_json(request):
-            return HTMLResponse(page, screen.status)
-        found = _MAIN.search(page)
+            return HTMLResponse(self.screens.page(screen.name, **context), screen.status)
         form = screen.context.get("form", {})
         body = {
-            "html": found.group() if found else page,
+            "html": self.screens.main(screen.name, **context),
             "screen": screen.name,
             "exercise": form.get("exercise"),
             "step": form.get("step"),
@@ -101,7 +104,7 @@ class House:
 def create_app(
     store: Store,
     *,
-    render: Render | None = None,
+    screens: Screens | None = None,
     faces: Faces | None = None,
     clock: Callable[[], int] = now_in_ms,
     limits: Limits | None = None,
@@ -109,23 +112,20 @@ def create_app(
     machines: Machines | None = None,
 ) -> FastAPI:
     """The app over a store; `public` is the address that people see, if a proxy is in front."""
-    if render is None or faces is None:
+    if screens is None or faces is None:
+        from allminds.people import screens as own
         from allminds.people.faces import face
-        from allminds.people.screens import render as rendered
 
-        render, faces = render or rendered, faces or face
+        screens, faces = screens or own, faces or face
     limits, machines = limits or DEFAULT_LIMITS, machines or Machines()
-    house = House(Desk(store, faces, clock), render, limits, Origins(public), machines)
+    house = House(Desk(store, faces, clock), screens, limits, Origins(public), machines)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
         yield
         machines.close()
 
-    app = FastAPI(
-        openapi_url=None, docs_url=None, redoc_url=None, lifespan=life,
-        dependencies=[Depends(_guarded)],
-    )  # fmt: skip
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life)
     app.state.house = house
     _add_routes(app)
     app_admin.add_routes(app)
@@ -135,7 +135,10 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _bad_form)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _failed)
-    app.add_middleware(Guard, body_bytes=limits.body_bytes, secure=public.startswith("https://"))
+    app.add_middleware(
+        Guard, body_bytes=limits.body_bytes, origins=house.origins, refuse=_refused,
+        secure=public.startswith("https://"),
+    )  # fmt: skip
     return app
 
 
@@ -158,18 +161,7 @@ def wants_json(request: Request) -> bool:
     return "application/json" in request.headers.get("accept", "")
 
 
-def _guarded(request: Request) -> None:
-    """Before anything else: is it for us, is it from our own page, is it too long."""
-    house = house_of(request)
-    if not house.origins.knows(request.headers.get("host", "")):
-        raise HTTPException(404)
-    if announced(request.headers) > house.limits.body_bytes:
-        raise HTTPException(413)
-    if request.method == "POST" and house.origins.refuses(request.headers):
-        raise HTTPException(403)
-
-
-def _session(request: Request, token: Token = "") -> str:
+def session_of(request: Request, token: str) -> str:
     """The session's token, if the form is of that session and not too many came."""
     cookie = request.cookies.get(COOKIE, "")
     if not cookie:
@@ -181,24 +173,17 @@ def _session(request: Request, token: Token = "") -> str:
     return cookie
 
 
-async def _fields(request: Request) -> dict[str, str]:
-    """All that a form holds: for those whose questions a study chooses."""
-    form = await request.form()
-    return {name: value for name, value in form.items() if isinstance(value, str)}
-
-
-HouseOf = Annotated[House, Depends(house_of)]
-SessionOf = Annotated[str, Depends(_session)]
-Fields = Annotated[dict[str, str], Depends(_fields)]
-
-
-def _done(request: Request, house: House, session: str, act: Act) -> Response:
+async def _done(request: Request, sent: forms.OfSession, act: Act) -> Response:
     """Do something in a session, and answer as the browser asked."""
-    shown = wants_json(request)
-    screen = house.desk.take(session, act, show=shown)
+    return await _shown(request, session_of(request, sent.token), act)
+
+
+async def _shown(request: Request, session: str, act: Act | None = None) -> Response:
+    house = house_of(request)
+    screen = await house.at_desk(house.desk.take, session, act, wants_json(request))
     if screen is None:
         return RedirectResponse("/", 303)
-    return house.reply(request, screen)
+    return await house.show(request, screen)
 
 
 def number(text: str) -> float | None:
@@ -215,34 +200,34 @@ def number(text: str) -> float | None:
 
 def _add_routes(app: FastAPI) -> None:
     @app.get("/")
-    def here(request: Request, house: HouseOf) -> Response:
+    async def here(request: Request) -> Response:
         """The present screen of the cookie's session."""
-        cookie = request.cookies.get(COOKIE, "")
-        screen = house.desk.take(cookie) if cookie else NO_SESSION
+        house, cookie = house_of(request), request.cookies.get(COOKIE, "")
+        screen = await house.at_desk(house.desk.take, cookie) if cookie else NO_SESSION
         assert screen is not None
-        return house.reply(request, screen)
+        return await house.show(request, screen)
 
     @app.get("/j/{invite}")
-    def link(request: Request, house: HouseOf, invite: str) -> Response:
+    async def link(request: Request, invite: str) -> Response:
         """What is behind a link; it starts nothing."""
+        house = house_of(request)
         if not house.joins.allows(address(request), take=0):
             raise HTTPException(429)
-        screen = house.desk.look(invite[:200], request.query_params)
+        screen = await house.at_desk(house.desk.look, invite[:200], request.query_params)
         if screen.status != 200:
             house.joins.allows(address(request))  # guessing is counted, looking is not
         return house.reply(request, screen)
 
     @app.post("/join")
-    def join(
-        request: Request, house: HouseOf, invite: Annotated[str, Form(max_length=200)],
-        external_id: Short = "", language: Short = "", viewport: Short = "", pointer: Short = "",
-    ) -> Response:  # fmt: skip
+    async def join(request: Request, sent: Annotated[forms.Join, Form()]) -> Response:
         """Begin, or go on; the link's secret leaves the address bar."""
+        house = house_of(request)
         if not house.joins.allows(address(request)):
             raise HTTPException(429)
-        about = device(viewport, pointer, request.headers.get("user-agent", ""))
+        about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
+        given = (sent.invite, sent.external_id, sent.language, about)
         cookie = request.cookies.get(COOKIE, "")
-        welcome = house.desk.join(invite, external_id, language, about, cookie)
+        welcome = await house.at_desk(house.desk.join, *given, cookie)
         if welcome.screen is not None:
             return house.reply(request, welcome.screen)
         reply = RedirectResponse("/", 303)
@@ -250,71 +235,55 @@ def _add_routes(app: FastAPI) -> None:
         return reply
 
     @app.post("/consent")
-    def consent(
-        request: Request, house: HouseOf, session: SessionOf, fields: Fields, place: Place,
-        accept: Short = "",
-    ) -> Response:  # fmt: skip
+    async def consent(request: Request, sent: Annotated[forms.Consent, Form()]) -> Response:
         """Agree to take part."""
-        about = {k.removeprefix("about_"): v for k, v in fields.items() if k.startswith("about_")}
-        act: Act = lambda visit: visit.consent(place, accept == "yes", about)  # noqa: E731
-        return _done(request, house, session, act)
+        given = sent.given.items()
+        about = {k.removeprefix("about_"): v for k, v in given if k.startswith("about_")}
+        agreed = sent.accept == "yes"
+        return await _done(request, sent, lambda visit: visit.consent(sent.place, agreed, about))
 
     @app.post("/next")
-    def next_(request: Request, house: HouseOf, session: SessionOf, place: Place) -> Response:
+    async def next_(request: Request, sent: Annotated[forms.OfPlace, Form()]) -> Response:
         """Go on from instructions or a pause."""
-        return _done(request, house, session, lambda visit: visit.next(place))
+        return await _done(request, sent, lambda visit: visit.next(sent.place))
 
     @app.post("/check")
-    def check(
-        request: Request, house: HouseOf, session: SessionOf, fields: Fields, place: Place
-    ) -> Response:
+    async def check(request: Request, sent: Annotated[forms.Answers, Form()]) -> Response:
         """Answer the questions on the instructions."""
-        return _done(request, house, session, lambda visit: visit.check(place, fields))
+        return await _done(request, sent, lambda visit: visit.check(sent.place, sent.given))
 
     @app.post("/choice")
-    def choice(
-        request: Request, house: HouseOf, session: SessionOf, exercise: Place, step: Place,
-        choice: Annotated[str, Form(max_length=64)], rt_ms: Short = "",
-        input: Annotated[str, Form(max_length=32)] = "", client_ts: Short = "",
-    ) -> Response:  # fmt: skip
+    async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
         """Make a move."""
-        took, at = number(rt_ms), number(client_ts)
-        act: Act = lambda visit: visit.choose(exercise, step, choice, took, input, at)  # noqa: E731
-        return _done(request, house, session, act)
+        how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
+        move = (sent.exercise, sent.step, sent.choice)
+        return await _done(request, sent, lambda visit: visit.choose(*move, *how))
 
     @app.post("/partner")
-    def partner(
-        request: Request, house: HouseOf, session: SessionOf, place: Place, answer: Short = ""
-    ) -> Response:
+    async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:
         """Decide what to do without somebody to play with."""
-        return _done(request, house, session, lambda visit: decide(visit, place, answer))
+        return await _done(request, sent, lambda visit: decide(visit, sent.place, sent.answer))
 
     @app.post("/language")
-    def language(
-        request: Request, house: HouseOf, language: Annotated[str, Form(max_length=16)],
-        invite: Annotated[str, Form(max_length=200, pattern="^[A-Za-z0-9_-]*$")] = "",
-        external_id: Short = "", token: Token = "",
-    ) -> Response:  # fmt: skip
+    async def language(request: Request, sent: Annotated[forms.Language, Form()]) -> Response:
         """Read on in another language, behind a link or in a session."""
-        if invite:
-            query = urlencode({"language": language, "external_id": external_id})
-            return RedirectResponse(f"/j/{invite}?{query}", 303)
-        session = _session(request, token)
-        return _done(request, house, session, lambda visit: visit.language(language))
+        if sent.invite:
+            query = urlencode({"language": sent.language, "external_id": sent.external_id})
+            return RedirectResponse(f"/j/{sent.invite}?{query}", 303)
+        return await _done(request, sent, lambda visit: visit.language(sent.language))
 
     @app.post("/withdraw")
-    def withdraw(request: Request, house: HouseOf, session: SessionOf) -> Response:
+    async def withdraw(request: Request, sent: Annotated[forms.OfSession, Form()]) -> Response:
         """Stop, and delete all that was recorded."""
-        house.desk.withdraw(session)
-        return _done(request, house, session, lambda _visit: None)
+        house, session = house_of(request), session_of(request, sent.token)
+        await house.at_desk(house.desk.withdraw, session)
+        return await _shown(request, session)
 
     @app.post("/note")
-    def note(
-        house: HouseOf, session: SessionOf, kind: Annotated[str, Form(max_length=32)],
-        ms: Short = "",
-    ) -> Response:  # fmt: skip
+    async def note(request: Request, sent: Annotated[forms.Note, Form()]) -> Response:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
-        house.desk.note(session, kind, number(ms))
+        house, session = house_of(request), session_of(request, sent.token)
+        await house.at_desk(house.desk.note, session, sent.kind, number(sent.ms))
         return Response(status_code=204)
 
 

@@ -20,7 +20,8 @@ from allminds import registry
 from allminds.errors import Error
 from allminds.people.monitor import behaviours, iso
 from allminds.people.sessions import Faces
-from allminds.people.sessions_play import DONE, Replays, Table, again, fingerprint, grouped
+from allminds.people.sessions_play import Replays, Table, again, fingerprint, grouped
+from allminds.people.sessions_rows import DONE
 from allminds.people.store_tables import (
     ConsentRow,
     EventRow,
@@ -237,7 +238,7 @@ def _replayed(
 ) -> tuple[Replays, Mapping[int, list[EventRow]]]:
     """The exercises of a session to be replayed, and what was done in them."""
     done = grouped(list(db.scalars(_events(session).where(EventRow.kind.in_(DONE)))))
-    return Replays(plan, exercises, lambda idx: done.get(idx, [])), done
+    return Replays(plan, lambda: exercises, lambda idx: done.get(idx, [])), done
 
 
 def _partners(db: Session, session: SessionRow) -> dict[int, str]:

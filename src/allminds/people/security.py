@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
 
 COOKIE = "__Host-allminds"
 _HOST = re.compile(r"([a-z0-9.-]+|\[[0-9a-f:]+\])(?::\d+)?")
@@ -128,10 +130,16 @@ class Rate:
 
 
 class Guard:
-    """ASGI middleware: bodies are cut off at their limit, and replies carry `HEADERS`."""
+    """ASGI middleware, before anything else: is a request for us, from our own page, and not long?
 
-    def __init__(self, app: Any, body_bytes: int, secure: bool) -> None:
-        self.app, self.body_bytes = app, body_bytes
+    A body that says less than it is is cut off at the limit, and replies carry `HEADERS`.
+    """
+
+    def __init__(
+        self, app: Any, body_bytes: int, origins: Origins, secure: bool,
+        refuse: Callable[[Request, HTTPException], Response],
+    ) -> None:  # fmt: skip
+        self.app, self.body_bytes, self.origins, self.refuse = app, body_bytes, origins, refuse
         self.headers = dict(HEADERS)
         if secure:
             self.headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -158,7 +166,20 @@ class Guard:
                     headers[name] = value
             await send(message)
 
-        await self.app(scope, limited, marked)
+        status = self._refused(scope["method"], Headers(scope=scope))
+        if status:
+            reply = self.refuse(Request(scope, limited), HTTPException(status))
+            await reply(scope, limited, marked)
+        else:
+            await self.app(scope, limited, marked)
+
+    def _refused(self, method: str, headers: Headers) -> int:
+        """The status of a request that is not let in; 0 if it is."""
+        if not self.origins.knows(headers.get("host", "")):
+            return 404
+        if announced(headers) > self.body_bytes:
+            return 413
+        return 403 if method == "POST" and self.origins.refuses(headers) else 0
 
 
 def announced(headers: Headers) -> int:

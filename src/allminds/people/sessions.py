@@ -7,8 +7,8 @@ A session walks through screens in the order that its study sets:
 Before a game between two people comes a room to wait in, and while the other is to move the screen
 `waiting` is the exercise without its form.
 
-`Screen` names one of them and holds its context, which `screens.render(name, language, **context)`
-turns into a page. What a person sent is taken by `sessions_visit`, the exercise that is being
+`Screen` names one of them and holds its context, which `screens.page(name, language, **context)`
+turns into HTML. What a person sent is taken by `sessions_visit`, the exercise that is being
 played is a replay of its choices (`sessions_play`), and `sessions_gaps` has the resume rules.
 
 Every form posts all keys of ``form`` and ``token`` as hidden fields; a form that is not of the
@@ -86,10 +86,16 @@ class Face(Protocol):
 Faces = Callable[[Instrument, int], Face]  # where faces come from: an instrument, the person's slot
 
 
-class Render(Protocol):
-    """What makes a page of a screen."""
+class Screens(Protocol):
+    """What makes HTML of a screen (the package `screens`)."""
 
-    def __call__(self, name: str, language: str, **context: Any) -> str: ...
+    def main(self, name: str, language: str, **context: Any) -> str:
+        """The screen's `<main>`: all that differs from screen to screen."""
+        ...
+
+    def page(self, name: str, language: str, **context: Any) -> str:
+        """The whole page."""
+        ...
 
 
 # ---------------------------------------------------------------- the contexts of the screens

@@ -12,9 +12,11 @@ from sqlalchemy.orm import Session
 
 from allminds.people.security import form_token, hashed, new_token
 from allminds.people.sessions import Faces, Join, Screen
+from allminds.people.sessions_memory import Memory
 from allminds.people.sessions_pair import catch_up
+from allminds.people.sessions_rows import here
 from allminds.people.sessions_screens import closed, common, present, refused
-from allminds.people.sessions_visit import Act, find, open_now
+from allminds.people.sessions_visit import Act, Visit, find, open_now
 from allminds.people.store import Store, add_participant
 from allminds.people.store_tables import ParticipantRow, SessionRow, StudyRow
 from allminds.people.study import Study, stored
@@ -36,36 +38,50 @@ class Desk:
 
     def __init__(self, store: Store, faces: Faces, clock: Callable[[], int]) -> None:
         self.store, self.faces, self.clock = store, faces, clock
+        self.memory = Memory()
 
     # ------------------------------------------------------------ with a token
 
     def take(self, token: str, act: Act | None = None, show: bool = True) -> Screen | None:
         """Do something in a session, then show where it is; without `show`, only do it."""
-        now = self.clock()
+        digest = hashed(token)
         with self.store.writing() as db:
-            visit = find(db, token, self.faces, now)
+            visit = self._visit(db, digest)
             if visit is None:
                 return NO_SESSION
-            visit.arrive(hashed(token))
+            visit.arrive(digest)
             catch_up(visit)
             if act is not None and visit.running:
                 act(visit)
                 catch_up(visit)
             screen = present(visit, form_token(token)) if show else None
-            visit.row.last_seen = now
+            visit.rows.keep()
+        self.memory.put(digest, visit)
         return screen
+
+    def _visit(self, db: Session, digest: str) -> Visit | None:
+        """Somebody's visit: the last one taken up again if nothing came between, or a new one."""
+        now = self.clock()
+        known = self.memory.take(digest)
+        if known is not None and known.again(db, now):
+            return known
+        visit = find(db, digest, self.faces, now)
+        if visit is not None:
+            here(db, visit.row, now)
+        return visit
 
     def note(self, token: str, kind: str, client_ts: float | None) -> None:
         """Keep a note; it is no sign of life, or the one on coming back would hide the gap."""
         with self.store.writing() as db:
-            visit = find(db, token, self.faces, self.clock())
+            visit = find(db, hashed(token), self.faces, self.clock())
             if visit is not None and visit.running:
                 visit.note(kind, client_ts)
+                visit.rows.keep()
 
     def withdraw(self, token: str) -> None:
         """Stop and delete, at any time: after the end too."""
         with self.store.writing() as db:
-            visit = find(db, token, self.faces, self.clock())
+            visit = find(db, hashed(token), self.faces, self.clock())
             if visit is not None:
                 visit.withdraw()
 
@@ -107,8 +123,8 @@ class Desk:
             if study_row is None:
                 return Welcome(screen=refused("bad-link", 404))
             study = stored(study_row.plan)
-            here = find(db, token, self.faces, now) if token else None
-            whose = here.participant if here and here.study_row.id == study_row.id else None
+            mine = find(db, hashed(token), self.faces, now) if token else None
+            whose = mine.participant if mine and mine.study_row.id == study_row.id else None
             if whose is not None and participant in (None, whose):
                 return Welcome(token)  # the same browser again
             if participant is not None and participant.withdrawn_at is not None:

@@ -136,8 +136,8 @@ def _follow(visit: Visit, game: GameRow) -> None:
         return
     table, other = visit.replays.table(row), 1 - row.slot
     actions = _made(visit, game, row)
-    while not table.over and not table.to_move and visit.met(row) < len(actions):
-        step, action = table.episode.step, actions[visit.met(row)]
+    while not table.over and not table.to_move and visit.rows.met(row.idx) < len(actions):
+        step, action = table.episode.step, actions[visit.rows.met(row.idx)]
         payload = {"actions": {str(other): action}}
         visit.event("met", row, step, reward=table.meet({other: action}), payload=payload)
     if table.over:
@@ -175,8 +175,8 @@ def _too_long(visit: Visit, row: ExerciseRow) -> bool:
 
     Time in which this person was not there either, or no server was, does not count.
     """
-    gap = visit.now - visit.row.last_seen
+    gap = visit.now - visit.seen
     if gap > SIGHT:
         visit.event("resume", row, len(visit.replays.table(row).made), payload={"gap_ms": gap})
     patience = visit.study.tests[row.test].move_seconds * 1000
-    return bool(patience) and visit.now - visit.waiting_since(row) > patience
+    return bool(patience) and visit.now - (visit.rows.there(row.idx) or row.started) > patience

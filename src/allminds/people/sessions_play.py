@@ -15,6 +15,7 @@ from typing import Any
 from allminds.contracts import Exercise, Failure, Record, Seat, Subject
 from allminds.episode import Episode, Player
 from allminds.people.sessions import Step
+from allminds.people.sessions_rows import DONE
 from allminds.people.store_tables import EventRow, ExerciseRow
 from allminds.people.study import PERSON
 from allminds.people.study_course import Course
@@ -27,7 +28,6 @@ ENDED = {  # flags of an exercise that was ended before its time, and what its r
     "left": "the other player left",
     "away": "was away while the other player waited",
 }
-DONE = ("choice", "met")  # events that move an exercise on
 
 
 class Table:
@@ -112,15 +112,15 @@ class Table:
 
 
 class Replays:
-    """The exercises of one session. `events` gives what was done in one of them, in order."""
+    """The exercises of one session: `rows` gives all of them, `events` what was done in one."""
 
     def __init__(
         self,
         course: Course,
-        rows: Sequence[ExerciseRow],
+        rows: Callable[[], Sequence[ExerciseRow]],
         events: Callable[[int], Sequence[Any]],
     ) -> None:
-        self.course, self.rows, self._events = course, rows, events
+        self.course, self._rows, self._events = course, rows, events
         self._tables: dict[int, Table] = {}
 
     def table(self, row: ExerciseRow) -> Table:
@@ -130,6 +130,10 @@ class Replays:
             for event in self._events(row.idx):
                 again(self._tables[row.idx], event)
         return self._tables[row.idx]
+
+    def keep_only(self, idx: int | None) -> None:
+        """Forget all exercises but one: what is over is seldom asked for again."""
+        self._tables = {one: table for one, table in self._tables.items() if one == idx}
 
     def steps(self, row: ExerciseRow) -> list[Step]:
         """The moves that were made in it."""
@@ -150,7 +154,7 @@ class Replays:
         if self.course.tool(row.test, row.practice).adaptive and not row.practice:
             history = [
                 self.record(other)
-                for other in self.rows
+                for other in self._rows()
                 if other.test == row.test and not other.practice and other.idx < row.idx
             ]
         exercise = self.course.exercise(row.test, row.practice, row.number, history)

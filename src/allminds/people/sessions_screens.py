@@ -193,7 +193,8 @@ def _shuffle(visit: Visit, row: ExerciseRow) -> Random:
 
 def _between(visit: Visit, shared: Common) -> Screen:
     place = visit.place
-    row = next(r for r in reversed(visit.exercises) if r.place < visit.row.place)
+    row = visit.rows.latest
+    assert row is not None  # a pause comes after an exercise
     number, numbers = visit.course.progress(place)
     following = visit.course.places[visit.row.place + 1]
     table = visit.replays.table(row)
@@ -230,7 +231,7 @@ def _done(visit: Visit, shared: Common) -> Screen:
         "redirect": study.completion_url,
         "results": [],  # filled outside the transaction, for programs take their time
     }
-    slots = {row.test: row.slot for row in visit.exercises if not row.practice}
+    slots = {row.test: row.slot for row in visit.rows.exercises if not row.practice}
     return Screen("done", context, records=visit.records(), slots=slots, plan=visit.row.plan)
 
 

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
 from allminds.people import sessions_gaps as gaps
-from allminds.people.security import hashed
 from allminds.people.sessions import Faces
-from allminds.people.sessions_play import DONE, Replays, fingerprint, own_side
+from allminds.people.sessions_play import Replays, fingerprint, own_side
+from allminds.people.sessions_rows import Held, Rows, held, here
 from allminds.people.store import forget, part
-from allminds.people.store_tables import (
-    ConsentRow,
-    EventRow,
-    ExerciseRow,
-    GameRow,
-    ParticipantRow,
-    SessionRow,
-    StudyRow,
-)
+from allminds.people.store_tables import ConsentRow, ExerciseRow, GameRow, StudyRow
 from allminds.people.study import PERSON, QUESTIONS
 from allminds.people.study_course import Course, Place, course
 
 INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
 NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")
-MOST_NOTES = 5_000  # of one session
 
 
 class Visit:
@@ -39,16 +29,27 @@ class Visit:
     changes nothing: the participant is shown where the session is.
     """
 
-    def __init__(
-        self, db: Session, row: SessionRow, study_row: StudyRow, faces: Faces, now: int
-    ) -> None:
-        self.db, self.row, self.study_row, self.now = db, row, study_row, now
-        self.participant = db.get_one(ParticipantRow, row.participant_id)
-        self.course: Course = course(row.plan, faces)
+    def __init__(self, db: Session, whose: Held, faces: Faces, now: int) -> None:
+        self.row, self.participant, self.study_row = whose
+        self.db, self.now, self.seen = db, now, self.row.last_seen
+        self.rows = Rows(db, self.row.id)
+        self.course: Course = course(self.row.plan, faces)
         self.study = self.course.study
-        self._read: dict[int, Sequence[Any]] = {}
         self._moved = False  # whether a choice was made in this visit
         self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
+
+    def again(self, db: Session, now: int) -> bool:
+        """Another visit after one that was kept; false if somebody else was here meanwhile."""
+        seen = self.row.last_seen
+        if not here(db, self.row, now):
+            return False
+        self.db, self.now, self.seen = db, now, seen
+        self._moved, self.game = False, None
+        db.add(self.row)
+        self.rows.again(db)
+        open_ = self.open_exercise()
+        self.replays.keep_only(None if open_ is None else open_.idx)
+        return True
 
     # ------------------------------------------------------------ where it is
 
@@ -63,52 +64,35 @@ class Visit:
         return self.row.status == "running"
 
     @cached_property
-    def exercises(self) -> list[ExerciseRow]:
-        """Those that were begun."""
-        query = select(ExerciseRow).where(ExerciseRow.session_id == self.row.id)
-        return list(self.db.scalars(query.order_by(ExerciseRow.idx)))
-
-    @cached_property
     def replays(self) -> Replays:
-        """What came of them."""
-        return Replays(self.course, self.exercises, self._done)
+        """What came of the exercises that were begun."""
+        return Replays(self.course, lambda: self.rows.exercises, self.rows.done)
 
-    def _done(self, idx: int) -> Sequence[Any]:
-        """What had been done in an exercise when this visit began: all that a replay needs."""
-        if idx not in self._read:
-            query = select(EventRow.kind, EventRow.choice, EventRow.action, EventRow.payload).where(
-                EventRow.session_id == self.row.id,
-                EventRow.exercise_idx == idx,
-                EventRow.kind.in_(DONE),
-            )
-            self._read[idx] = self.db.execute(query.order_by(EventRow.id)).all()
-        return self._read[idx]
+    def open_or_over(self) -> ExerciseRow | None:
+        """The exercise of this place, if it was begun."""
+        row = self.rows.latest
+        return row if row is not None and row.place == self.row.place else None
 
     def open_exercise(self) -> ExerciseRow | None:
         """The exercise of this place, if it was begun and is not over."""
-        for row in reversed(self.exercises):
-            if row.place == self.row.place and row.finished is None:
-                return row
-        return None
+        row = self.open_or_over()
+        return row if row is not None and row.finished is None else None
 
     def exercise(self) -> ExerciseRow:
         """The exercise of this place; begun now if it was not."""
-        number = self.course.number(self.place, self.participant.number)
-        return self.open_exercise() or self._begin(number)
+        there = self.open_exercise()
+        if there is not None:
+            return there
+        return self._begin(self.course.number(self.place, self.participant.number))
 
     def _begin(self, number: int) -> ExerciseRow:
         place = self.place
         tool = self.course.tool(place.test, place.practice)
-        row = ExerciseRow(
-            session_id=self.row.id, idx=len(self.exercises), place=self.row.place, test=place.test,
-            kind=tool.name, params=tool.settings.model_dump(mode="json"),
-            seed=self.course.seed(place.practice), number=number, practice=place.practice,
-            started=self.now, flags=[], **self._seat(),
+        return self.rows.begin(
+            place=self.row.place, test=place.test, kind=tool.name,
+            params=tool.settings.model_dump(mode="json"), seed=self.course.seed(place.practice),
+            number=number, practice=place.practice, started=self.now, **self._seat(),
         )  # fmt: skip
-        self.db.add(row)
-        self.db.flush()
-        self.exercises.append(row)
-        return row
 
     def _seat(self) -> dict[str, Any]:
         """Where the person sits in a game, and who in the other slot."""
@@ -129,28 +113,10 @@ class Visit:
         left = self.game is not None and self.game.status == "left"
         return left and self.place.kind == "exercise" and not self.place.practice
 
-    def met(self, row: ExerciseRow) -> int:
-        """How many moves of another person are in an exercise."""
-        query = select(func.count()).select_from(EventRow)
-        mine = (EventRow.session_id == self.row.id) & (EventRow.exercise_idx == row.idx)
-        return self.db.scalar(query.where(mine, EventRow.kind == "met")) or 0
-
-    def waiting_since(self, row: ExerciseRow) -> int:
-        """Since when the person has been there with nothing to do but to wait."""
-        query = select(func.max(EventRow.server_ts)).where(
-            EventRow.session_id == self.row.id, EventRow.exercise_idx == row.idx,
-            EventRow.kind.in_(("choice", "resume")),
-        )  # fmt: skip
-        return self.db.scalar(query) or row.started
-
     def give_up(self, row: ExerciseRow, flag: str) -> None:
         """An exercise ends before its time; the person is told before it goes on."""
         self._flag(row, flag)
         row.finished = self.now
-
-    def open_or_over(self) -> ExerciseRow | None:
-        """The exercise of this place, if it was begun."""
-        return next((row for row in self.exercises if row.place == self.row.place), None)
 
     # ------------------------------------------------------------ arriving
 
@@ -164,8 +130,8 @@ class Visit:
         if self.study_row.closes is not None and self.now > self.study_row.closes:
             self._leave("abandoned")
             return
-        gap = self.now - self.row.last_seen
-        meaning = gaps.meaning(self.study, gap, bool(self.exercises), self._midst())
+        gap = self.now - self.seen
+        meaning = gaps.meaning(self.study, gap, self.rows.latest is not None, self._midst())
         if meaning == "over":
             self._leave("abandoned")
         elif meaning != "go on":
@@ -173,7 +139,8 @@ class Visit:
 
     def _midst(self) -> bool:
         """Between two moves of an exercise."""
-        return any(row.finished is None and self._done(row.idx) for row in self.exercises)
+        row = self.rows.latest
+        return row is not None and row.finished is None and bool(self.rows.done(row.idx))
 
     def _interrupted(self, meaning: gaps.Meaning, gap: int) -> None:
         row = self.exercise()
@@ -184,7 +151,7 @@ class Visit:
         elif meaning == "replace":
             self._flag(row, "replaced")
             row.finished = self.now
-            used = [other.number for other in self.exercises if other.test == row.test]
+            used = [other.number for other in self.rows.exercises if other.test == row.test]
             self._begin(self.course.fresh(row.test, row.number, used))
         elif meaning == "void":
             self._flag(row, "void")
@@ -193,9 +160,9 @@ class Visit:
         self.row.again = self.place.kind == "exercise"
 
     def _leave(self, status: str) -> None:
-        for row in self.exercises:
-            if row.finished is None:
-                self._flag(row, "abandoned")
+        row = self.rows.latest
+        if row is not None and row.finished is None:
+            self._flag(row, "abandoned")
         self.row.status = status
         self.db.flush()
         part(self.db, self.row)
@@ -268,7 +235,7 @@ class Visit:
             "choice", row, step, choice=choice, action=action, observation_hash=fingerprint(seen),
             reward=reward, correct=(reward or 0) > 0 if question else None, rt_ms=rt_ms,
             input=input_ if input_ in INPUTS else "other", client_ts=client_ts,
-            payload={"reloaded": True} if self._shown_before(row, step) > 1 else None,
+            payload={"reloaded": True} if self.rows.shown(row.idx, step) > 1 else None,
         )  # fmt: skip
         if table.over:
             self.finish(row)
@@ -280,14 +247,10 @@ class Visit:
 
     def note(self, kind: str, client_ts: float | None) -> None:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
-        if kind not in NOTES:
-            return
-        notes = select(EventRow.id).where(
-            EventRow.session_id == self.row.id, EventRow.kind == "note"
-        )
-        if len(self.db.scalars(notes.limit(MOST_NOTES)).all()) < MOST_NOTES:
-            row = next((r for r in reversed(self.exercises) if r.finished is None), None)
-            self.event("note", row, client_ts=client_ts, payload={"what": kind})
+        if kind in NOTES and not self.rows.full():
+            row = self.rows.latest
+            there = row if row is not None and row.finished is None else None
+            self.event("note", there, client_ts=client_ts, payload={"what": kind})
 
     def language(self, code: str) -> None:
         """Read on in another language: only before the consent, which is given in one."""
@@ -325,33 +288,18 @@ class Visit:
 
     def showing(self, row: ExerciseRow, step: int) -> None:
         """A step is about to be painted; if it was before, time is counted anew from here."""
-        gap = self.now - self.row.last_seen
-        if not self._moved and self._shown_before(row, step):  # after a move the step is new
+        gap = self.now - self.seen
+        if not self._moved and self.rows.shown(row.idx, step):  # after a move the step is new
             self.event("resume", row, step, payload={"gap_ms": gap})
             self._flag(row, "reloaded")
         self.event("shown", row, step)
-
-    def _shown_before(self, row: ExerciseRow, step: int) -> int:
-        """How often a step was painted."""
-        query = select(func.count()).where(
-            EventRow.session_id == self.row.id,
-            EventRow.exercise_idx == row.idx,
-            EventRow.step == step,
-            EventRow.kind == "shown",
-        )
-        return self.db.scalar(query) or 0
 
     def event(
         self, kind: str, row: ExerciseRow | None = None, step: int | None = None, **what: Any
     ) -> None:
         """Add to what happened."""
         idx = None if row is None else row.idx
-        self.db.add(
-            EventRow(
-                session_id=self.row.id, exercise_idx=idx, step=step, kind=kind,
-                server_ts=self.now, **what,
-            )
-        )  # fmt: skip
+        self.rows.add(kind=kind, exercise_idx=idx, step=step, server_ts=self.now, **what)
 
     def records(self) -> tuple[tuple[Record, ...], ...]:
         """What came of every test, practice left out, from the person's side."""
@@ -363,20 +311,13 @@ class Visit:
 
     def counted(self, test: int) -> list[ExerciseRow]:
         """The exercises of a test that were begun, practice left out."""
-        return [row for row in self.exercises if row.test == test and not row.practice]
+        return [row for row in self.rows.exercises if row.test == test and not row.practice]
 
 
-def find(db: Session, token: str, faces: Faces, now: int) -> Visit | None:
-    """The visit of whoever holds this token; nobody else acts in the session meanwhile."""
-    digest = hashed(token)
-    query = (
-        select(SessionRow, StudyRow)
-        .join(ParticipantRow, ParticipantRow.id == SessionRow.participant_id)
-        .join(StudyRow, StudyRow.id == ParticipantRow.study_id)
-        .where(or_(SessionRow.token_hash == digest, SessionRow.next_hash == digest))
-    )
-    found = db.execute(query.with_for_update(of=SessionRow)).one_or_none()
-    return None if found is None else Visit(db, *found, faces, now)
+def find(db: Session, digest: str, faces: Faces, now: int) -> Visit | None:
+    """The visit of whoever holds a token; nobody else acts in the session meanwhile."""
+    whose = held(db, digest)
+    return None if whose is None else Visit(db, whose, faces, now)
 
 
 Act = Callable[[Visit], None]

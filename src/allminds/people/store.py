@@ -43,6 +43,7 @@ class Store:
         self.where = str(where)
         self.engine = _engine(self.where, create)
         self.sqlite = self.engine.dialect.name == "sqlite"
+        self.writers = 1 if self.sqlite else 4  # that can be at work at the same time
         self._writer = threading.Lock() if self.sqlite else contextlib.nullcontext()
         self._reading = self.engine.execution_options(reading=True)
         try:
@@ -58,7 +59,7 @@ class Store:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Session]:
         """One transaction that writes; all of it happens, or nothing."""
-        with self._writer, Session(self.engine) as db, db.begin():
+        with self._writer, Session(self.engine, expire_on_commit=False) as db, db.begin():
             yield db
 
     @contextlib.contextmanager

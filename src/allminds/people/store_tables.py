@@ -117,6 +117,9 @@ class SessionRow(Base):
     finished: Mapped[int | None] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(String(16))  # running, finished, abandoned, withdrawn
     last_seen: Mapped[int] = mapped_column(BigInteger)
+    version: Mapped[int] = mapped_column(server_default=text("1"))  # another after every change
+
+    __mapper_args__ = {"version_id_col": version}  # noqa: RUF012 - SQLAlchemy's own way
 
 
 class GameRow(Base):

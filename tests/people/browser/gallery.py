@@ -9,7 +9,7 @@ from typing import Any
 from allminds import people, registry
 from allminds.episode import Episode
 from allminds.people.faces import face
-from allminds.people.screens import render
+from allminds.people.screens import page as html_of
 from allminds.people.sessions import Step, sign
 from allminds.people.sessions_play import Table
 from allminds.seeding import Random
@@ -234,7 +234,7 @@ def answer(route: Any, html: str) -> None:
 
 def put_screen(page: Any, name: str, language: str, context: dict[str, Any]) -> None:
     """Put one screen in place of another, with all its details open."""
-    html = render(name, language, **context)
+    html = html_of(name, language, **context)
     main = html[html.index("<main") : html.index("</main>") + len("</main>")]
     page.evaluate(
         """html => {
@@ -247,7 +247,7 @@ def put_screen(page: Any, name: str, language: str, context: dict[str, Any]) -> 
 
 def open_screen(page: Any, name: str, language: str, context: dict[str, Any]) -> None:
     """Show one screen in a browser page."""
-    html = render(name, language, **context)
+    html = html_of(name, language, **context)
     if not hasattr(page, "shown"):
         page.route("**/*", lambda route: answer(route, page.shown))
     page.shown = html

@@ -18,7 +18,7 @@ from allminds.errors import Error
 from allminds.instruments.cells.environment import HIDDEN, View
 from allminds.people.faces import face
 from allminds.people.faces.cells import SHAPES
-from allminds.people.screens import render
+from allminds.people.screens import page as html_of
 from allminds.people.sessions import Step
 from allminds.seeding import Random
 
@@ -63,7 +63,7 @@ def test_what_is_drawn_can_be_chosen(name: str, settings: dict[str, Any]) -> Non
     """The form offers exactly the choices."""
     test = next(key for key, value in gallery.TESTS.items() if value[:2] == (name, settings))
     context = gallery.exercise(test)
-    html = render("exercise", "en", **context)
+    html = html_of("exercise", "en", **context)
     for choice in [*context["choices"], "?"]:
         offered = f'name="choice" value="{choice}"' in html
         assert offered == (choice in context["choices"])
@@ -155,6 +155,6 @@ def test_a_question_looks_the_same_whatever_its_answer(test: str) -> None:
     pages = []
     for one in (environment, other):
         view = face(tool).view(one.observe(None, 0), None, Random(4))
-        pages.append(render("exercise", "en", **gallery.exercise(test) | {"view": view}))
+        pages.append(html_of("exercise", "en", **gallery.exercise(test) | {"view": view}))
     assert pages[0] == pages[1]
     assert environment != other

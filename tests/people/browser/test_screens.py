@@ -14,7 +14,7 @@ from babel.messages.pofile import read_po
 from allminds.errors import Error
 from allminds.people import languages
 from allminds.people.languages import extract
-from allminds.people.screens import render
+from allminds.people.screens import page as html_of
 
 SCREENS = {picture: (name, context) for picture, name, context in gallery.screens()}
 VOID = {"input", "meta", "link", "path", "circle", "rect", "polygon", "ellipse", "br"}
@@ -52,7 +52,7 @@ class Reader(HTMLParser):
 def test_rules_of_a_screen(picture: str) -> None:
     """No inline style or script, no text in a picture, labels, one heading, a language."""
     name, context = SCREENS[picture]
-    page = Reader(render(name, "es", **context))
+    page = Reader(html_of(name, "es", **context))
     names = [tag for tag, _ in page.tags]
     attributes = [a for _, a in page.tags]
     assert page.drawn_words == []
@@ -75,7 +75,7 @@ def test_rules_of_a_screen(picture: str) -> None:
 def test_an_exercise_says_nothing_secret(picture: str) -> None:
     """No word for what people are to find out, in text, attributes or names of classes."""
     name, context = SCREENS[picture]
-    html = render(name, "en", **context).lower()
+    html = html_of(name, "en", **context).lower()
     for word in ("good", "evil", "seed", "answer=", "correct", "pattern", "complexity", "lz76"):
         assert word not in html, word
     html = re.sub(r"no answer|give no answer", "", html)
@@ -87,7 +87,7 @@ def test_what_people_write_is_escaped() -> None:
     bad = '<script>alert("x")</script>'
     for name, context in SCREENS.values():
         more = {"title": bad, "contact": bad, "text": bad, "label": bad, "code": bad}
-        assert bad not in render(name, "en", **context | more)
+        assert bad not in html_of(name, "en", **context | more)
 
 
 def test_scores_beyond_one_stay_on_their_bars() -> None:
@@ -96,7 +96,7 @@ def test_scores_beyond_one_stay_on_their_bars() -> None:
     minds = [{"mind": "expert", "role": "ceiling", "score": 40.0}]
     level = {"face": "lambda-staircase", "exercises": 9, "score": 14.0, "chance": 0.0}
     level |= {"ceiling": 1.0, "minds": minds, "other": ""}
-    page = Reader(render(name, "en", **context | {"results": [level]}))
+    page = Reader(html_of(name, "en", **context | {"results": [level]}))
     widths = [float(a["width"] or 0) for tag, a in page.tags if tag == "rect"]
     assert widths == [70.0, 200.0]
 
@@ -104,11 +104,11 @@ def test_scores_beyond_one_stay_on_their_bars() -> None:
 def test_an_unknown_screen_or_language() -> None:
     """Is refused with what there is."""
     with pytest.raises(KeyError, match="there is no screen"):
-        render("../page", "en")
+        html_of("../page", "en")
     with pytest.raises(Error, match="there is no language 'de'"):
-        render("withdrawn", "de", **gallery.COMMON)
-    assert 'lang="es-MX"' in render("withdrawn", "es-MX", **gallery.COMMON)
-    assert "Ha parado" in render("withdrawn", "es-MX", **gallery.COMMON)
+        html_of("withdrawn", "de", **gallery.COMMON)
+    assert 'lang="es-MX"' in html_of("withdrawn", "es-MX", **gallery.COMMON)
+    assert "Ha parado" in html_of("withdrawn", "es-MX", **gallery.COMMON)
 
 
 # ---------------------------------------------------------------- languages
@@ -144,7 +144,7 @@ def test_no_text_is_left_untranslated(picture: str) -> None:
     tongues.register()
     name, context = SCREENS[picture]
     study = {"title": "", "contact": "", "text": "", "label": "", "code": "", "study": ""}
-    page = Reader(render(name, tongues.ARABIC, **context | study | {"languages": ["ar"]}))
+    page = Reader(html_of(name, tongues.ARABIC, **context | study | {"languages": ["ar"]}))
     latin = [word for text in page.words for word in re.findall(r"[A-Za-z]{2,}", text)]
     told = {"Enter", "ar", "random", "learning", "optimum", "running", "es", "of"}
     assert set(latin) - told - ({"fast", "hidden"} if name == "monitor" else set()) == set()
@@ -155,5 +155,5 @@ def test_no_text_is_left_untranslated(picture: str) -> None:
 def test_numbers_are_written_as_in_the_language() -> None:
     """0,24 in Spanish, and a proper minus sign."""
     name, context = SCREENS["done"]
-    assert "0,24" in render(name, "es", **context)
-    assert "−0.02" in render(name, "en", **context)
+    assert "0,24" in html_of(name, "es", **context)
+    assert "−0.02" in html_of(name, "en", **context)
