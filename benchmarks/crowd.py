@@ -170,7 +170,7 @@ class Participant:
 
 async def crowded(
     invites: Sequence[tuple[str, str]], port: Callable[[int], int], seconds: float, seed: int,
-    ramp: float = 5.0, every: float = 1.0, diary: Diary | None = None,
+    ramp: float = 15.0, every: float = 1.0, diary: Diary | None = None,
 ) -> tuple[Diary, float]:  # fmt: skip
     """Let everybody take part for some seconds, from starts spread over `ramp`.
 

@@ -3,6 +3,11 @@
 A choice is answered by a redirect where there is no JavaScript, and with ``Accept:
 application/json`` by the next screen's ``<main>``. Nothing is ever sent that a participant may not
 know, since screens are made from what the instrument shows a mind.
+
+What a participant does is a transaction of a few milliseconds, and is done right here, on the event
+loop: threads would have to wait for the database's one writer and for their turns in Python, which
+takes longer than the work itself. What can take long (programs for the last screen, exports) has
+threads.
 """
 
 from __future__ import annotations
@@ -13,10 +18,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from fastapi import FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -43,7 +48,6 @@ from allminds.people.sessions_visit import Act
 from allminds.people.store import Store
 from allminds.people.study import DEFAULT_LIMITS, Limits
 
-T = TypeVar("T")
 STATIC = Path(__file__).with_name("static")
 _REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large", 429: "too-fast"}
 
@@ -61,7 +65,6 @@ class House:
     ) -> None:
         self.desk, self.screens, self.origins, self.machines = desk, screens, origins, machines
         self.limits = limits
-        self._threads = CapacityLimiter(desk.store.writers)
 
         def seconds() -> float:
             return desk.clock() / 1000
@@ -69,13 +72,6 @@ class House:
         self.choices = Rate(limits.choices_per_second, 1, seconds)
         self.joins = Rate(limits.joins_per_minute, 60, seconds)
         self.failures = Rate(limits.admin_failures_per_minute, 60, seconds)
-
-    async def at_desk(self, what: Callable[..., T], *given: Any) -> T:
-        """What takes a transaction, in one of as few threads as can write at once.
-
-        More of them would only wait for the database, and for each other's turn in Python.
-        """
-        return await to_thread.run_sync(what, *given, limiter=self._threads)
 
     async def show(self, request: Request, screen: Screen) -> Response:
         """A screen; the last one with what programs made of the same exercises."""
@@ -180,7 +176,7 @@ async def _done(request: Request, sent: forms.OfSession, act: Act) -> Response:
 
 async def _shown(request: Request, session: str, act: Act | None = None) -> Response:
     house = house_of(request)
-    screen = await house.at_desk(house.desk.take, session, act, wants_json(request))
+    screen = house.desk.take(session, act, wants_json(request))
     if screen is None:
         return RedirectResponse("/", 303)
     return await house.show(request, screen)
@@ -203,7 +199,7 @@ def _add_routes(app: FastAPI) -> None:
     async def here(request: Request) -> Response:
         """The present screen of the cookie's session."""
         house, cookie = house_of(request), request.cookies.get(COOKIE, "")
-        screen = await house.at_desk(house.desk.take, cookie) if cookie else NO_SESSION
+        screen = house.desk.take(cookie) if cookie else NO_SESSION
         assert screen is not None
         return await house.show(request, screen)
 
@@ -213,7 +209,7 @@ def _add_routes(app: FastAPI) -> None:
         house = house_of(request)
         if not house.joins.allows(address(request), take=0):
             raise HTTPException(429)
-        screen = await house.at_desk(house.desk.look, invite[:200], request.query_params)
+        screen = house.desk.look(invite[:200], request.query_params)
         if screen.status != 200:
             house.joins.allows(address(request))  # guessing is counted, looking is not
         return house.reply(request, screen)
@@ -227,7 +223,7 @@ def _add_routes(app: FastAPI) -> None:
         about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
         given = (sent.invite, sent.external_id, sent.language, about)
         cookie = request.cookies.get(COOKIE, "")
-        welcome = await house.at_desk(house.desk.join, *given, cookie)
+        welcome = house.desk.join(*given, cookie)
         if welcome.screen is not None:
             return house.reply(request, welcome.screen)
         reply = RedirectResponse("/", 303)
@@ -276,14 +272,14 @@ def _add_routes(app: FastAPI) -> None:
     async def withdraw(request: Request, sent: Annotated[forms.OfSession, Form()]) -> Response:
         """Stop, and delete all that was recorded."""
         house, session = house_of(request), session_of(request, sent.token)
-        await house.at_desk(house.desk.withdraw, session)
+        house.desk.withdraw(session)
         return await _shown(request, session)
 
     @app.post("/note")
     async def note(request: Request, sent: Annotated[forms.Note, Form()]) -> Response:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
         house, session = house_of(request), session_of(request, sent.token)
-        await house.at_desk(house.desk.note, session, sent.kind, number(sent.ms))
+        house.desk.note(session, sent.kind, number(sent.ms))
         return Response(status_code=204)
 
 
@@ -309,4 +305,6 @@ def _gone(_request: Request, _error: Exception) -> Response:
 
 def _failed(request: Request, error: Exception) -> Response:
     logging.getLogger("allminds.people").error("a request failed", exc_info=error)
-    return house_of(request).reply(request, refused("failed", 500))
+    reply = house_of(request).reply(request, refused("failed", 500))
+    reply.headers["Connection"] = "close"  # as the server will; whoever did not know would fail too
+    return reply

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import ssl
 import sys
@@ -103,6 +104,8 @@ def serve(
         _load(config)
         with _listening(host, port) as listener:
             said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
+            gc.collect()
+            gc.freeze()  # all that was loaded stays; else people wait while it is gone through
             uvicorn.Server(config).run([listener])
     finally:
         machines.close()

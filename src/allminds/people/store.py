@@ -43,7 +43,6 @@ class Store:
         self.where = str(where)
         self.engine = _engine(self.where, create)
         self.sqlite = self.engine.dialect.name == "sqlite"
-        self.writers = 1 if self.sqlite else 4  # that can be at work at the same time
         self._writer = threading.Lock() if self.sqlite else contextlib.nullcontext()
         self._reading = self.engine.execution_options(reading=True)
         try:
