@@ -2,10 +2,11 @@
 
     python benchmarks/load.py [--people 200] [--seconds 60] [--database sqlite] [--json FILE]
 
-Every participant makes one choice a second. SQLite is served by one process; PostgreSQL by two at
-two ports, between which the participants are divided, and halfway everybody moves to the other
-one. At the end every acknowledged choice must be in the database once, and nothing else. Nothing
-is asserted about time: the figures are printed, with the machine's load beside them.
+Participants come one after the other in the first quarter of a minute, and then make one choice a
+second each. They are divided between two servers at two ports, and in the middle third of the time
+everybody moves to the other one, one by one. At the end every acknowledged choice must be in the
+database once, and nothing else. Nothing is asserted about time: the figures are printed, with the
+machine's load beside them.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from typing import Any
 from crowd import crowded
 from hosting import choices_in, cpu_seconds, database, exported, invited, serving, wrong_in
 
-SERVERS = {"sqlite": 1, "postgresql": 2}
+DATABASES = ("sqlite", "postgresql")
 
 
-def measured(kind: str, people: int, seconds: float, seed: int = 1) -> dict[str, Any]:
+def measured(kind: str, people: int, seconds: float, processes: int, seed: int) -> dict[str, Any]:
     """One load on one kind of database."""
     with database(kind) as (where, _):
         links = invited(where, people)
-        with serving(where, SERVERS[kind]) as servers:
+        with serving(where, processes) as servers:
             begin, own = time.monotonic(), time.process_time()
             before = sum(cpu_seconds(server.pid) for server in servers)
 
             def port(number: int) -> int:
-                moved = time.monotonic() - begin > seconds / 2
+                moved = time.monotonic() - begin > seconds * (1 + number / people) / 3
                 return servers[(number + moved) % len(servers)].port
 
             busy = os.getloadavg()[0]
@@ -86,12 +87,13 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--database", action="append", choices=list(SERVERS))
+    parser.add_argument("--database", action="append", choices=DATABASES)
+    parser.add_argument("--servers", type=int, default=2, help="processes of allminds serve")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     asked = parser.parse_args()
     found = []
-    for kind in asked.database or SERVERS:
-        found.append(measured(kind, asked.people, asked.seconds, asked.seed))
+    for kind in asked.database or DATABASES:
+        found.append(measured(kind, asked.people, asked.seconds, asked.servers, asked.seed))
         print(f"{kind} done", file=sys.stderr)
     shown(found)
     if asked.json:

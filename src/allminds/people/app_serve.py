@@ -104,6 +104,7 @@ def serve(
         _load(config)
         with _listening(host, port) as listener:
             said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
+            sys.setswitchinterval(0.0005)  # programs in threads give way to people soon
             gc.collect()
             gc.freeze()  # all that was loaded stays; else people wait while it is gone through
             uvicorn.Server(config).run([listener])

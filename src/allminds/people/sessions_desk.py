@@ -56,7 +56,9 @@ class Desk:
                 catch_up(visit)
             screen = present(visit, form_token(token)) if show else None
             visit.rows.keep()
-        self.memory.put(digest, visit)
+            visit.rest()
+        if visit.running:
+            self.memory.put(digest, visit)
         return screen
 
     def _visit(self, db: Session, digest: str) -> Visit | None:

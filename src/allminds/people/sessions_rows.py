@@ -103,6 +103,10 @@ class Rows:
         self.db = db
         if self.latest is not None:
             db.add(self.latest)
+
+    def keep_only(self, idx: int | None) -> None:
+        """Forget what was read of all exercises but one."""
+        self._read = {one: events for one, events in self._read.items() if one == idx}
         self.__dict__.pop("exercises", None)
 
     # ------------------------------------------------------------ exercises

@@ -47,9 +47,13 @@ class Visit:
         self._moved, self.game = False, None
         db.add(self.row)
         self.rows.again(db)
-        open_ = self.open_exercise()
-        self.replays.keep_only(None if open_ is None else open_.idx)
         return True
+
+    def rest(self) -> None:
+        """Between two visits: of all that was read and played, only what is open stays."""
+        row = self.open_exercise()
+        self.replays.keep_only(None if row is None else row.idx)
+        self.rows.keep_only(None if row is None else row.idx)
 
     # ------------------------------------------------------------ where it is
 
