@@ -47,9 +47,14 @@ another machine, or on this one while it is busy, will differ, and so will ratio
 runs on a busy machine of two cores they differed by up to a third. Every time is the quickest of
 several, taken in turns with the others.
 
-    make bench                                       # in under four minutes
-    .venv/bin/python benchmarks/run.py --quick       # rougher, in under a minute
-    .venv/bin/python benchmarks/run.py --write       # also rewrites this page
+    make bench                                       # in nine minutes; rewrites this page
+    .venv/bin/python benchmarks/run.py --quick       # rougher, in a minute or two
+
+The web server has commands of its own, with their figures in `docs/reliability.md`:
+
+    .venv/bin/python benchmarks/load.py              # 200 people at once, on two databases
+    .venv/bin/python benchmarks/server_faults.py     # the same while servers are killed
+    .venv/bin/python benchmarks/faults.py            # runs that are killed and resumed
 
 ## What is compared
 
@@ -151,7 +156,7 @@ def sections(quick: bool) -> Iterator[Table]:
 def main() -> None:
     """Measure, print, and write if asked to."""
     parser = argparse.ArgumentParser(description="Ratios against named baselines, in one run.")
-    parser.add_argument("--quick", action="store_true", help="rougher, in under a minute")
+    parser.add_argument("--quick", action="store_true", help="rougher and quicker")
     parser.add_argument("--write", action="store_true", help=f"rewrite {README.name}")
     given = parser.parse_args()
     console = Console()
