@@ -134,8 +134,6 @@ def test_nobody_is_ever_in_two_games(opened):
 
 
 def test_two_servers_on_one_database_make_one_pair(opened, where, clock):
-    if not where.startswith("postgresql"):
-        pytest.skip("SQLite takes one server process")
     from studio import Server
 
     server, _, links = opened(count=2, tests=[PENNIES | PEOPLE | {"stand_in": "random"}])

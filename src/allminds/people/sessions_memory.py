@@ -7,7 +7,6 @@ nor with another token. Else, and after a restart, the session is read and repla
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 
 from allminds.people.sessions_visit import Visit
@@ -19,16 +18,13 @@ class Memory:
     def __init__(self, most: int = 2_000) -> None:
         self.most = most
         self._visits: OrderedDict[str, Visit] = OrderedDict()
-        self._lock = threading.Lock()
 
     def take(self, digest: str) -> Visit | None:
         """The last visit with this token, if it is remembered; now it is not any more."""
-        with self._lock:
-            return self._visits.pop(digest, None)
+        return self._visits.pop(digest, None)
 
     def put(self, digest: str, visit: Visit) -> None:
         """Remember a visit that was kept; the oldest are forgotten."""
-        with self._lock:
-            self._visits[digest] = visit
-            while len(self._visits) > self.most:
-                self._visits.popitem(last=False)
+        self._visits[digest] = visit
+        if len(self._visits) > self.most:
+            self._visits.popitem(last=False)
