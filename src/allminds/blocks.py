@@ -17,13 +17,15 @@ class Block:
 
     first: int
     complexity: dict[str, NDArray[np.float64]]  # [exercise]
-    score: NDArray[np.float64]  # NaN where the exercise failed
+    score: NDArray[np.float64]  # NaN where it is missing: another slot's mind failed
     learning: NDArray[np.float64]
     status: NDArray[np.int8]  # index into STATUSES
     steps: NDArray[np.int32]  # [exercise]
     curve: NDArray[np.float64]  # [step]: rewards of all slots, summed over exercises that were ok
     actions: NDArray[np.int16]  # [exercise, step, slot] of the traced ones, 0 where none was
     reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
+    item: NDArray[np.int64] | None = None  # [exercise]; None if no two exercises show the same
+    cluster: NDArray[np.int64] | None = None  # [exercise]; None if each item is one of its own
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
@@ -54,6 +56,8 @@ class Block:
             curve=curve,
             actions=actions,
             reasons={record.index: record.reason for record in records if record.reason},
+            item=_whole([record.item for record in records]),
+            cluster=_whole([record.cluster for record in records]),
         )
 
     @classmethod
@@ -81,4 +85,15 @@ class Block:
             curve=curve,
             actions=np.concatenate(padded),
             reasons=reasons,
+            item=_joined([block.item for block in blocks]),
+            cluster=_joined([block.cluster for block in blocks]),
         )
+
+
+def _whole(numbers: Sequence[int | None]) -> NDArray[np.int64] | None:
+    return None if numbers[0] is None else np.array(numbers, np.int64)
+
+
+def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    there = [part for part in parts if part is not None]
+    return np.concatenate(there) if there else None

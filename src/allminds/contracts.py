@@ -10,6 +10,8 @@ observation); to add an instrument, subclass `Instrument` and give it environmen
 
 from __future__ import annotations
 
+import hashlib
+import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -24,11 +26,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from allminds.blocks import Block
-    from allminds.estimate import Tally
+    from allminds.inference import Rule, Tally
     from allminds.watch import Watch
 
-Status = Literal["ok", "refused", "malformed", "timeout", "error", "void"]
-STATUSES: tuple[Status, ...] = ("ok", "refused", "malformed", "timeout", "error", "void")
+Status = Literal["ok", "refused", "malformed", "timeout", "error", "void", "missing"]
+STATUSES: tuple[Status, ...] = (
+    "ok",
+    "refused", "malformed", "timeout", "error",  # failures of the mind: they count
+    "void",  # another mind failed, or the study broke it off: no result, and no failure
+    "missing",  # a fault of the provider or of the machine: likewise, and to be asked again
+)  # fmt: skip
+FAILURES = STATUSES[1:5]
 
 
 # ---------------------------------------------------------------- what a mind may do and know
@@ -268,10 +276,17 @@ class Exercise:
     """One environment in its place: number `index` of the series that `seed` makes."""
 
     id: str  # instrument@version/settings-hash/seed/index: people and programs are paired by it
-    instrument: str
+    tool: Instrument
     seed: int
     index: int
     environment: Environment
+    item: int | None = None  # a hash of what is shown, where another exercise may show the same
+    cluster: int | None = None  # what makes errors alike, such as shifts of one series; else the item
+
+    @property
+    def instrument(self) -> str:
+        """The name of the instrument."""
+        return self.tool.name
 
 
 @dataclass(frozen=True)
@@ -291,7 +306,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one exercise, slot by slot."""
+    """What came of one exercise, slot by slot.
+
+    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of that
+    exercise have none.
+    """
 
     exercise: str
     index: int
@@ -303,6 +322,24 @@ class Record:
     reason: str = ""
     actions: tuple[Mapping[int, Any], ...] = field(default=(), repr=False)  # per step
     rewards: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # per step
+    item: int | None = None
+    cluster: int | None = None
+
+
+def fingerprint(shown: Any) -> int:
+    """A 63-bit hash of what is shown, by which the same item is known again."""
+    digest = hashlib.blake2b(str(shown).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def numbered(series: str, number: Any) -> Any:
+    """A 63-bit hash of each number of a series, for one number or an array of them."""
+    import numpy as np
+
+    start = np.array([fingerprint(series)], np.uint64)
+    mixed = start + np.atleast_1d(np.asarray(number, np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    found = (mixed >> np.uint64(1)).astype(np.int64)
+    return int(found[0]) if np.ndim(number) == 0 else found
 
 
 # ---------------------------------------------------------------- what is given to whom
@@ -329,6 +366,8 @@ class Instrument(ABC):
     version: int
     chance: float  # expected score of a random mind
     ceiling: float  # the best there is
+    lowest: float = -1.0  # score that there can be
+    highest: float = 1.0
     adaptive: bool = False  # exercises depend on the subject's own history
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
@@ -368,9 +407,32 @@ class Instrument(ABC):
         """The slots whose mean is the score of a line-up."""
         return (0,) if self.scored == "first" else tuple(range(self.slots))
 
-    def tally(self) -> Tally:
-        """How scores become one figure with its interval."""
-        from allminds.estimate import FirstSlot, StratifiedMean
+    def failed_score(
+        self,
+        environment: Environment,
+        slot: int,  # noqa: ARG002 - for instruments whose slots differ
+        rewards: Sequence[float],
+    ) -> float:
+        """The score of a mind that failed after these rewards, so that quitting never pays.
 
-        of = FirstSlot if self.scored == "first" else StratifiedMean
-        return of(self.strata, self.chance, self.ceiling)
+        Steps made keep their rewards, and every step not made counts the lowest reward there is; a
+        question is wrong, and an unfinished game has the lowest result.
+        """
+        if environment.score == "total":
+            return self.lowest
+        left = environment.steps - len(rewards)
+        return math.fsum([*rewards, *[self.lowest] * left]) / environment.steps
+
+    def rule(self) -> Rule:
+        """How the plays of a mind become one figure with its interval."""
+        from allminds.inference import Rule
+
+        return Rule(
+            strata=self.strata, low=self.lowest, high=self.highest, scored=self.scored_slots
+        )
+
+    def tally(self) -> Tally:
+        """An empty `Tally` that makes this instrument's figure."""
+        from allminds.inference import Tally
+
+        return Tally(self.rule())

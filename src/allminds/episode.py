@@ -12,6 +12,7 @@ from typing import Any
 
 from allminds.blocks import Block
 from allminds.contracts import (
+    FAILURES,
     Environment,
     Exercise,
     Failure,
@@ -108,10 +109,17 @@ class Episode:
             )
 
     def _fail(self, failures: Mapping[int, Failure]) -> None:
+        """Close with the score of a failure for the slots at fault, and none for the others."""
         slots = range(len(self.environment.actions))
         self.waiting = {}
+        failed_score = self.exercise.tool.failed_score
         self._close(
-            (None,) * len(slots),
+            tuple(
+                failed_score(self.environment, slot, [made[slot] for made in self.rewards])
+                if slot in failures and failures[slot].status in FAILURES
+                else None
+                for slot in slots
+            ),
             (None,) * len(slots),
             tuple(failures[slot].status if slot in failures else "void" for slot in slots),
             next(iter(failures.values())).reason,
@@ -135,6 +143,8 @@ class Episode:
             reason=reason,
             actions=tuple(self.actions),
             rewards=tuple(self.rewards),
+            item=self.exercise.item,
+            cluster=self.exercise.cluster,
         )
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from allminds import registry
 from allminds.blocks import Block
-from allminds.contracts import STATUSES, Instrument, LineUp
+from allminds.contracts import STATUSES, Instrument, LineUp, numbered
 from allminds.errors import Error
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-SCHEMA = 1  # of the table; goes up when a column changes its meaning
+SCHEMA = 2  # of the table; goes up when a column changes its meaning
 ORDER = ["instrument", "settings", "seed", "index", "mind", "slot"]
 
 
@@ -40,6 +40,13 @@ def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) 
         "settings": _constant(registry.settings_hash(tool.settings), rows),
         "seed": pa.array(np.full(rows, seed, np.int64)),
         "index": pa.array(index),
+    }
+    items = numbered(prefix, np.arange(block.first, block.first + exercises))
+    item = items if block.item is None else block.item
+    cluster = item if block.cluster is None else block.cluster
+    columns |= {
+        "item": pa.array(np.repeat(item, slots)),
+        "cluster": pa.array(np.repeat(cluster, slots)),
     }
     for name, values in block.complexity.items():
         columns[name] = pa.array(np.repeat(values, slots))

@@ -4,7 +4,7 @@ An administration begins at complexity ξ = 1. Exercise by exercise an environme
 c = ⌊ξ⌋ is drawn that this administration has not used yet, where c is the number of LZ76 phrases
 in one period of the pattern; the reward R that the mind makes of it moves ξ up or down. The
 examiner, not the mind, ends it, when its time in steps is over. Steps not made count 0, so that
-waiting, or failing, gains nothing.
+waiting gains nothing; a mind that fails gets the lowest reward for the steps it did not make.
 
 The path of a mind is in its records: column `xi` is the ξ that an exercise was given at.
 """
@@ -21,13 +21,13 @@ from typing import Any
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Exercise, Record
+from allminds.contracts import FAILURES, Exercise, Record
 from allminds.errors import Error
-from allminds.estimate import Tally
+from allminds.inference import Rule
 from allminds.instruments.cells.instrument import CellsInstrument, SpaceSettings
 from allminds.instruments.cells.pattern import draw_pattern_of
 from allminds.instruments.cells.space import FEWEST, MOST, Space, draw_cells, draw_space
-from allminds.instruments.cells.tally import AnytimeScore, StaircaseLevel
+from allminds.instruments.cells.tally import level, level_error
 from allminds.seeding import MAKING, Random, key
 from allminds.settings import checked
 
@@ -97,7 +97,17 @@ class Adaptive(CellsInstrument):
         return self.moved(history[-1].complexity["xi"], self._reward(history[-1]))
 
     def _reward(self, record: Record) -> float:
-        """R: the mean over slots and steps; steps that were not made count 0."""
+        """R: the mean over slots and steps; a failure counts as `failed_score` says.
+
+        Steps that were not made for another reason, such as a time that is over, count 0.
+        """
+        failed = [
+            score or 0.0
+            for score, status in zip(record.score, record.status, strict=True)
+            if status in FAILURES
+        ]
+        if failed:
+            return sum(failed) / len(failed)
         made = sum(sum(rewards) for rewards in record.rewards)
         return made / len(record.score) / self.durations[record.index % self.sitting]
 
@@ -155,9 +165,9 @@ class Anytime(Adaptive):
         gained = [record.complexity["xi"] * self._reward(record) for record in history]
         return {"upsilon": sum(gained)}
 
-    def tally(self) -> Tally:
-        """Υ / environments used."""
-        return AnytimeScore(self.sitting)
+    def rule(self) -> Rule:
+        """Υ / environments used: the mean of ξ·R; one administration says nothing of its error."""
+        return replace(super().rule(), figure=lambda xi, reward: float((xi * reward).mean()))
 
 
 def _durations(time: int) -> list[int]:
@@ -209,6 +219,6 @@ class Staircase(Adaptive):
         share = (reward - self.chance) / (self.ceiling - self.chance)
         return min(TOP, max(1.0, xi + 2 * (share - 0.5)))
 
-    def tally(self) -> Tally:
+    def rule(self) -> Rule:
         """The mean ξ of the second half."""
-        return StaircaseLevel(self.sitting)
+        return replace(super().rule(), figure=level, error=level_error)

@@ -154,6 +154,7 @@ class Compiled:
             steps=worlds.steps,
             curve=curve.astype(float),
             actions=acts[:kept, :, None].astype(np.int16),
+            cluster=self.tool.cluster(seed, np.arange(first, last)),
         )
 
 

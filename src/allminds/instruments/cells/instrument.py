@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record, numbered
 from allminds.errors import Error
 from allminds.instruments.cells import screen
 from allminds.instruments.cells.complexity import columns
@@ -101,7 +101,12 @@ class CellsInstrument(Instrument):
 
     def in_place(self, seed: int, i: int, world: World) -> Exercise:
         """A world as exercise i."""
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        return Exercise(place, self, seed, i, world, cluster=self.cluster(seed, i))
+
+    def cluster(self, seed: int, i: Any) -> Any:  # noqa: ARG002 - for those that come in tests
+        """The cluster of an exercise, or of many; None if each is one of its own."""
+        return None
 
     # ------------------------------------------------------------ for people and models
 
@@ -152,6 +157,12 @@ class Lambda(CellsInstrument):
         self._check_form()
         self.given = self._given() if given.form == "given" else ()
         self.length = len(self.given) or None
+
+    def cluster(self, seed: int, i: Any) -> Any:
+        """The test of seven that an exercise belongs to; None in the other forms."""
+        if self.settings.form != "test":
+            return None
+        return numbered(f"{registry.exercise_prefix(self, seed)}test", i // len(SIZES))
 
     def _check_form(self) -> None:
         """Settings that another form has would be ignored, so they are refused."""

@@ -112,7 +112,7 @@ class FitnessLandscape(Instrument):
         hills, of_hills = _made(self.ground, self.peaks[i % len(self.peaks)], key(seed, i, MAKING))
         columns = {**of_hills, "drift": given.drift}
         world = Landscape(hills, given.iterations, given.agents, given.range, given.drift, columns)
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)
 
     # ------------------------------------------------------------ for people and models
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.instruments.matrices.cases import cases
 from allminds.instruments.matrices.codes import encoded
 from allminds.instruments.matrices.environment import Item, Question
@@ -39,6 +39,7 @@ class Matrices(Instrument):
     version = 1
     slots = 1
     ceiling = 1.0
+    lowest = 0.0
     ceiling_mind = "rule-induction"
     strata = "C"
     Settings = MatricesSettings
@@ -53,7 +54,8 @@ class Matrices(Instrument):
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
         """Problem i of a seed."""
         question = Question(generate(seed, i, self.settings), self.settings)
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, question)
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        return Exercise(place, self, seed, i, question, fingerprint(question.problem.cells[:8]))
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
         """In words, as a picture of the matrix and the options, or as codes [panel, field]."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.errors import Error
-from allminds.estimate import StratifiedMean, Tally
+from allminds.inference import Rule
 from allminds.instruments.series.environment import (
     LETTERS,
     NO_ANSWER,
@@ -21,7 +22,6 @@ from allminds.instruments.series.environment import (
 )
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
-from allminds.instruments.series.tally import WeightedHits
 from allminds.seeding import MAKING, Random, key
 from allminds.settings import Settings, checked
 
@@ -86,7 +86,9 @@ class CTest(Instrument):
     def __init__(self, **settings: Any) -> None:
         self.settings = checked(CTestSettings, settings, self.name)
         given = self.settings
-        self.chance = 0.0 if given.scoring == "administered" else 1 / given.options
+        administered = given.scoring == "administered"
+        self.chance = 0.0 if administered else 1 / given.options
+        self.lowest = -1 / (given.options - 1) if administered else 0.0
         if given.scoring == "administered" and given.options != 5:
             raise Error(f"{self.name}: scoring=administered needs five options; set options=5")
         self.length = len(self.published) if given.form == "published" else None
@@ -120,7 +122,10 @@ class CTest(Instrument):
         columns = {"k": float(k), "letters": float(len(shown) - 1)}
         asked = Question(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
-        return Exercise(f"{prefix}{i}", self.name, seed, i, asked)
+        whole = shown.replace("_", answer) if "_" in shown else shown + answer
+        return Exercise(
+            f"{prefix}{i}", self, seed, i, asked, fingerprint(shown), fingerprint(_from_a(whole))
+        )
 
     @cached_property
     def bank(self) -> dict[int, list[Certified]]:
@@ -149,11 +154,11 @@ class CTest(Instrument):
         here = self.bank[levels[i % len(levels)]]
         return here[random.below(len(here))]
 
-    def tally(self) -> Tally:
-        """r̃, or the mean of the points."""
+    def rule(self) -> Rule:
+        """r̃ = Σ k·hit / Σ k, or the mean of the points."""
         if self.settings.scoring == "administered":
-            return StratifiedMean(None, self.chance, self.ceiling)
-        return WeightedHits(self.chance, self.ceiling)
+            return super().rule()
+        return replace(super().rule(), strata="k", weighted=True)
 
     # ------------------------------------------------------------ for people and models
 
@@ -174,3 +179,9 @@ class CTest(Instrument):
         if len(text) == 1 and text in observation.options:
             return observation.options.index(text)
         return Failure("malformed", f"'{answer[:60]}' is not one of the letters on offer")
+
+
+def _from_a(series: str) -> str:
+    """A series shifted so that it begins with a: what shifts of one series have in common."""
+    by = ord(series[0]) - ord("a")
+    return "".join(chr((ord(letter) - ord("a") - by) % 26 + ord("a")) for letter in series)

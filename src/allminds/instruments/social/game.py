@@ -43,7 +43,7 @@ class Game(Instrument):
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
         """The same game again, with random words of its own."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
-        return Exercise(place, self.name, seed, i, self.environment)
+        return Exercise(place, self, seed, i, self.environment)
 
     # ------------------------------------------------------------ for people and models
 

@@ -26,6 +26,7 @@ class MatrixGame(Game):
         super().__init__(**settings)
         mine = [rewards[0] for rewards in self.environment.payoffs]
         self.chance, self.ceiling = fmean(mine), max(mine)
+        self.lowest, self.highest = min(mine), max(mine)
 
     @abstractmethod
     def reward(self, slot: int, joint: Joint) -> float:

@@ -215,7 +215,7 @@ class PettingZoo(Instrument):
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
         """The same environment with another seed."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
-        return Exercise(place, self.name, seed, i, self.environment)
+        return Exercise(place, self, seed, i, self.environment)
 
     def show(self, observation: Seen, form: Literal["text", "html", "svg", "array"]) -> Any:
         """The observation as it is, and the numbers of the legal actions."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.blocks import Block
-from allminds.contracts import STATUSES, Failure
+from allminds.contracts import FAILURES, STATUSES, Failure
 from allminds.instruments.torus.catalogue import base_rules
 from allminds.instruments.torus.kernels import singles, worlds
 from allminds.instruments.torus.kernels.worlds import LANES, Rules, Ways
@@ -150,17 +150,45 @@ class Compiled:
                 row, col = filled.row[n], filled.col[n]
                 singles.settle(here.rules, here.ways, row, col, alive, sums[slot], curve)
                 singles.trace(here.rules, row, col, actions[slot])
-        return block_of(here, sums, curve, actions.transpose(1, 2, 0), failed)
+
+        def rewards(slot: int, lane: int) -> NDArray[Any]:
+            slots, filled = next(one for one in ways if slot in one[0])
+            n, (block, at) = slots.index(slot), divmod(lane, LANES)
+            return _half_rewards(here, filled.row[n, block, 1:, at], filled.col[n, block, 1:, at], lane)
+
+        return block_of(
+            self.tool, here, sums, curve, actions.transpose(1, 2, 0), failed, rewards
+        )
+
+
+def _half_rewards(
+    here: Worlds, row: NDArray[np.int16], col: NDArray[np.int16], lane: int
+) -> NDArray[Any]:
+    """The rewards of a way through one world, in half units: `settle` for a single exercise."""
+    block, at = divmod(lane, LANES)
+    ways, rules = here.ways, here.rules
+
+    def gain(rows: NDArray[np.int16], cols: NDArray[np.int16]) -> NDArray[Any]:
+        down, across = np.abs(rows[block, 1:, at] - row), np.abs(cols[block, 1:, at] - col)
+        far = np.maximum(np.minimum(down, rules.rows - down), np.minimum(across, rules.cols - across))
+        return np.maximum(0, 2 - far)
+
+    return gain(ways.good_row, ways.good_col) - gain(ways.evil_row, ways.evil_col)
 
 
 def block_of(
+    tool: LambdaStar,
     here: Worlds,
     sums: NDArray[Any],
     curve: NDArray[Any],
     actions: NDArray[np.int16],
     failed: Failures,
+    rewards: Callable[[int, int], NDArray[Any]],
 ) -> Block:
-    """The block of records from sums [slot, exercise, (first half, second half, all)]."""
+    """The block of records from sums [slot, exercise, (first half, second half, all)].
+
+    `rewards` gives those of a slot in an exercise that failed, step by step, in half units.
+    """
     steps = here.rules.steps
     half = steps // 2
     early, late, total = (sums[:, :, n].T * 0.5 for n in range(3))
@@ -180,6 +208,10 @@ def block_of(
         block.status[lane] = STATUSES.index("void")
         for slot, failure in of.items():
             block.status[lane, slot] = STATUSES.index(failure.status)
+            if failure.status in FAILURES:
+                world = tool.exercise(here.seed, here.first + lane).environment
+                made = rewards(slot, lane)[:step] * 0.5
+                block.score[lane, slot] = tool.failed_score(world, slot, made.tolist())
         block.reasons[here.first + lane] = of[min(of)].reason
         if lane < len(actions):
             actions[lane, step:] = 0

@@ -135,7 +135,7 @@ class LambdaStar(Instrument):
             self.torus, given.iterations, lz76(visited), pattern.length, len(set(visited))
         )
         world = self.world(pattern, columns)
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
         """The environment in which Good and Evil move so."""

@@ -72,7 +72,8 @@ class Lockstep:
             for slot, cast in enumerate(casts):
                 if cast.learns:
                     cast.learn(stage, slot, step, dead)
-        return _settled(here, stage, dead, max(0, min(traced - first, here.count)))
+        kept = max(0, min(traced - first, here.count))
+        return _settled(self.tool, here, stage, dead, kept)
 
 
 class Sights:
@@ -311,10 +312,14 @@ def _bury(casts: list[_Cast], dead: Failures, step: int) -> None:
                 of[slot] = failure
 
 
-def _settled(here: Worlds, stage: Stage, dead: Failures, kept: int) -> Block:
+def _settled(tool: LambdaStar, here: Worlds, stage: Stage, dead: Failures, kept: int) -> Block:
     half, rewards = here.rules.steps // 2, stage.rewards
+    made = {lane: rewards[:, :, lane].copy() for lane in dead}
     rewards[:, :, list(dead)] = 0
     late = here.rules.steps - half
     sums = [rewards[:, :half].sum(1), rewards[:, late:].sum(1), rewards.sum(1)]
     actions = stage.actions[:, :, :kept].transpose(2, 1, 0)
-    return block_of(here, np.stack(sums, axis=2), rewards.sum(axis=(0, 2)), actions, dead)
+    return block_of(
+        tool, here, np.stack(sums, axis=2), rewards.sum(axis=(0, 2)), actions, dead,
+        lambda slot, lane: made[lane][slot],
+    )  # fmt: skip

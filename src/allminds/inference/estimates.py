@@ -1,0 +1,363 @@
+"""From plays to one figure with its interval: what a score is, wherever allminds prints one.
+
+A play is one exercise taken by one mind. Plays of the same item are repeats and count as one unit;
+units that share a cluster (shifts of one series, one person, one test of seven) are not independent
+and their errors are clustered. A failed exercise counts, with the score that `Instrument.failed_score`
+gives it; a missing one (the provider's fault, another mind's, the machine's) does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.blocks import Block
+from allminds.contracts import STATUSES
+from allminds.inference import verdict
+from allminds.inference.intervals import (
+    FEWEST,
+    Betting,
+    Evidence,
+    Interval,
+    Numbers,
+    Student,
+    Units,
+    Values,
+    clustered_error,
+    of_mean,
+    t_interval,
+)
+from allminds.inference.verdict import MARGIN, MOST_FAILED, Difference
+
+NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the plays of a mind become one figure.
+
+    The figure is the mean over the strata of a complexity, each of the same weight, or each weighing
+    n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting` plays has one
+    `figure`, made of the complexities it asked for and of the scores, and is one unit; `error` is
+    that figure's standard error and degrees of freedom from within a single administration.
+    """
+
+    strata: str | None = None
+    weighted: bool = False
+    low: float = -1.0  # the lowest and the highest score there can be
+    high: float = 1.0
+    scored: tuple[int, ...] = (0,)  # slots whose mean is the score of a play
+    sitting: int = 1
+    figure: Callable[[Values, Values], float] | None = None
+    error: Callable[[Values, Values], tuple[float, float] | None] | None = None
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """What a difference of two scores can be."""
+        return self.low - self.high, self.high - self.low
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score with all that must stand beside it; what cannot be estimated is None."""
+
+    score: float | None = None
+    stderr: float | None = None
+    ci95: Interval | None = None
+    normalised: float | None = None  # (score - floor) / (ceiling - floor), as measured
+    normalised_ci95: Interval | None = None
+    learning: float | None = None  # mean of the second half of the steps minus the first
+    episodes: int = 0  # plays that were asked for
+    units: int = 0  # items, or administrations
+    clusters: int = 0  # independent ones among them
+    failed: int = 0
+    missing: int = 0
+    finished: float | None = None  # the score of the plays that did not fail, if some did
+    bounds: Interval | None = None  # the score, had every failure been the worst or the best
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of plays that were finished, of those that could be."""
+        asked = self.episodes - self.missing
+        return (asked - self.failed) / asked if asked else None
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the score may stand in a ranking: at most 5 % failed."""
+        return self.score is not None and not too_many(self.failed, self.episodes - self.missing)
+
+
+def too_many(failed: int, plays: int) -> bool:
+    """Whether more than 5 % of the plays failed."""
+    return failed > MOST_FAILED * plays
+
+
+@dataclass(frozen=True)
+class Plays:
+    """The plays of one mind on one test, in the order of their exercises."""
+
+    item: Numbers  # equal for plays of the same item, in all minds of a test
+    cluster: Numbers
+    stratum: Values
+    score: Values  # failures count; NaN where the play is missing
+    failed: NDArray[np.bool_]
+    learning: Values
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def where(self, rows: NDArray[np.bool_]) -> Plays:
+        """Some of the plays."""
+        return Plays(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def scored_as(self, score: Values) -> Plays:
+        """The same plays with other scores."""
+        return replace(self, score=score)
+
+    def units(self, rule: Rule) -> Units | None:
+        """The independent units, repeats averaged; None if nothing was played."""
+        there = ~np.isnan(self.score)
+        if not there.any():
+            return None
+        _, first, code = np.unique(self.item[there], return_index=True, return_inverse=True)
+        score = np.bincount(code, self.score[there]) / np.bincount(code)
+        values, stratum = np.unique(self.stratum[there][first], return_inverse=True)
+        share = np.ones(len(values))
+        if rule.weighted:
+            share = np.bincount(stratum) * values
+        share = share / share.sum() if share.sum() > 0 else np.ones(len(values)) / len(values)
+        return Units(score, stratum, self.cluster[there][first], share, rule.low, rule.high)
+
+    def figures(self, rule: Rule) -> Values:
+        """The figure of every whole administration; of the plays so far while none is whole."""
+        assert rule.figure is not None
+        score = np.where(np.isnan(self.score), rule.low, self.score)
+        size = rule.sitting
+        cuts = [slice(n, n + size) for n in range(0, len(score) - size + 1, size)]
+        cuts = cuts or [slice(0, len(score))]
+        return np.array([rule.figure(self.stratum[cut], score[cut]) for cut in cuts])
+
+
+# ---------------------------------------------------------------- one mind
+
+
+def estimate(plays: Plays, rule: Rule) -> Estimate:
+    """The score of a mind, its interval, and what its failures could have changed."""
+    found = Estimate(
+        episodes=len(plays),
+        failed=int(plays.failed.sum()),
+        missing=int(np.isnan(plays.score).sum()),
+    )
+    mean, units, evidence, stderr = summed(plays, rule)
+    if mean is None:
+        return found
+    found = replace(
+        found, score=mean, stderr=stderr, units=units[0], clusters=units[1],
+        ci95=None if evidence is None else evidence.interval(), learning=_learning(plays),
+    )  # fmt: skip
+    if not found.failed or rule.figure is not None:
+        return found
+    finished = summed(plays.where(~plays.failed), rule)[0]
+    ends = [np.where(plays.failed, end, plays.score) for end in (rule.low, rule.high)]
+    low, high = (summed(plays.scored_as(score), rule)[0] for score in ends)
+    return replace(found, finished=finished, bounds=(low or 0.0, high or 0.0))
+
+
+def summed(
+    plays: Plays, rule: Rule
+) -> tuple[float | None, tuple[int, int], Evidence | None, float | None]:
+    """The mean, its units and clusters, the evidence about it and its standard error."""
+    if rule.figure is not None:
+        return _levels(plays, rule)
+    units = plays.units(rule)
+    if units is None:
+        return None, (0, 0), None, None
+    counts = (len(units.score), units.clusters)
+    stderr = clustered_error(units)[0] if units.clusters > 1 else None
+    return units.mean, counts, of_mean(units), stderr
+
+
+def _levels(
+    plays: Plays, rule: Rule
+) -> tuple[float | None, tuple[int, int], Evidence | None, float | None]:
+    """The mean over administrations; its error from them, or from within a single one."""
+    if not len(plays):
+        return None, (0, 0), None, None
+    figures = plays.figures(rule)
+    mean, n = float(figures.mean()), len(figures)
+    evidence: Evidence | None = None
+    if n > 1 and np.ptp(figures) > 0:
+        evidence = Student(mean, float(figures.std(ddof=1)) / n**0.5, n - 1)
+    elif rule.error is not None and n == 1:
+        within = rule.error(plays.stratum, np.nan_to_num(plays.score))
+        evidence = None if within is None else Student(mean, *within)
+    stderr = evidence.stderr if isinstance(evidence, Student) else None
+    return mean, (n, n), evidence, stderr
+
+
+def _learning(plays: Plays) -> float | None:
+    """The mean over strata of what plays gained from their first half to their second."""
+    there = ~np.isnan(plays.learning)
+    if not there.any():
+        return None
+    _, stratum = np.unique(plays.stratum[there], return_inverse=True)
+    means = np.bincount(stratum, plays.learning[there]) / np.bincount(stratum)
+    return math.fsum(means.tolist()) / len(means)
+
+
+# ---------------------------------------------------------------- two minds, or three
+
+
+def difference(
+    first: Plays, second: Plays, rule: Rule, names: tuple[str, str], margin: float = MARGIN,
+    unpaired: bool = False,
+) -> Difference | None:  # fmt: skip
+    """What two minds differ by in the figure that `estimate` gives, on the items both were given.
+
+    None if they have no item in common, unless `unpaired` comparisons are wanted.
+    """
+    failed = any(too_many(int(one.failed.sum()), len(one)) for one in (first, second))
+    if rule.figure is not None:
+        return _between_levels(first, second, rule, names, margin, failed)
+    one, other = _common(first, second)
+    if not len(one):
+        if not unpaired:
+            return None
+        sides = [summed(plays, rule) for plays in (first, second)]
+        a, b = ((mean or 0.0, counts[1], evidence) for mean, counts, evidence, _ in sides)
+        return verdict.apart(a, b, names, margin, failed)
+    mine, theirs = one.units(rule), other.units(rule)
+    assert mine is not None
+    assert theirs is not None
+    low, high = rule.range
+    units = replace(mine, score=mine.score - theirs.score, low=low, high=high)
+    scores = np.concatenate([mine.score, theirs.score])
+    return verdict.paired(units, bool(np.isin(scores, (0.0, 1.0)).all()), names, margin, failed)
+
+
+def _common(first: Plays, second: Plays) -> tuple[Plays, Plays]:
+    """The plays of items that both have, without those that are missing."""
+    one, other = (plays.where(~np.isnan(plays.score)) for plays in (first, second))
+    both = np.intersect1d(one.item, other.item)
+    return one.where(np.isin(one.item, both)), other.where(np.isin(other.item, both))
+
+
+def _between_levels(
+    first: Plays, second: Plays, rule: Rule, names: tuple[str, str], margin: float, failed: bool
+) -> Difference:
+    """Levels of an adaptive test, paired by administration; from within where there is but one."""
+    figures = [plays.figures(rule) for plays in (first, second)]
+    n = min(len(found) for found in figures)
+    if n < 2:
+        sides = [_levels(plays, rule) for plays in (first, second)]
+        a, b = ((mean or 0.0, counts[1], evidence) for mean, counts, evidence, _ in sides)
+        return verdict.apart(a, b, names, margin, failed)
+    gaps = figures[0][:n] - figures[1][:n]
+    units = Units(
+        gaps, np.zeros(n, np.int64), np.arange(n), np.ones(1), -math.inf, math.inf
+    )  # a level has no range that would bound it
+    return verdict.of_levels(units, names, margin, failed)
+
+
+def normalised(
+    own: Plays, floor: Plays, ceiling: Plays | float, rule: Rule
+) -> tuple[float, Interval | None] | None:
+    """(score - floor) / (ceiling - floor) on common items, with the delta method's interval.
+
+    A known bound stands in for a ceiling that no mind plays. None where floor and ceiling cannot be
+    told apart, so that there is no scale.
+    """
+    mine, low = _common(own, floor)
+    if isinstance(ceiling, Plays):
+        top, low = _common(ceiling, low)
+        mine, _ = _common(mine, low)
+    found = [plays.units(rule) for plays in (mine, low)]
+    if found[0] is None or found[1] is None:
+        return None
+    units, bottom = found[0], found[1]
+    above: Values | float = ceiling if isinstance(ceiling, float) else _scores(top, rule)
+    gap, width = units.score - bottom.score, above - bottom.score
+    scale = replace(units, score=np.broadcast_to(width, gap.shape).astype(float))
+    whole = scale.mean
+    spread = clustered_error(scale)[0] if units.clusters > 1 else math.inf
+    if not whole > 2 * spread:
+        return None
+    value = replace(units, score=gap).mean / whole
+    if units.clusters < FEWEST:
+        return value, None
+    stderr, freedom = clustered_error(replace(units, score=(gap - value * width) / whole))
+    return value, t_interval(value, stderr, freedom) if stderr > 1e-12 else None
+
+
+def _scores(plays: Plays, rule: Rule) -> Values:
+    units = plays.units(rule)
+    assert units is not None
+    return units.score
+
+
+# ---------------------------------------------------------------- as plays come in
+
+
+@dataclass
+class Tally:
+    """Takes blocks in the order of their exercises; can be read at any moment."""
+
+    rule: Rule
+    _parts: list[Plays] = field(default_factory=list)
+
+    def add(self, block: Block) -> None:
+        """Take the next exercises."""
+        self._parts.append(plays_of(block, self.rule))
+
+    def plays(self) -> Plays:
+        """All plays so far."""
+        if not self._parts:
+            nothing = np.zeros(0)
+            whole = np.zeros(0, np.int64)
+            return Plays(whole, whole, nothing, nothing, np.zeros(0, bool), nothing)
+        if len(self._parts) > 1:
+            names = Plays.__dataclass_fields__
+            columns = ([getattr(part, name) for part in self._parts] for name in names)
+            self._parts = [Plays(*map(np.concatenate, columns))]
+        return self._parts[0]
+
+    def estimate(self) -> Estimate:
+        """The figures so far."""
+        return estimate(self.plays(), self.rule)
+
+
+def plays_of(block: Block, rule: Rule) -> Plays:
+    """The plays of a line-up from its records."""
+    scored = list(rule.scored)
+    score, failed = play_scores(block.score[:, scored], block.status[:, scored])
+    stratum = block.complexity[rule.strata] if rule.strata else np.zeros(len(score))
+    index = np.arange(block.first, block.first + len(score))
+    item = index if block.item is None else block.item
+    cluster = item if block.cluster is None else block.cluster
+    learning = np.where(failed, np.nan, block.learning[:, scored].mean(axis=1))
+    return Plays(item, cluster, stratum, score, failed, learning)
+
+
+def play_scores(score: Values, status: NDArray[np.int8]) -> tuple[Values, NDArray[np.bool_]]:
+    """The score of each play from its slots [play, slot], and whether it failed.
+
+    It failed if a slot's mind did, and then that slot's score counts; it is missing (NaN) if a slot
+    has none through no fault of its own.
+    """
+    lost = np.isin(status, NOT_PLAYED)
+    at_fault = (status > 0) & ~lost
+    failed = at_fault.any(axis=1)
+    counted = np.where(failed[:, None], at_fault, True)
+    with np.errstate(invalid="ignore"):
+        total = np.where(counted, score, 0.0).sum(axis=1) / counted.sum(axis=1)
+    return np.where(~failed & lost.any(axis=1), np.nan, total), failed
+
+
+__all__ = [
+    "Betting", "Estimate", "Plays", "Rule", "Tally", "difference", "estimate", "normalised",
+    "play_scores", "plays_of", "summed", "too_many",
+]  # fmt: skip

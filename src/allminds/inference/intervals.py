@@ -1,0 +1,436 @@
+"""How sure a mean is: every interval that allminds prints is made here.
+
+Each class holds what was observed and answers two questions: `interval(level)`, and `tails(value)`,
+the one-sided p-values of a truth at most, and at least, `value`. `of_mean` chooses among them for
+the mean score of some units, `of_paired_hits` for the difference of two minds that are right or
+wrong on the same units.
+
+- Hits, fewer than 20: Clopper and Pearson (1934), exact. From 20 on: Wilson (1927); over strata
+  with weights, Wilson's for the effective number of units.
+- Mean of bounded scores: Student's t with the CR2 standard error of Bell and McCaffrey (2002) and
+  Satterthwaite's degrees of freedom. Where the sample cannot bear that (fewer than 8 units, no
+  variance, or a mean so near to an end of the scale that rare values may not have shown up yet):
+  the betting interval of Waudby-Smith and Ramdas (2024), valid for any bounded scores and any n.
+- Difference of paired hits: Tango's (1998) score interval.
+
+Coverage of all of them is measured by ``allminds calibrate``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+Interval = tuple[float, float]
+
+LEVEL = 0.95
+EXACT_BELOW = 20  # hits: the exact interval below, Wilson's from there on
+FEWEST = 8  # units for a normal approximation
+OUTER = 0.25  # of the scale at either end: where the mean lies there, Student's t needs …
+EXPECTED = 8.0  # … n · (its distance to that end / range) of this, as for a count of rare hits
+POOLED = 10  # units that a stratum of the stratified Wilson interval has at least
+_BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed evenly
+
+
+class Evidence(Protocol):
+    """What some units say about the mean that they are a sample of."""
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """The two-sided confidence interval."""
+        ...
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """One-sided p-values: of a true mean at most `value`, and of one at least `value`."""
+        ...
+
+
+# ---------------------------------------------------------------- the kinds of evidence
+
+
+@dataclass(frozen=True)
+class Student:
+    """A mean with a standard error and degrees of freedom, on a scale from `low` to `high`."""
+
+    mean: float
+    stderr: float
+    freedom: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """mean ± t · standard error, cut to the scale."""
+        low, high = t_interval(self.mean, self.stderr, self.freedom, level)
+        return max(low, self.low), min(high, self.high)
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """By the t distribution."""
+        from scipy.special import stdtr
+
+        t = (self.mean - value) / self.stderr
+        return float(stdtr(self.freedom, -t)), float(stdtr(self.freedom, t))
+
+
+@dataclass(frozen=True)
+class Hits:
+    """`hits` of `n` right, all of the same weight."""
+
+    hits: int
+    n: int
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Clopper and Pearson's below 20, Wilson's from there on."""
+        if self.n >= EXACT_BELOW:
+            return wilson(self.hits / self.n, self.n, _z(level))
+        from scipy.special import betaincinv
+
+        x, n, alpha = self.hits, self.n, (1 - level) / 2
+        low = float(betaincinv(x, n - x + 1, alpha)) if x else 0.0
+        high = float(betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
+        return low, high
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """The levels at which the interval ends at `value`."""
+        return _tails(self.interval, self.hits / self.n, value)
+
+
+@dataclass(frozen=True)
+class StratifiedHits:
+    """Σ_h W_h p_h: rates p of hits in strata of n units each, whose shares W sum to 1."""
+
+    rate: Values
+    n: Values  # effective: (Σ w)² / Σ w² where weights differ within a stratum
+    share: Values
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Wilson's for as many units as would be as sure if there were no strata.
+
+        Their number is p(1 - p) / Σ W² p_h(1 - p_h)/n_h, with every p_h drawn a little towards ½,
+        so that strata without variance count too.
+        """
+        drawn = (self.rate * self.n + 0.25) / (self.n + 0.5)
+        variance = float((self.share**2 * drawn * (1 - drawn) / self.n).sum())
+        whole = float((self.share * drawn).sum())
+        return wilson(self._mean(), whole * (1 - whole) / variance, _z(level))
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """The levels at which the interval ends at `value`."""
+        return _tails(self.interval, self._mean(), value)
+
+    def _mean(self) -> float:
+        return min(float((self.share * self.rate).sum()), 1.0)
+
+
+@dataclass(frozen=True)
+class Betting:
+    """A weighted mean of independent scores in [low, high], whatever their distribution.
+
+    A gambler who bets the share c of her capital that scores are above m, unit after unit, has
+    Π (1 - c + c·y/m) in the end. If the true mean were m she would have 1 or less on average, so m
+    is refused once the mean of her capitals over many c reaches 2/α. Valid for means that differ
+    from unit to unit, since bets do not change on the way.
+    """
+
+    scores: Values
+    weights: Values  # sum to 1
+    low: float
+    high: float
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """The means that are refused neither as too low nor as too high."""
+        least = math.log(2 / (1 - level))
+        low, high = self._lower(self._unit(), least), 1 - self._lower(1 - self._unit(), least)
+        width = self.high - self.low
+        return self.low + width * max(low, 0.0), self.low + width * min(high, 1.0)
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """1 / the gambler's capital, at most 1."""
+        m = (value - self.low) / (self.high - self.low)
+        at_most, at_least = self._capital(self._unit(), m), self._capital(1 - self._unit(), 1 - m)
+        return math.exp(-max(at_most, 0.0)), math.exp(-max(at_least, 0.0))
+
+    def _unit(self) -> Values:
+        """The scores as shares of the scale."""
+        return (self.scores - self.low) / (self.high - self.low)
+
+    def _capital(self, y: Values, m: float) -> float:
+        """The logarithm of what bets on a mean above m come to."""
+        if m <= 0:
+            return math.inf if (y > 0).any() else 0.0
+        scaled = len(y) * self.weights * y / m
+        logs = np.log1p(_BETS[:, None] * (scaled - 1)).sum(axis=1)
+        top = float(logs.max())
+        return top + math.log(float(np.exp(logs - top).mean()))
+
+    def _lower(self, y: Values, least: float) -> float:
+        """The m at which the capital falls to `least`."""
+        mean = float((self.weights * y).sum())
+        if self._capital(y, mean * 1e-12) < least:
+            return 0.0
+        return _root(lambda m: self._capital(y, m) - least, mean * 1e-12, mean)
+
+
+@dataclass(frozen=True)
+class PairedHits:
+    """Two minds on the same `n` units: `gained` were right for the first only, `lost` the second."""
+
+    gained: int
+    lost: int
+    n: int
+
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Tango's: the differences whose score statistic is within ±z."""
+        z, mean = _z(level), (self.gained - self.lost) / self.n
+        low = _root(lambda at: self._score(at) - z, -1.0, mean) if mean > -1 else -1.0
+        high = _root(lambda at: self._score(at) + z, mean, 1.0) if mean < 1 else 1.0
+        return low, high
+
+    def tails(self, value: float) -> tuple[float, float]:
+        """By the score statistic."""
+        from scipy.special import ndtr
+
+        z = self._score(value)
+        return float(ndtr(-z)), float(ndtr(z))
+
+    def _score(self, at: float) -> float:
+        """(b - c - nΔ) / √(n(2q + Δ(1 - Δ))), q the likeliest chance of a loss if Δ were true."""
+        b, c, n = self.gained, self.lost, self.n
+        middle = -b - c + (2 * n - b + c) * at
+        root = math.sqrt(max(middle**2 - 8 * n * -c * at * (1 - at), 0.0))
+        q = (root - middle) / (4 * n)
+        variance = n * (2 * q + at * (1 - at))
+        above = b - c - n * at
+        if variance <= 0:
+            return 0.0 if above == 0 else math.copysign(math.inf, above)
+        return above / math.sqrt(variance)
+
+
+# ---------------------------------------------------------------- which of them to use
+
+
+@dataclass(frozen=True)
+class Units:
+    """Independent units of one mind, or of the difference of two: what intervals are made from.
+
+    `score` is a unit's mean over its repeats, `stratum` numbers its stratum 0, 1, …, `cluster` what
+    makes errors alike; `share` is the weight W_h of each stratum in the mean and sums to 1.
+    """
+
+    score: Values
+    stratum: Numbers
+    cluster: Numbers
+    share: Values
+    low: float
+    high: float
+
+    @property
+    def weights(self) -> Values:
+        """The weight of every unit in the mean; they sum to 1."""
+        size = np.bincount(self.stratum, minlength=len(self.share))
+        return np.asarray(self.share[self.stratum] / size[self.stratum])
+
+    @property
+    def mean(self) -> float:
+        """Σ_h W_h · (mean of stratum h), summed exactly."""
+        return math.fsum((self.weights * self.score).tolist())
+
+    @property
+    def clusters(self) -> int:
+        """How many independent units there are."""
+        return len(np.unique(self.cluster))
+
+
+def of_mean(units: Units) -> Evidence:
+    """Choose the evidence about a mean score that the sample can bear."""
+    if units.clusters == len(units.score) and bool(np.isin(units.score, (0.0, 1.0)).all()):
+        if (units.low, units.high) == (0.0, 1.0):
+            return _of_hits(units)
+    student = student_of(units)
+    return betting_of(units) if student is None else student
+
+
+def of_difference(units: Units, hits: bool) -> Evidence:
+    """Choose the evidence about the mean of paired differences; `hits` if both minds had hits."""
+    alone = units.clusters == len(units.score)
+    if hits and alone and np.ptp(units.weights) < 1e-12:
+        gained, lost = int((units.score > 0).sum()), int((units.score < 0).sum())
+        return PairedHits(gained, lost, len(units.score))
+    student = student_of(units) if differing(units) >= FEWEST else None
+    return betting_of(units) if student is None else student
+
+
+def differing(units: Units) -> int:
+    """How many clusters have a difference other than 0."""
+    _, cluster = np.unique(units.cluster, return_inverse=True)
+    return int((np.bincount(cluster, np.abs(units.score)) > 0).sum())
+
+
+def _of_hits(units: Units) -> Evidence:
+    """Hits of equal weight are one count; weighted ones are counted by pools of strata."""
+    weights, n = units.weights, len(units.score)
+    if np.ptp(weights) < 1e-12 and (n < EXACT_BELOW or len(units.share) == 1):
+        return Hits(int(units.score.sum()), n)
+    if n < EXACT_BELOW:
+        return betting_of(units)
+    pool = _pooled(units.stratum)
+    share = np.bincount(pool, weights)
+    rate = np.bincount(pool, weights * units.score) / share
+    return StratifiedHits(rate, share**2 / np.bincount(pool, weights**2), share)
+
+
+def _pooled(stratum: Numbers) -> Numbers:
+    """Neighbouring strata put together until each has `POOLED` units."""
+    sizes = np.bincount(stratum)
+    pool, number, held = np.zeros(len(sizes), np.int64), 0, 0
+    for h, size in enumerate(sizes):
+        pool[h] = number
+        held += int(size)
+        if held >= POOLED and sizes[h + 1 :].sum() >= POOLED:
+            number, held = number + 1, 0
+    return pool[stratum]
+
+
+def student_of(units: Units) -> Student | None:
+    """Student's t for the mean, or None where the sample cannot bear it."""
+    n, mean, width = units.clusters, units.mean, units.high - units.low
+    if n < FEWEST or np.ptp(units.score) == 0:
+        return None
+    inside = min(mean - units.low, units.high - mean) / width if width < math.inf else 1.0
+    if inside < OUTER and n * inside < EXPECTED:
+        return None
+    stderr, freedom = clustered_error(units)
+    if not stderr > 1e-12 * max(1.0, abs(mean)):
+        return None
+    return Student(mean, stderr, freedom, units.low, units.high)
+
+
+def betting_of(units: Units) -> Betting:
+    """The betting evidence, a cluster being one score."""
+    _, cluster = np.unique(units.cluster, return_inverse=True)
+    weights = np.bincount(cluster, units.weights)
+    scores = np.bincount(cluster, units.weights * units.score) / weights
+    return Betting(np.clip(scores, units.low, units.high), weights, units.low, units.high)
+
+
+def clustered_error(units: Units) -> tuple[float, float]:
+    """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
+
+    A stratum of a single cluster says nothing of its own variance, so it is put together with its
+    neighbour for this purpose (collapsed strata, which errs on the wide side). The residual e of
+    unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
+    """
+    stratum = _collapsed(units)
+    _, cluster = np.unique(units.cluster, return_inverse=True)
+    weights, strata = units.weights, int(stratum.max()) + 1
+    total = np.bincount(stratum, weights)
+    centre = np.bincount(stratum, weights * units.score) / total
+    # A part is what a cluster has in one stratum; mostly a cluster is a single part.
+    codes, part = np.unique(cluster * strata + stratum, return_inverse=True)
+    where, whose = codes % strata, codes // strata
+    mass = np.bincount(part, weights)
+    scale = 1 / np.sqrt(np.maximum(1 - mass / total[where], 1e-9))
+    pull = scale * np.bincount(part, weights * (units.score - centre[stratum]))
+    variance = math.fsum((np.bincount(whose, pull) ** 2).tolist())
+    own = np.bincount(part, weights**2)
+    return math.sqrt(variance), _freedom(where, whose, scale, mass, own, total)
+
+
+def _freedom(
+    where: Numbers, whose: Numbers, scale: Values, mass: Values, own: Values, total: Values
+) -> float:
+    """(tr E)² / tr E², E the covariance of the clusters' pulls if all units were equally variable.
+
+    With m = scale · mass and a = scale · own / total of the parts, a stratum's E is the diagonal of
+    scale² · own, less a mᵀ + m aᵀ, plus e m mᵀ; so traces need sums over parts only.
+    """
+    strata, m = len(total), scale * mass
+    a, d = scale * own / total[where], scale**2 * own
+    e = np.bincount(where, own, minlength=strata) / total**2
+    if len(where) == int(whose.max()) + 1:  # every cluster lies in one stratum
+
+        def by_stratum(values: Values) -> Values:
+            return np.bincount(where, values, minlength=strata)
+
+        aa, mm, am = by_stratum(a * a), by_stratum(m * m), by_stratum(a * m)
+        diagonal = d - 2 * a * m + e[where] * m * m
+        rest = 2 * aa * mm + 2 * am**2 + e**2 * mm**2 - 4 * e * am * mm
+        squares = (2 * d * diagonal - d * d).sum() + rest.sum()
+        return float(diagonal.sum() ** 2 / squares)
+    A, M = np.zeros((2, int(whose.max()) + 1, strata))
+    A[whose, where], M[whose, where] = a, m
+    d = np.bincount(whose, d)
+    left, right = np.hstack([-A, -M, M * e]), np.hstack([M, A, M])  # E = diag(d) + left rightᵀ
+    off = (left * right).sum(axis=1)
+    squares = (d * d + 2 * d * off).sum() + ((left.T @ left) * (right.T @ right)).sum()
+    return float((d + off).sum() ** 2 / squares)
+
+
+def _collapsed(units: Units) -> Numbers:
+    """Strata, with those of a single cluster put to their neighbour."""
+    strata = len(units.share)
+    _, cluster = np.unique(units.cluster, return_inverse=True)
+    pairs = np.unique(cluster * strata + units.stratum)
+    clusters = np.bincount(pairs % strata, minlength=strata)
+    pool, number, held = np.zeros(strata, np.int64), 0, 0
+    for h in range(strata):
+        pool[h] = number
+        held += int(clusters[h])
+        if held >= 2 and clusters[h + 1 :].sum() >= 2:
+            number, held = number + 1, 0
+    return pool[units.stratum]
+
+
+# ---------------------------------------------------------------- formulas
+
+
+def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL) -> Interval:
+    """mean ± t · standard error."""
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(freedom, (1 + level) / 2)) * stderr
+    return mean - reach, mean + reach
+
+
+def wilson(rate: float, n: float, z: float) -> Interval:
+    """The rates that lie within z standard errors of the one observed."""
+    z2 = z * z / n
+    middle = (rate + z2 / 2) / (1 + z2)
+    reach = math.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
+    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+
+
+def _z(level: float) -> float:
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a falling function crosses 0 between two values, by halving."""
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if function(middle) > 0 else (low, middle)
+    return (low + high) / 2
+
+
+def _tails(
+    interval: Callable[[float], Interval], estimate: float, value: float
+) -> tuple[float, float]:
+    """One-sided p-values, from the levels at which an interval ends at `value`."""
+    if value == estimate:
+        return 1.0, 1.0
+    end = 0 if value < estimate else 1
+
+    def outside(alpha: float) -> float:
+        found = interval(1 - 2 * alpha)[end]
+        return found - value if end == 0 else value - found
+
+    p = _root(lambda log: -outside(math.exp(log)), math.log(1e-15), math.log(0.5))
+    p = math.exp(p)
+    return (p, 1 - p) if end == 0 else (1 - p, p)
