@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,6 +173,29 @@ def line_up(who: Any, tool: Instrument) -> LineUp:
     if isinstance(who, (list, tuple)):
         return LineUp.of([subject(one, tool) for one in who], tool.slots)
     return LineUp.alone(subject(who, tool), tool.slots)
+
+
+def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
+    """The names of the line-ups that are floor and ceiling of this one.
+
+    In a game whose score is that of the first mind they have its place, against the same others.
+    """
+    others = [seat.subject.name for seat in who.seats[1:]]
+    alike = not others or {who.seats[0].subject.name} == set(others)
+    rest = "" if tool.scored == "all" or alike else "".join(f", {name}" for name in others)
+    ceiling = f"{tool.ceiling_mind}{rest}" if tool.ceiling_mind else None
+    return f"{tool.floor_mind}{rest}", ceiling
+
+
+def with_ends(minds: Sequence[Any], tool: Instrument) -> list[Any]:
+    """Minds, and after them the floors and ceilings that they lack."""
+    found = [line_up(who, tool) for who in minds]
+    names = [one.name for one in found]
+    wanted = [end for one in found for end in ends(one, tool)] or [
+        tool.floor_mind, tool.ceiling_mind,
+    ]  # fmt: skip
+    missing = dict.fromkeys(end for end in wanted if end and end not in names)
+    return [*minds, *missing]
 
 
 def _copied(who: Any) -> Any:

@@ -8,6 +8,7 @@ a score; `inspect`, a log of a language model; `py-irt`, right and wrong answers
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import hashlib
@@ -20,9 +21,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allminds import registry
 from allminds.administration.imports_check import WHOLE, fits, read_foreign
 from allminds.administration.store import RunFolder, versions
-from allminds.contracts import STATUSES
+from allminds.contracts import STATUSES, Instrument
 from allminds.errors import Error, nearest
 from allminds.results import SCHEMA, ordered, scored
 
@@ -84,6 +86,24 @@ def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
         else:
             whole.loc[its, "mind"] = mind + " in " + whole.loc[its, "source"]
     return whole.reset_index(drop=True)
+
+
+def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
+    """The instruments that results were made with, by name and hash of their settings.
+
+    Those of runs are in their plans; of other results, the ones with default settings are known.
+    """
+    found: dict[tuple[str, str], Instrument] = {}
+    for path in paths:
+        if (Path(path) / "plan.json").is_file():
+            for test in RunFolder.open(Path(path)).plan.tests:
+                tool = registry.make_instrument(test.instrument, test.settings)
+                found[tool.name, registry.settings_hash(tool.settings)] = tool
+    for name in registry.instruments():
+        with contextlib.suppress(Error):
+            tool = registry.make_instrument(name)
+            found.setdefault((name, registry.settings_hash(tool.settings)), tool)
+    return found
 
 
 def _read_imported(path: Path) -> pd.DataFrame:

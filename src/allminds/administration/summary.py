@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from allminds import registry
 from allminds.administration.engine import Part, Sitting
 from allminds.administration.store import RunFolder, read_part
 from allminds.blocks import Block
-from allminds.contracts import STATUSES, Instrument
-from allminds.estimate import Tally
+from allminds.contracts import FAILURES, STATUSES, Instrument, LineUp
+from allminds.inference import Estimate, Tally
+from allminds.inference.estimates import NOT_PLAYED, normalised
+from allminds.registry import ends
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,13 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Score:
-    """One mind on one test: its figures, and how its failures came about."""
+    """One line-up on one test: its plays, and how its failures came about."""
 
-    mind: str
+    line_up: LineUp
     tally: Tally
     seconds: float = 0.0
     failures: dict[str, int] = field(default_factory=dict)  # status -> exercises
     reason: str = ""  # of the first failure
+
+    @property
+    def mind(self) -> str:
+        """The name of the line-up."""
+        return self.line_up.name
 
     def add(self, block: Block, seconds: float = 0.0) -> None:
         """Take the next exercises."""
@@ -36,23 +43,20 @@ class Score:
         if not block.reasons:
             return
         self.reason = self.reason or block.reasons[min(block.reasons)]
-        at_fault = np.where(block.status == STATUSES.index("void"), 0, block.status).max(axis=1)
+        at_fault = np.where(np.isin(block.status, NOT_PLAYED), 0, block.status).max(axis=1)
         for number in at_fault[at_fault > 0]:
             status = STATUSES[int(number)]
             self.failures[status] = self.failures.get(status, 0) + 1
 
-    def row(self) -> dict[str, Any]:
+    def row(self, found: Estimate, end: str | None) -> dict[str, Any]:
         """The figures as a plain value; what cannot be estimated is None."""
-        found = self.tally.estimate()
+        made = asdict(found) | {"coverage": found.coverage, "ranked": found.ranked}
+        for name in ("ci95", "normalised_ci95", "bounds"):
+            made[name] = None if made[name] is None else list(made[name])
         return {
             "mind": self.mind,
-            "score": found.score,
-            "stderr": found.stderr,
-            "ci95": None if found.ci95 is None else list(found.ci95),
-            "normalised": found.normalised,
-            "learning": found.learning,
-            "episodes": found.episodes,
-            "failed": found.failed,
+            **made,
+            "end": end,  # floor, ceiling or neither
             "failures": self.failures,
             "reason": self.reason or None,
             "seconds": round(self.seconds, 6),
@@ -64,8 +68,8 @@ class Scores:
 
     def __init__(self, tool: Instrument, minds: Sequence[Any]) -> None:
         self.tool = tool
-        names = [registry.line_up(who, tool).name for who in minds]
-        self.of = {name: Score(name, tool.tally()) for name in names}
+        line_ups = [registry.line_up(who, tool) for who in minds]
+        self.of = {line_up.name: Score(line_up, tool.tally()) for line_up in line_ups}
 
     def take(self, sitting: Sitting, part: Part) -> None:
         """Add a part that has just been played."""
@@ -81,8 +85,26 @@ class Scores:
             "settings": self.tool.settings.model_dump(mode="json"),
             "seed": seed,
             "episodes": episodes,
-            "results": [score.row() for score in self.of.values()],
+            "results": [self._row(score) for score in self.of.values()],
         }
+
+    def _row(self, score: Score) -> dict[str, Any]:
+        floor, ceiling = ends(score.line_up, self.tool)
+        found = score.tally.estimate()
+        place = self._place(score, floor, ceiling)
+        if place is not None:
+            found = replace(found, normalised=place[0], normalised_ci95=place[1])
+        return score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+
+    def _place(
+        self, score: Score, floor: str, ceiling: str | None
+    ) -> tuple[float, tuple[float, float] | None] | None:
+        """Where a score lies between floor and ceiling, as they were measured here."""
+        if self.tool.adaptive or floor not in self.of or (ceiling and ceiling not in self.of):
+            return None
+        top = self.of[ceiling].tally.plays() if ceiling else float(self.tool.ceiling)
+        low = self.of[floor].tally.plays()
+        return normalised(score.tally.plays(), low, top, score.tally.rule)
 
 
 def summarise(folder: RunFolder) -> dict[str, Any]:
@@ -117,18 +139,27 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None
         return here[name].to_numpy().astype(float).reshape(-1, tool.slots)
 
     status = pc.index_in(here["status"], pa.array(STATUSES)).to_numpy().astype(np.int8)
-    failed = here.filter(pc.is_valid(here["reason"]))
-    reasons = dict(zip(failed["index"].to_pylist(), failed["reason"].to_pylist(), strict=True))
+    why = here.filter(pc.is_valid(here["reason"]))
+    reasons = dict(zip(why["index"].to_pylist(), why["reason"].to_pylist(), strict=True))
+    score = column("score")
+    failed = np.isin(status.reshape(score.shape), [STATUSES.index(name) for name in FAILURES])
+    score = np.where(failed & np.isnan(score), tool.lowest, score)  # of a run made before they counted
+    kept = {
+        name: here[name].to_numpy().reshape(-1, tool.slots)[:, 0]
+        for name in ("item", "cluster")
+        if name in here.column_names
+    }
     return Block(
         first=int(here["index"][0].as_py()),
         complexity={
             name: column(name)[:, 0] for name in tool.exercise(0, 0).environment.complexity
         },
-        score=column("score"),
+        score=score,
         learning=column("learning"),
         status=status.reshape(-1, tool.slots),
         steps=column("steps")[:, 0].astype(np.int32),
         curve=np.zeros(0),
         actions=np.zeros((0, 0, tool.slots), np.int16),
         reasons=reasons,
+        **kept,
     )

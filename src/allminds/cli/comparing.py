@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +11,14 @@ import typer
 from allminds.cli.app import JsonOption, app, print_json
 from allminds.cli.reading import budget_of
 from allminds.errors import Error
+from allminds.inference.words import heading, interval, number, unit_columns
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-    from allminds.psychometrics.comparison import Anova, Comparison, Difference
+    from allminds.inference import Difference
+    from allminds.psychometrics.comparison import Anova, Comparison
     from allminds.psychometrics.reliability import Reliability
 
 MOST_SENTENCES = 6  # of verdicts explained
@@ -66,6 +69,15 @@ def compare(
         typer.Argument(metavar="RUN …", help="Run folders, imported folders or CSV files."),
     ],
     as_json: JsonOption = False,
+    mind: Annotated[
+        list[str] | None, typer.Option("--mind", "-m", help="Compare these minds only.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="MIND", help="Compare every mind with this one only.")
+    ] = None,
+    instrument: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare on this instrument only.")
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the differences: .svg or .png.")
     ] = None,
@@ -86,23 +98,28 @@ def compare(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is resampled.")] = 1,
 ) -> None:
-    """Minds, people and groups side by side, on the exercises that they have in common.
+    """Compare minds, people and groups on the exercises that they have in common.
 
-    "No difference" is said only if the 90 % interval lies within the margin, "different" only if p
-    is below .05 after correction for all pairs; all else is undecided.
+    The scores are those that evaluate prints. A pair is different if p is below .05, equivalent if
+    the 90 % interval lies within the margin, both corrected for all pairs asked for; else undecided.
     """
     import numpy as np
 
-    from allminds.administration.imports import read_together
+    from allminds.administration.imports import read_together, tools_of
     from allminds.psychometrics import comparison
 
     wanted = budget_of(budget)
-    parts, notes = _instruments(read_together(run), unpaired)
+    parts, notes = _instruments(_only(read_together(run), instrument), unpaired)
+    tools = tools_of(run)
     found: dict[str, Comparison] = {}
     for name, frame in parts.items():
+        first = frame.iloc[0]
         found[name] = comparison.compare(
             frame, np.random.default_rng(seed), unit=_there(unit, parts, name) or _tests(frame),
             by=_there(by, parts, name), margin=margin, allow_unpaired=unpaired,
+            tool=tools.get((first["instrument"], first["settings"])),
+            minds=[who for who in mind or () if who in set(frame["mind"])],
+            baseline=baseline,
         )  # fmt: skip
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
     if plot:
@@ -127,6 +144,18 @@ def compare(
 
 
 # ---------------------------------------------------------------- what is compared with what
+
+
+def _only(frame: pd.DataFrame, instrument: str | None) -> pd.DataFrame:
+    """The results on one instrument, if one was asked for."""
+    if instrument is None:
+        return frame
+    from allminds.errors import nearest
+
+    known = sorted(set(frame["instrument"].astype(str)))
+    if instrument not in known:
+        raise Error(f"there are no results on '{instrument}'; {nearest(instrument, known)}")
+    return frame[frame["instrument"] == instrument].reset_index(drop=True)
 
 
 def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.DataFrame], list[str]]:
@@ -211,7 +240,7 @@ def _say(sentence: str, style: str = "") -> None:
 def _show(name: str, found: Comparison) -> None:
     from rich.console import Console
 
-    units = max(one.units for one in found.standings)
+    units = max(one.found.clusters for one in found.standings)
     tests = "" if found.unit == "exercise" else f" in {units:,} {found.unit}s"
     pairs = len(found.differences)
     figures = found.reliability
@@ -224,7 +253,7 @@ def _show(name: str, found: Comparison) -> None:
     say(f"Differences on common exercises (p by Holm, {pairs} in all)", _differences(found))
     unlike = [one for one in found.differences if one.verdict != "different"]
     for one in unlike[:MOST_SENTENCES]:
-        _say(f"{_pair(one)}: {_words(one)}")
+        _say(f"{_pair(one)}: {one.words}")
     print()
     if any(one.r is not None for one in found.correlations):
         title = "Correlation of score with complexity"
@@ -249,31 +278,29 @@ def _ends(name: str) -> dict[str | None, str]:
 
 
 def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
-    from allminds.report.page import interval, number
-
-    table = _table(["mind"], ["score", "95 % interval", "rank", "exercises"])
-    failed = any(one.failed for one in found.standings)
-    if failed:
-        table.add_column("failed", justify="right")
-    for one in found.standings:
-        place = "–"
+    rows = [asdict(one.found) | {"ranked": one.found.ranked} for one in found.standings]
+    units = unit_columns(rows, False)
+    failed = any(row["failed"] for row in rows)
+    figures = ["score", "95 % interval", "rank", "exercises", *(heading(n, False) for n in units)]
+    table = _table(["mind"], figures + ["failed"] * failed)
+    for one, row in zip(found.standings, rows, strict=True):
+        place = "–" if row["ranked"] else "not ranked"
         if one.rank is not None and one.ranks is not None:
             low, high = one.ranks
             place = f"{one.rank}" if low == high == one.rank else f"{one.rank} [{low}–{high}]"
-        figures = [number(one.score), interval(one.interval), place, f"{one.exercises:,}"]
+        cells = [number(row["score"]), interval(row["ci95"]), place, f"{row['episodes']:,}"]
+        cells += [f"{row[name]:,}" for name in units] + [f"{row['failed']:,}"] * failed
         who = _plain(one.mind)
         who.append(f"  {ends[one.mind]}" if one.mind in ends else "", style="dim")
-        table.add_row(who, *map(_plain, figures), *[f"{one.failed:,}"] * failed)
+        table.add_row(who, *map(_plain, cells))
     return table
 
 
 def _differences(found: Comparison) -> Table:
-    from allminds.report.page import interval, number
-
     table = _table(["pair"], ["diff.", "95 % interval", "p", "g"])
-    table.add_column("verdict", no_wrap=True)
-    for one in found.differences:
-        g = "–" if one.g is None else f"{one.g.value:.2f}".replace("-", "−")
+    table.add_column("verdict", overflow="fold")
+    for one, size in zip(found.differences, found.sizes, strict=True):
+        g = "–" if size is None else f"{size.value:.2f}".replace("-", "−")
         pair = _pair(one)
         if len(pair) > LONG_PAIR:
             pair = pair.replace(" − ", " −\n", 1)
@@ -281,25 +308,11 @@ def _differences(found: Comparison) -> Table:
         figures = [number(one.mean), interval(one.interval), _p(one.p_holm), g, verdict]
         table.add_row(_plain(pair), *map(_plain, figures))
     if not all(one.paired for one in found.differences):
-        table.caption = "* on other exercises each: unpaired, by Welch's t"
+        table.caption = "* each on exercises of its own: unpaired"
     return table
 
 
-def _words(one: Difference) -> str:
-    """A verdict with its reason."""
-    from allminds.report.page import interval
-
-    within = f"its 90 % interval {interval(one.interval90)}"
-    if one.interval90 is None:
-        return "undecided; there is but one value"
-    if one.verdict == "no difference":
-        return f"no difference that matters; {within} lies within ±{one.margin:g}"
-    return f"undecided, not equal; {within} is not within ±{one.margin:g}"
-
-
 def _correlations(found: Comparison) -> Table:
-    from allminds.report.page import interval, number
-
     levels = any(one.level is not None for one in found.correlations)
     table = _table(["complexity", "mind"], ["at"] * levels + ["r", "95 % interval", "n"])
     rows = sorted(
@@ -316,8 +329,6 @@ def _correlations(found: Comparison) -> Table:
 
 
 def _anova(anova: Anova) -> Table:
-    from allminds.report.page import number
-
     names = ["F", "p", "ε", "p corrected", "partial η²"]
     table = _table(["effect", "degrees"], names)
     for one in anova.effects:
@@ -332,8 +343,6 @@ def _anova(anova: Anova) -> Table:
 
 
 def _reliability(figures: Reliability) -> Table:
-    from allminds.report.page import interval, number
-
     table = _table(["figure"], ["value"])
     table.add_column("what it is", overflow="fold")
     table.add_row("Rel = e^(−TE)", number(figures.rel), "near 1 for most means; scale-bound")

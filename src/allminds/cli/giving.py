@@ -142,10 +142,8 @@ def evaluate(
     tool = registry.make_instrument(instrument, settings)
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
-    if not as_json and not dry_run:
-        names = [registry.line_up(who, tool).name for who in minds]
-        ends = (tool.floor_mind, tool.ceiling_mind)
-        minds += [name for name in ends if name and name not in names]
+    if not dry_run:
+        minds = registry.with_ends(minds, tool)
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
         how = Asking(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = runs.evaluate(

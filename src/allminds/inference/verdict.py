@@ -80,6 +80,12 @@ class Difference:
         return 1 if self.mean > 0 else -1
 
     @property
+    def gained(self) -> str:
+        """The verdict on a group (first) against its members (second)."""
+        word = {1: "gains", -1: "loses", 0: self.verdict}[self.sign]
+        return f"{word}, but less than {self.margin:g}" if "smaller" in self.verdict else word
+
+    @property
     def words(self) -> str:
         """The verdict with its reason, as a sentence part."""
         if self.interval90 is None:

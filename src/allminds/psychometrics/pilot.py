@@ -11,7 +11,7 @@ import numpy as np
 from allminds.blocks import Block
 from allminds.contracts import STATUSES, Instrument
 from allminds.errors import Error
-from allminds.estimate import StratifiedMean, Tally
+from allminds.inference import Rule, Tally
 from allminds.psychometrics.comparison.table import Scores, scores_of
 from allminds.psychometrics.reliability import LARGEST_BUDGET, Strata, Values
 from allminds.results import scored
@@ -159,7 +159,7 @@ class _Whole:
 
     def tally(self) -> Tally:
         """How the instrument makes one figure of scores."""
-        return StratifiedMean(None, 0.0, 1.0) if self.tool is None else self.tool.tally()
+        return Tally(Rule()) if self.tool is None else self.tool.tally()
 
     def strata(self, scores: Scores) -> Strata:
         """The number of each exercise's stratum."""
@@ -250,7 +250,7 @@ def _block(own: Scores) -> Block:
         complexity={str(name): numbers[name].to_numpy(float) for name in numbers},
         score=score,
         learning=np.full((rows, 1), np.nan),
-        status=np.where(np.isnan(score), STATUSES.index("error"), 0).astype(np.int8),
+        status=np.where(np.isnan(score), STATUSES.index("missing"), 0).astype(np.int8),
         steps=np.ones(rows, np.int32),
         curve=np.zeros(0),
         actions=np.zeros((0, 0, 1), np.int16),

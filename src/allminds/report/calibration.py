@@ -36,7 +36,7 @@ class Calibration:
 
 def calibrations(minds: Sequence[str], foreseen: Mapping[Scheme, Foreseen]) -> list[Calibration]:
     """What was predicted of every mind at every complexity left out, and what came."""
-    from allminds.psychometrics.comparison.whole import wilson
+    from allminds.inference.intervals import Hits
 
     made = []
     for scheme, found in foreseen.items():
@@ -52,7 +52,7 @@ def calibrations(minds: Sequence[str], foreseen: Mapping[Scheme, Foreseen]) -> l
                             k=float(k),
                             predicted=float(found.predicted[m, n]),
                             observed=rate,
-                            interval=wilson(rate, trials),
+                            interval=Hits(round(rate * trials), trials).interval(),
                             trials=trials,
                         )
                     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 
 from allminds.administration.plan import Test
 from allminds.administration.store import RunFolder, read_part
-from allminds.contracts import Instrument
-from allminds.estimate import t_interval
+from allminds.contracts import FAILURES, STATUSES, Instrument
+from allminds.inference import Difference, Plays, t_interval
+from allminds.inference.estimates import play_scores
+from allminds.inference.intervals import FEWEST, of_mean
+from allminds.inference.verdict import paired
 from allminds.report import sources
 from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
@@ -76,6 +79,7 @@ class TestData:
     sources: tuple[Source, ...] = ()
     scores: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # [exercise, mind], the first
     hits: bool = False  # whether every score is 0 or 1
+    about: Floats = field(default_factory=lambda: np.zeros((3, 0)))  # item, cluster, stratum
 
     @property
     def minds(self) -> list[str]:
@@ -117,6 +121,28 @@ class TestData:
             for name, shown in source.names.items()
         }
 
+    def difference(self, values: Floats, names: tuple[str, str]) -> Difference | None:
+        """What two minds differ by, from their differences exercise by exercise; NaN is missing."""
+        units = self._plays(values).units(self.tool.rule())
+        if units is None:
+            return None
+        low, high = self.tool.rule().range
+        hits = self.hits and bool(np.isin(units.score, (-1.0, 0.0, 1.0)).all())
+        return paired(replace(units, low=low, high=high), hits, names)
+
+    def interval(self, values: Floats) -> tuple[float, float] | None:
+        """The 95 % interval of the mean score of exercises of one kind; NaN is missing."""
+        rule = replace(self.tool.rule(), strata=None, weighted=False)
+        plays = self._plays(values)
+        units = replace(plays, stratum=np.zeros(len(plays))).units(rule)
+        return None if units is None or units.clusters < 2 else of_mean(units).interval()
+
+    def _plays(self, values: Floats) -> Plays:
+        item, cluster, stratum = self.about[:, : len(values)]
+        none = np.zeros(len(values), bool)
+        whole = item.view(np.int64), cluster.view(np.int64)
+        return Plays(*whole, stratum, values, none, np.full(len(values), np.nan))
+
     def run_of(self, mind: str) -> int:
         """The number of the run that a mind is in."""
         return next(source.run for source in self.sources if mind in source.names.values())
@@ -124,7 +150,7 @@ class TestData:
     def exercise_means(
         self, wanted: Iterable[tuple[str, tuple[int, ...]]]
     ) -> dict[tuple[str, tuple[int, ...]], Floats]:
-        """By exercise, the mean score of a mind in some slots; NaN where it failed."""
+        """By exercise, the mean score of a mind in some slots; NaN where it is missing."""
         return sources.exercise_means(
             self.sources, self.tool, self.test.episodes, self.minds, wanted
         )
@@ -182,22 +208,53 @@ def _read_test(found: TestData) -> None:
     parts = [part for source in found.sources for part in source.parts]
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
-    sums = Sums(found.minds, levels, tool.scored_slots)
+    sums = Sums(found.minds, levels, tool)
     sums.hits = tool.exercise(0, 0).environment.steps == 1
     found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)
-    columns = ["index", "who", "traits", "score", "status"]
-    columns += [found.column] if found.column else []
+    found.about = _numbered_items(found.test.episodes)
+    strata = tool.rule().strata
+    columns = {"index", "who", "traits", "score", "status", "item", "cluster"}
+    columns |= {name for name in (found.column, strata) if name}
     for source in found.sources:
         for part in source.parts:
-            for rows in batches(part, tool.slots, columns):
+            there = sorted(columns & {"who", *pq_names(part)})
+            for rows in batches(part, tool.slots, there):
                 mind = numbered(rows, source.names, found.minds)
-                sums.add(rows, mind, tool.slots, found.column, found.scores)
+                sums.add(rows, mind, found.column, found.scores)
+                _note_items(found.about, rows, tool.slots, strata)
     found.traits = sums.traits
     found.hits = sums.hits
-    found.points = sums.points() if found.column and len(levels) > 1 else []
+    if found.column and len(levels) > 1:
+        found.points = sums.points(found)
     found.curve = _curve(found)
     if tool.adaptive and found.column:
         found.path = _path(found)
+
+
+def pq_names(part: Path) -> list[str]:
+    """The columns of a part."""
+    import pyarrow.parquet as pq
+
+    names: list[str] = pq.read_schema(part).names
+    return names
+
+
+def _numbered_items(episodes: int) -> Floats:
+    """What is known of exercises before their records are read: each is an item of its own."""
+    about = np.zeros((3, episodes))
+    about[0] = about[1] = np.arange(episodes, dtype=np.int64).view(np.float64)
+    return about
+
+
+def _note_items(about: Floats, rows: pa.Table, slots: int, strata: str | None) -> None:
+    """Note item, cluster and stratum of exercises; whole numbers are kept as their bits."""
+    index = rows["index"].to_numpy()[::slots]
+    for place, name in enumerate(("item", "cluster")):
+        if name in rows.column_names:
+            values = rows[name].to_numpy()[::slots].astype(np.int64)
+            about[place, index] = values.view(np.float64)
+    if strata in rows.column_names:
+        about[2, index] = rows[strata].to_numpy()[::slots]
 
 
 # ---------------------------------------------------------------- complexities
@@ -267,37 +324,41 @@ def _round_step(least: float) -> float:
 class Sums:
     """Count, sum and sum of squares for each mind at each complexity.
 
-    The scored slots of an exercise are one value, their mean; an exercise in which some slot failed
-    is none. The records of a mind come exercise by exercise, slot by slot.
+    The scored slots of an exercise are one value, as `play_scores` makes it: failures count. The
+    records of a mind come exercise by exercise, slot by slot.
     """
 
-    def __init__(self, minds: Sequence[str], levels: Levels, scored: tuple[int, ...]) -> None:
-        self.minds, self.levels, self.scored = list(minds), levels, scored
+    def __init__(self, minds: Sequence[str], levels: Levels, tool: Instrument) -> None:
+        self.minds, self.levels, self.tool = list(minds), levels, tool
         self.sums = np.zeros((3, len(minds), max(len(levels), 1)))
         self.traits: dict[str, str] = {}
         self.hits = False  # whether every score is that of a question, 0 or 1
+        self.level = np.zeros(0, np.intp)  # of each exercise that is kept one by one
 
     def add(
-        self,
-        rows: pa.Table,
-        numbers: NDArray[np.intp],
-        slots: int,
-        column: str | None,
-        scores: Floats,
+        self, rows: pa.Table, numbers: NDArray[np.intp], column: str | None, scores: Floats
     ) -> None:
         """Take some whole exercises, and put those that are kept one by one into `scores`."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
         self._note_traits(rows, numbers)
-        mind = numbers[::slots]
-        score = rows["score"].to_numpy().reshape(-1, slots)[:, self.scored].mean(axis=1)
-        status = pc.equal(rows["status"].cast("string"), "ok").to_numpy()
-        ok = status.reshape(-1, slots).all(axis=1) & np.isfinite(score) & (mind >= 0)
-        index = rows["index"].to_numpy()[::slots]
+        slots, scored = self.tool.slots, list(self.tool.scored_slots)
+        mind, index = numbers[::slots], rows["index"].to_numpy()[::slots]
+        codes = pc.index_in(rows["status"].cast("string"), pa.array(STATUSES)).to_numpy()
+        status = codes.reshape(-1, slots)[:, scored].astype(np.int8)
+        each = rows["score"].to_numpy().reshape(-1, slots)[:, scored]
+        lost = np.isin(status, [STATUSES.index(name) for name in FAILURES]) & np.isnan(each)
+        score, _ = play_scores(np.where(lost, self.tool.lowest, each), status)
+        ok = np.isfinite(score) & (mind >= 0)
         kept = ok & (index < len(scores))
         scores[index[kept], mind[kept]] = score[kept]
         complexity = rows[column].to_numpy()[::slots] if column else np.zeros(len(score))
         ok &= np.isfinite(complexity)
+        if len(self.level) != len(scores):
+            self.level = np.full(len(scores), -1, np.intp)
+        here = ok & (index < len(scores))
+        self.level[index[here]] = self.levels.number(complexity[here])
         mind, score, level = mind[ok], score[ok], self.levels.number(complexity[ok])
         self.hits &= bool(((score == 0) | (score == 1)).all())
         place, shape = mind * self.sums.shape[2] + level, self.sums.shape[1:]
@@ -312,27 +373,32 @@ class Sums:
                 first = int(np.argmax(numbers == number))
                 self.traits[mind] = rows["traits"][first].as_py() or ""
 
-    def points(self) -> list[Point]:
-        """Mean and interval, t or Wilson's for hits, wherever there was an exercise."""
-        from allminds.psychometrics.comparison.whole import wilson
+    def points(self, data: TestData) -> list[Point]:
+        """Mean and interval wherever there was an exercise.
 
+        The interval is made from the exercises one by one; where there are more of them than are
+        kept, by Student's t from the sums, and on an adaptive test, whose exercises are each
+        mind's own, likewise.
+        """
+        whole = data.test.episodes <= len(data.scores) and not self.tool.adaptive
         found = []
         for m, mind in enumerate(self.minds):
             for level in range(len(self.levels)):
                 n, total, squares = (float(x) for x in self.sums[:, m, level])
                 if n:
                     place, label = self.levels.place(level), self.levels.label(level)
-                    ends = wilson(total / n, int(n)) if self.hits else _interval(n, total, squares)
+                    one_by_one = np.where(self.level == level, data.scores[:, m], np.nan)
+                    ends = data.interval(one_by_one) if whole else _interval(n, total, squares)
                     found.append(Point(mind, place, label, int(n), total / n, ends))
         return found
 
 
 def _interval(n: float, total: float, squares: float) -> tuple[float, float] | None:
-    """The 95 % t interval of a mean; none from a single value."""
-    if n < 2:
+    """The 95 % t interval of a mean; none from fewer than eight values."""
+    if n < FEWEST:
         return None
     variance = max(squares - total * total / n, 0.0) / (n - 1)
-    return t_interval(total / n, math.sqrt(variance / n), n - 1)
+    return t_interval(total / n, math.sqrt(variance / n), n - 1) if variance > 0 else None
 
 
 # ---------------------------------------------------------------- curves

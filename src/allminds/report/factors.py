@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
 from allminds.psychometrics.factors import Effect, variance_shares
 from allminds.report import drawing
 from allminds.report.data import TestData

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from allminds.psychometrics.groups import Gain
+from allminds.inference import corrected
 from allminds.report.data import TestData
-from allminds.report.profile import places
-from allminds.report.strips import MIND
 from allminds.report.words import count, interval, listed, number
 
 Sentence = tuple[str, str]  # what is said, and the anchor of its section
@@ -28,37 +26,52 @@ def sentences(tests: Sequence[TestData], parts: dict[str, Any]) -> list[Sentence
 
 
 def _above(tests: Sequence[TestData]) -> Sentence | None:
-    """How many minds are surely above chance wherever they were measured, and how many nowhere."""
+    """How many minds surely did better than the floor on all their tests, and how many on none."""
     above: dict[str, list[bool]] = {}
     for data in tests:
-        for place in places(data):
-            if place.kind == MIND:
-                sure = place.interval is not None and place.interval[0] > 0
-                above.setdefault(place.mind, []).append(sure)
+        for mind, better in above_floor(data).items():
+            above.setdefault(mind, []).append(better)
     if not above:
         return None
     always = sum(all(of) for of in above.values())
     nowhere = [mind for mind, of in above.items() if not any(of)]
-    said = f"Of {count(len(above), 'mind')} besides floors and ceilings, {always} scored above "
-    said += "chance, by their 95 % intervals, on every test they took"
+    said = f"Of {count(len(above), 'mind')} besides floors and ceilings, {always} scored above the "
+    said += "floor on every test they took (p below .05, corrected for the minds of a test)"
     if nowhere:
         named = f" ({listed(nowhere)})" if len(nowhere) <= MOST_NAMED else ""
         said += f", {len(nowhere)} on none{named}"
     return f"{said}.", "profile" if len(tests) > 1 else tests[0].anchor
 
 
-def _verdicts(groups: dict[str, Any] | None, votes: Sequence[dict[str, Any]]) -> list[Gain]:
-    tables = [*groups["tables"], *groups["pooled"]] if groups else []
-    return [row["gain"] for table in (*tables, *votes) for row in table["rows"] if row["gain"]]
+def above_floor(data: TestData) -> dict[str, bool]:
+    """By mind, whether it surely did better than the floor on the same exercises."""
+    rows = data.summary["results"]
+    floor = next((n for n, row in enumerate(rows) if row["end"] == "floor"), None)
+    if floor is None or data.tool.adaptive or not len(data.scores):
+        return {}
+    found = {
+        row["mind"]: data.difference(
+            data.scores[:, n] - data.scores[:, floor], (row["mind"], rows[floor]["mind"])
+        )
+        for n, row in enumerate(rows)
+        if row["end"] is None
+    }
+    known = {mind: one for mind, one in found.items() if one is not None}
+    decided = dict(zip(known, corrected(list(known.values())), strict=True))
+    return {mind: mind in decided and decided[mind].sign > 0 for mind in found}
 
 
 def _groups(groups: dict[str, Any] | None, votes: Sequence[dict[str, Any]]) -> Sentence | None:
-    verdicts = [one.verdict for one in _verdicts(groups, votes)]
-    if not verdicts:
+    tables = [*groups["tables"], *groups["pooled"]] if groups else []
+    found = [row["gain"] for table in (*tables, *votes) for row in table["rows"] if row["gain"]]
+    if not found:
         return None
-    said = f"Of {count(len(verdicts), 'group')} set against members alone, "
-    said += f"{verdicts.count('gains')} did better, {verdicts.count('loses')} worse"
-    rest = len(verdicts) - verdicts.count("gains") - verdicts.count("loses")
+    signs = [one.sign for one in found]
+    said = f"Of {count(len(found), 'group')} set against members alone, "
+    said += f"{signs.count(1)} did better, {signs.count(-1)} worse"
+    same = sum(one.verdict == "equivalent" for one in found)
+    said += f", {same} neither by more than {found[0].margin:g}" if same else ""
+    rest = signs.count(0) - same
     return said + (f"; {rest} cannot be told apart." if rest else "."), "groups"
 
 
@@ -74,27 +87,29 @@ def _prediction(found: dict[str, Any] | None) -> Sentence | None:
 
 
 def _reliability(found: dict[str, Any] | None) -> Sentence | None:
-    rows = [row for row in found["rows"] if row["generalisability"] is not None] if found else []
-    if not rows:
+    rows = found["rows"] if found else []
+    known = [row for row in rows if row["generalisability"] is not None]
+    if not known:
         return None
-    low = [row for row in rows if row["generalisability"] < 0.9]
-    some = f"{len(rows) - len(low)} of {count(len(rows), 'test')}" if low else "All tests"
-    said = f"{some} that gave minds the same exercises tell them apart with a generalisability "
-    said += "Eρ² of .9 or more"
+    low = [row for row in known if row["generalisability"] < 0.9]
+    said = f"On {len(known) - len(low)} of {count(len(known), 'test')} in which it can be estimated, "
+    said += "the generalisability Eρ² of the scores is .9 or more"
     if low:
         worst = min(low, key=lambda row: row["generalisability"])
         said += f"; the least is {number(worst['generalisability'])}"
         said += f" {interval(worst['interval'])}" if worst["interval"] else ""
         said += f" on {worst['data'].label}"
+    rest = len(rows) - len(known)
+    said += f". On {count(rest, 'test')} it cannot be estimated" if rest else ""
     return f"{said}.", "reliability"
 
 
 def _excluded(rows: Sequence[dict[str, Any]]) -> Sentence:
     if not rows:
-        return "No exercise failed: nothing was left out.", "excluded"
+        return "No exercise failed, and none is missing.", "excluded"
     failed = sum(row["failed"] for row in rows)
+    missing = sum(row["missing"] for row in rows)
     minds = len({row["mind"] for row in rows})
-    return (
-        f"{count(failed, 'play')} of {count(minds, 'mind')} failed and are in no mean.",
-        "excluded",
-    )
+    said = f"{count(failed, 'play')} of {count(minds, 'mind')} failed and count as failures"
+    said += f"; {count(missing, 'play')} are missing, so the run is not complete" if missing else ""
+    return f"{said}.", "excluded"

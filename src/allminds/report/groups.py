@@ -12,8 +12,8 @@ import numpy as np
 from allminds import registry
 from allminds.contracts import Instrument, Subject
 from allminds.errors import Error
+from allminds.inference import Difference, corrected
 from allminds.names import Name, parse
-from allminds.psychometrics.groups import Gain, gain
 from allminds.report import drawing
 from allminds.report.data import TestData, settings_text
 from allminds.report.designs import Design
@@ -134,28 +134,33 @@ def _comparable(group: Group, data: TestData) -> bool:
     return everybody and all(kind in data.minds for kind in group.kinds)
 
 
-def _gain(differences: Floats) -> Gain | None:
-    return gain(differences[:, None], np.zeros((len(differences), 1)))
-
-
-def _row(group: Group, found: Gain) -> dict[str, Any]:
+def _row(group: Group, found: Difference) -> dict[str, Any]:
     return {"protocol": group.protocol, "members": group.members, "gain": found, "kinds": []}
+
+
+def _corrected(rows: Sequence[dict[str, Any]]) -> None:
+    """Correct the verdicts of some rows for their number, by Holm."""
+    for row, found in zip(rows, corrected([row["gain"] for row in rows]), strict=True):
+        row["gain"] = found
 
 
 def gains(data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
     """The gains of one test's groups, largest first, and whom there is nothing to say about."""
     rows = []
     for pair in pairs(data, groups):
-        found = _gain(pair.all)
+        found = data.difference(pair.all, (pair.group.mind, "its members alone"))
         if found is None:
             continue
         rows.append(_row(pair.group, found))
         if len(pair.by_kind) > 1:
             kinds = [
-                {"kind": kind, "slots": len(pair.group.kinds[kind]), "gain": _gain(values)}
+                {"kind": kind, "slots": len(pair.group.kinds[kind]), "gain": gain}
                 for kind, values in pair.by_kind.items()
+                if (gain := data.difference(values, (pair.group.mind, kind)))
             ]
             rows[-1]["kinds"] = sorted(kinds, key=_largest)
+    _corrected(rows)
+    _corrected([kind for row in rows for kind in row["kinds"]])
     levels = ", ".join(f"{name} {level}" for name, level in data.test.levels.items())
     return {
         "heading": levels or f"{data.tool.name} {data.settings_given}".strip(),
@@ -165,26 +170,30 @@ def gains(data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
 
 
 def _largest(row: dict[str, Any]) -> float:
-    return -float(row["gain"].difference)
+    return -float(row["gain"].mean)
 
 
 def pooled_gains(cells: Sequence[TestData], groups: dict[int, list[Group]]) -> dict[str, Any]:
     """The gains over all cells of a design: by exercise, the mean difference over the cells."""
     sums: dict[str, Floats] = {}
     first: dict[str, Group] = {}
-    verdicts: dict[str, list[str]] = {}
+    alone: dict[str, list[dict[str, Any]]] = {}  # by label, the verdict of every cell
     for data in cells:
         for pair in pairs(data, groups[data.number]):
-            label, found = pair.group.label, _gain(pair.all)
+            label = pair.group.label
             first.setdefault(label, pair.group)
             sums[label] = sums.get(label, np.zeros(len(pair.all))) + pair.all
-            verdicts.setdefault(label, []).append(found.verdict if found else "undecided")
+            found = data.difference(pair.all, (pair.group.mind, "its members alone"))
+            alone.setdefault(label, []).extend([{"gain": found}] if found else [])
+    _corrected([cell for cells_of in alone.values() for cell in cells_of])
     rows = []
     for label, group in first.items():
-        found = _gain(sums[label] / len(verdicts[label]))
+        found = cells[0].difference(sums[label] / len(alone[label]), (label, "its members alone"))
         if found is not None:
-            counted = {word: verdicts[label].count(word) for word in ("gains", "loses")}
-            rows.append(_row(group, found) | counted | {"cells": len(verdicts[label])})
+            signs = [cell["gain"].sign for cell in alone[label]]
+            counted = {"gains": signs.count(1), "loses": signs.count(-1)}
+            rows.append(_row(group, found) | counted | {"cells": len(signs)})
+    _corrected(rows)
     return {"rows": sorted(rows, key=_largest), "cells": len(cells)}
 
 

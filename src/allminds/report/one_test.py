@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from allminds.inference.words import best_first, heading, unit_columns
 from allminds.report.data import Stretch, TestData, settings_text
 from allminds.report.profile import best, places
 from allminds.report.words import first_line, interval, number
@@ -21,7 +22,11 @@ def section(data: TestData) -> dict[str, Any]:
         "gist": _gist(data),
         "about": first_line(tool),
         "settings": settings_text(data.summary["settings"]),
-        "ends": None if tool.adaptive else (tool.chance, tool.ceiling),
+        "ends": any(row["normalised"] is not None for row in data.summary["results"]),
+        "units": [
+            (name, heading(name, tool.adaptive))
+            for name in unit_columns(data.summary["results"], tool.adaptive)
+        ],
         "spread_over": None if tool.adaptive else tool.strata,
         "seats": _seats(data),
         "caution": tool.caution,
@@ -65,23 +70,18 @@ def _gist(data: TestData) -> str:
     return f"{len(rows)} minds; nearest the ceiling {top.mind}, {number(top.value)}{ends}"
 
 
-def _best_first(row: dict[str, Any]) -> tuple[bool, float]:
-    """By score, those without one last."""
-    return row["score"] is None, -(row["score"] or 0.0)
-
-
 def _rows(data: TestData) -> list[dict[str, Any]]:
     """The table of scores, best first: a mind's figures, its end of the scale and its traits."""
     from allminds.report.drawing import short_names
 
-    ends = {data.tool.floor_mind: "floor", data.tool.ceiling_mind: "ceiling"}
     numbers = {mind: short.rpartition(" #") for mind, short in short_names(data.minds).items()}
     rows = []
-    for row in sorted(data.summary["results"], key=_best_first):
+    for row in best_first(data.summary["results"]):
         mind = row["mind"]
         sign = f"#{numbers[mind][2]}" if numbers[mind][1] else ""  # as in the plots
         traits = data.traits.get(mind, "")
-        note = ends.get(data.bare.get(mind, mind), sign)
+        note = row["end"] or sign
+        note = note if row["ranked"] or row["score"] is None else f"{note} not ranked".strip()
         rows.append(row | {"note": note, "traits": traits})
     return rows
 

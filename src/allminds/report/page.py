@@ -174,11 +174,15 @@ def _excluded(tests: Sequence[TestData]) -> list[dict[str, Any]]:
             "data": data,
             "mind": row["mind"],
             "failed": row["failed"],
+            "missing": row["missing"],
             "episodes": row["episodes"],
+            "finished": row["finished"],
+            "bounds": row["bounds"],
+            "ranked": row["ranked"],
             "how": ", ".join(f"{s} {count(times)}" for s, times in row["failures"].items()),
             "reason": row["reason"] or "",
         }
         for data in tests
         for row in data.summary["results"]
-        if row["failed"]
+        if row["failed"] or row["missing"]
     ]

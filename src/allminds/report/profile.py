@@ -14,17 +14,14 @@ from allminds.errors import Error, nearest
 from allminds.report.data import TestData
 from allminds.report.strips import CEILING, FLOOR, MIND, Dot, domain, strip
 
-Z = 1.959963984540054
-
 
 @dataclass(frozen=True)
 class Place:
-    """One mind on one test: 0 is chance, 1 is the ceiling."""
+    """One mind on one test: 0 is the floor, 1 the ceiling, both as measured there."""
 
     mind: str
     data: TestData
     value: float
-    stderr: float | None
     interval: tuple[float, float] | None
     kind: str  # floor, ceiling or mind
 
@@ -37,25 +34,17 @@ class Place:
 
 def places(data: TestData) -> list[Place]:
     """The normalised scores of a test, best first; none where there is nothing to normalise by."""
-    tool = data.tool
-    width = tool.ceiling - tool.chance
-    found = []
-    for row in data.summary["results"]:
-        if row["normalised"] is None:
-            continue
-        low, high = ((end - tool.chance) / width for end in row["ci95"] or (0.0, 0.0))
-        plain = data.bare.get(row["mind"], row["mind"])
-        kind = {tool.floor_mind: FLOOR, tool.ceiling_mind: CEILING}.get(plain, MIND)
-        found.append(
-            Place(
-                mind=row["mind"],
-                data=data,
-                value=row["normalised"],
-                stderr=None if row["stderr"] is None else row["stderr"] / width,
-                interval=None if row["ci95"] is None else (low, high),
-                kind=kind,
-            )
+    found = [
+        Place(
+            mind=row["mind"],
+            data=data,
+            value=row["normalised"],
+            interval=None if row["normalised_ci95"] is None else tuple(row["normalised_ci95"]),
+            kind={"floor": FLOOR, "ceiling": CEILING}.get(row["end"] or "", MIND),
         )
+        for row in data.summary["results"]
+        if row["normalised"] is not None
+    ]
     return sorted(found, key=lambda place: -place.value)
 
 
@@ -145,7 +134,7 @@ def check_weights(weights: Mapping[str, float], tests: Sequence[TestData]) -> No
 def total(
     scaled: Sequence[tuple[TestData, list[Place]]],
     weights: Mapping[str, float],
-    ends: tuple[float, float],
+    limits: tuple[float, float],
 ) -> dict[str, Any]:
     """The weighted mean of the minds that took all that has weight, best first.
 
@@ -167,15 +156,18 @@ def total(
         if len(parts) < needed:
             continue
         value = sum(share * place.value for share, place in parts)
-        errors = [place.stderr for _, place in parts]
+        ends = [(share, *place.interval) for share, place in parts if place.interval]
         interval = None
-        if None not in errors:
-            squares = sum((share * (place.stderr or 0.0)) ** 2 for share, place in parts)
-            reach = Z * math.sqrt(squares)
-            interval = (value - reach, value + reach)
+        if len(ends) == len(parts):  # Zou and Donner's (2008), from the intervals of the parts
+            down, up = (
+                math.sqrt(sum((share * (place.value - end[side])) ** 2
+                              for (share, place), end in zip(parts, ends, strict=True)))
+                for side in (1, 2)
+            )  # fmt: skip
+            interval = (value - down, value + up)
         dot = Dot(value, *(interval or (value, value)))
         rows.append({"mind": mind, "value": value, "interval": interval,
-                     "strip": strip([dot], ends)})  # fmt: skip
+                     "strip": strip([dot], limits)})  # fmt: skip
     return {
         "weights": dict(weights),
         "rows": sorted(rows, key=lambda row: -row["value"]),

@@ -11,7 +11,8 @@ import numpy as np
 from allminds.errors import Error
 from allminds.psychometrics.reliability import Reliability, reliability, reliance
 from allminds.report.data import TestData
-from allminds.report.profile import Z
+
+Z = 1.959963984540054  # of a 95 % interval
 from allminds.report.sources import Floats
 
 WANTED = 0.9  # Eρ²

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from allminds.administration.store import RunFolder
-from allminds.psychometrics.groups import gain
 from allminds.report.data import TestData
 from allminds.report.repeat import figures_hash
 from allminds.report.words import count, listed
@@ -79,8 +78,8 @@ def _pairs(data: TestData) -> list[dict[str, Any]]:
     for mind in dict.fromkeys(data.bare.values()):
         own = [shown for shown in data.minds if data.bare[shown] == mind]
         for other in own[1:] if not data.tool.adaptive else ():
-            pair = (data.scores[:, [place[shown]]] for shown in (other, own[0]))
-            found = gain(*pair)
+            later, before = (data.scores[:, place[shown]] for shown in (other, own[0]))
+            found = data.difference(later - before, (other, own[0]))
             if found:
                 runs = f"run {data.run_of(other)} − run {data.run_of(own[0])}"
                 rows.append({"data": data, "mind": mind, "runs": runs, "gain": found})

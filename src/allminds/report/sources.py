@@ -182,7 +182,11 @@ def exercise_means(
     minds: Sequence[str],
     wanted: Iterable[tuple[str, tuple[int, ...]]],
 ) -> dict[tuple[str, tuple[int, ...]], Floats]:
-    """By exercise, the mean score of a mind in some slots; NaN where it failed."""
+    """By exercise, the mean score of a mind in some slots; NaN where it is missing.
+
+    A slot whose mind failed has its score, and the others of that exercise have none: what counts
+    is then the mean of those at fault.
+    """
     found = {key: np.full(episodes, np.nan) for key in wanted}
     slots, places = tool.slots, {mind: n for n, mind in enumerate(minds)}
     for source in sources if found else ():
@@ -193,5 +197,13 @@ def exercise_means(
                 score = rows["score"].to_numpy().reshape(-1, slots)
                 for (name, these), values in found.items():
                     here = mind == places[name]
-                    values[index[here]] = score[here][:, these].mean(axis=1)
+                    values[index[here]] = _mean_there(score[here][:, these])
     return found
+
+
+def _mean_there(scores: Floats) -> Floats:
+    """The mean over the slots that have a score, NaN where none has."""
+    there = ~np.isnan(scores)
+    count = there.sum(axis=1)
+    total = np.where(there, scores, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

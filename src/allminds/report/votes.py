@@ -11,7 +11,6 @@ from allminds import registry
 from allminds.errors import Error
 from allminds.names import parse
 from allminds.psychometrics.accuracy import Fit, fit_curve
-from allminds.psychometrics.groups import Gain, gain
 from allminds.psychometrics.selection import Curve, crossings
 from allminds.report.data import TestData
 from allminds.report.groups import shown_beside
@@ -60,8 +59,8 @@ def _row(
     place = {name: n for n, name in enumerate(data.minds)}
     means = {name: _mean(data, place[name]) for name in members}
     best = max(means, key=lambda name: means[name])
-    pair = data.scores[:, [place[mind]]], data.scores[:, [place[best]]]
-    found: Gain | None = gain(*pair)
+    vote, member = (data.scores[:, place[name]] for name in (mind, best))
+    found = data.difference(vote - member, (mind, best))
     return {
         "mind": mind,
         "score": _mean(data, place[mind]),

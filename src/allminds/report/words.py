@@ -8,31 +8,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from allminds.psychometrics.groups import Gain
-
-NONE = "–"  # what cannot be estimated
-
-
-def number(value: float | None) -> str:
-    """Three decimals with a real minus sign; zero has none."""
-    if value is None:
-        return NONE
-    text = f"{value:.3f}"
-    return "0.000" if text == "-0.000" else text.replace("-", "−")
+from allminds.inference import Difference
+from allminds.inference.words import NONE, interval, number
 
 
-def interval(ends: Sequence[float] | None) -> str:
-    """[low, high]."""
-    return NONE if ends is None else f"[{number(ends[0])}, {number(ends[1])}]"
-
-
-def decided(found: Gain) -> str:
-    """A gain's interval; an end so near 0 that it looks like 0 keeps its sign if it counts."""
+def decided(found: Difference) -> str:
+    """A difference's interval; an end so near 0 that it looks like 0 keeps its sign if it counts."""
     low, high = found.interval or (0.0, 0.0)
     text = interval(found.interval)
-    if found.verdict == "loses" and number(high) == "0.000":
+    if high < 0 and number(high) == "0.000":
         return text.replace(" 0.000]", " −0.000]")
-    if found.verdict == "gains" and number(low) == "0.000":
+    if low > 0 and number(low) == "0.000":
         return text.replace("[0.000", "[+0.000")
     return text
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
 
 if TYPE_CHECKING:

@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from allminds import registry
 from allminds.administration import run as runs
 from allminds.administration.store import RunFolder
 from allminds.errors import Error
-from allminds.psychometrics.comparison import MARGIN, differences, scores_of
+from allminds.psychometrics.comparison import MARGIN, compare, scores_of
 from allminds.results import ordered, scored
 from allminds.screen import tables
 from allminds.screen.codebook import codebook
@@ -107,8 +109,8 @@ class Results(Mapping[str, Any]):
     def compare(self, margin: float = MARGIN) -> pd.DataFrame:
         """Paired differences of all minds on the exercises they have in common.
 
-        "No difference" is said only where the 90 % interval lies within ±margin, "different" only
-        where p is below .05 after Holm's correction; all else is undecided.
+        The verdict is different, equivalent (the 90 % interval lies within ±margin), different but
+        smaller than the margin, or undecided; both kinds of claim are corrected by Holm.
         """
         import pandas as pd
 
@@ -117,8 +119,7 @@ class Results(Mapping[str, Any]):
                 "first": one.first, "second": one.second, "difference": one.mean,
                 "low": None if one.interval is None else one.interval[0],
                 "high": None if one.interval is None else one.interval[1],
-                "p_holm": one.p_holm, "g": None if one.g is None else one.g.value,
-                "exercises": one.units[0], "verdict": one.verdict,
+                "p_holm": one.p_holm, "units": one.units[0], "verdict": one.verdict,
             }
             for one in self._differences(margin)
         ]  # fmt: skip
@@ -155,15 +156,9 @@ class Results(Mapping[str, Any]):
     def _differences(self, margin: float) -> list[Difference]:
         test = self._one()
         tool, frame = test._tool(), scored(test.frame())
-        if tool.adaptive:
-            raise Error(
-                f"{tool.name} gives every mind exercises of its own, so there are no pairs to "
-                "compare; compare the intervals of the scores"
-            )
-        there = frame.loc[frame["status"] == "ok", "mind"].unique()
-        if len(there) < 2:
+        if frame["mind"].nunique() < 2:
             raise Error("a comparison needs two or more minds with scores; evaluate another too")
-        return differences(scores_of(frame[frame["mind"].isin(there)]), margin)
+        return list(compare(frame, np.random.default_rng(1), tool=tool, margin=margin).differences)
 
     def _tool(self) -> Instrument:
         return registry.make_instrument(self["instrument"], self["settings"])
@@ -217,7 +212,7 @@ def evaluate(
     tool = registry.make_instrument(instrument, settings)
     parts: list[pa.Table] = []
     summary = runs.evaluate(
-        instrument, _named(minds, tool), settings=settings, seed=seed, time_limit=time_limit,
+        instrument, registry.with_ends(_named(minds, tool), tool), settings=settings, seed=seed, time_limit=time_limit,
         episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
         keep=parts.append,
     )  # fmt: skip

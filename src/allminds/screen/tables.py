@@ -12,6 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.inference import words
+from allminds.inference.words import heading, interval, notes, number, unit_columns
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -37,27 +39,24 @@ def html_of(test: dict[str, Any]) -> str:
 
     tool = _tool(test)
     template = templates(Path(__file__).parent).get_template("results.html.j2")
-    rows = [
-        row | {"end": _ends(tool).get(row["mind"]), "bar": _bar(row, tool), "ways": _ways(row)}
-        for row in best_first(test)
-    ]
+    found = best_first(test)
+    rows = [row | {"bar": _bar(row)} for row in found]
     text: str = template.render(
         test=test,
         rows=rows,
         settings=_settings(test),
-        chance=tool.chance,
-        ceiling=tool.ceiling,
         caution=tool.caution,
+        units=[(name, heading(name, tool.adaptive)) for name in unit_columns(rows, tool.adaptive)],
         failed=any(row["failed"] for row in rows),
+        notes=notes(found),
         width=BAR,
     )
     return text
 
 
 def best_first(test: dict[str, Any]) -> list[dict[str, Any]]:
-    """The minds of a test by their scores; those without one are last."""
-    rows: list[dict[str, Any]] = test["results"]
-    return sorted(rows, key=lambda row: (row["score"] is None, -(row["score"] or 0.0)))
+    """The minds of a test by their scores; those that are not ranked, or have none, are last."""
+    return words.best_first(test["results"])
 
 
 # ---------------------------------------------------------------- the terminal
@@ -65,40 +64,36 @@ def best_first(test: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _print_test(test: dict[str, Any], console: Console) -> None:
     tool, rows = _tool(test), best_first(test)
-    console.print(_table(test, rows, _ends(tool)))
+    console.print(_table(test, rows, tool))
     if tool.caution:
         console.print(tool.caution, markup=False, highlight=False)
-    for row in rows:
-        if row["failed"]:
-            console.print(f"{row['mind']} failed: {_ways(row)}. First: {row['reason']}",
-                          style="yellow", markup=False)  # fmt: skip
+    for note in notes(rows):
+        console.print(note, style="yellow", markup=False, highlight=False)
 
 
-def _table(test: dict[str, Any], rows: list[dict[str, Any]], ends: dict[str | None, str]) -> Table:
-    from allminds.report.page import interval, number
-
+def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: Instrument) -> Table:
     table = Table(
         title=f"{test['instrument']}  ·  seed {test['seed']}", caption=_settings(test),
         box=box.SIMPLE, pad_edge=False, collapse_padding=True, title_justify="left",
         caption_justify="left",
     )  # fmt: skip
     table.add_column("mind", overflow="fold")
+    units = unit_columns(rows, tool.adaptive)
+    failed = any(row["failed"] for row in rows)
     names = ["score", "95 % interval", "normalised", "learning", "exercises"]
-    for name in names + ["failed"] * any(row["failed"] for row in rows):
+    names += [heading(name, tool.adaptive) for name in units] + ["failed"] * failed
+    for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         who = Text(row["mind"])
-        if row["mind"] in ends:
-            who.append(f"  {ends[row['mind']]}", style="dim")
+        who.append(f"  {row['end']}" if row["end"] else "", style="dim")
+        who.append("" if row["ranked"] else "  not ranked", style="yellow")
         figures = [
-            number(row["score"]),
-            interval(row["ci95"]),
-            number(row["normalised"]),
-            number(row["learning"]),
-            f"{row['episodes']:,}",
-            f"{row['failed']:,}",
-        ]
-        table.add_row(who, *figures[: len(table.columns) - 1])
+            number(row["score"]), interval(row["ci95"]), number(row["normalised"]),
+            number(row["learning"]), f"{row['episodes']:,}",
+            *(f"{row[name]:,}" for name in units), *[f"{row['failed']:,}"] * failed,
+        ]  # fmt: skip
+        table.add_row(who, *figures)
     return table
 
 
@@ -109,26 +104,17 @@ def _tool(test: dict[str, Any]) -> Instrument:
     return registry.make_instrument(test["instrument"], test["settings"])
 
 
-def _ends(tool: Instrument) -> dict[str | None, str]:
-    return {tool.floor_mind: "floor", tool.ceiling_mind: "ceiling"}
-
-
 def _settings(test: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in test["settings"].items())
 
 
-def _ways(row: dict[str, Any]) -> str:
-    return ", ".join(f"{count} {status}" for status, count in row["failures"].items())
-
-
-def _bar(row: dict[str, Any], tool: Instrument) -> dict[str, float] | None:
+def _bar(row: dict[str, Any]) -> dict[str, float] | None:
     """Where score and interval lie between floor and ceiling, in units of a bar."""
-    if row["score"] is None or row["normalised"] is None:
+    if row["normalised"] is None:
         return None
 
-    def place(value: float) -> float:
-        share = (value - tool.chance) / (tool.ceiling - tool.chance)
+    def place(share: float) -> float:
         return round(BAR * min(max(share, 0.0), 1.0), 1)
 
-    low, high = row["ci95"] or (row["score"], row["score"])
-    return {"low": place(low), "high": place(high), "score": place(row["score"])}
+    low, high = row["normalised_ci95"] or (row["normalised"],) * 2
+    return {"low": place(low), "high": place(high), "score": place(row["normalised"])}

@@ -1,10 +1,10 @@
 """Comparing minds, people and groups on the same exercises.
 
-`table` turns a results table into scores by exercise and mind, `differences` compares pairs,
-`effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
+`table` turns a results table into scores by exercise and mind, `effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
 how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
 """
 
+from allminds.inference import MARGIN, Difference, corrected, holm
 from allminds.psychometrics.comparison.anova import (
     Anova,
     Effect,
@@ -12,18 +12,10 @@ from allminds.psychometrics.comparison.anova import (
     repeated_measures,
 )
 from allminds.psychometrics.comparison.correlation import Correlation, correlations
-from allminds.psychometrics.comparison.differences import (
-    MARGIN,
-    Difference,
-    differences,
-    holm,
-    paired,
-    unpaired,
-)
 from allminds.psychometrics.comparison.effects import Size, paired_dz, paired_g, unpaired_g
 from allminds.psychometrics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.psychometrics.comparison.ranks import Rank, ranks
-from allminds.psychometrics.comparison.table import Scores, complexities, scores_of
+from allminds.psychometrics.comparison.table import Scores, complexities, plays_by_mind, scores_of
 from allminds.psychometrics.comparison.whole import Comparison, Standing, compare
 
 __all__ = [
@@ -41,17 +33,16 @@ __all__ = [
     "Term",
     "compare",
     "complexities",
+    "corrected",
     "correlations",
-    "differences",
     "greenhouse_geisser",
     "holm",
     "mixed_model",
-    "paired",
     "paired_dz",
     "paired_g",
+    "plays_by_mind",
     "ranks",
     "repeated_measures",
     "scores_of",
-    "unpaired",
     "unpaired_g",
 ]

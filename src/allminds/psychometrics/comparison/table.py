@@ -1,8 +1,8 @@
 """Scores side by side: what every mind made of every exercise, ready to be compared.
 
-All slots of an exercise are one value, and so are all repeats of it (an epoch of a language model,
-another seed): the exercise is the unit. Where exercises come in tests that one person sat, the
-tests are the units.
+All slots of an exercise are one value (`play_scores`), and failures count in it. Repeats of an item
+(an epoch of a language model, another seed, the same series under another id) are one unit; units
+of one cluster, such as the tests that exercises come in, are not independent.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from allminds.contracts import FAILURES
 from allminds.errors import Error, nearest
+from allminds.inference import Plays, Rule
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from allminds.contracts import Instrument
+
 Values = NDArray[np.float64]
 NEEDED = ("exercise", "mind", "score")
 OTHER = frozenset((
-    "run", "exercise", "instrument", "settings", "seed", "index", "mind", "traits", "group", "slot",
-    "team", "steps", "score", "learning", "status", "reason", "repeat", "test", "person", "kind",
-    "seconds",
+    "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind", "traits",
+    "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat", "test",
+    "person", "kind", "seconds",
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
 
@@ -34,10 +38,16 @@ class Scores:
     """The scores of some minds on some exercises."""
 
     minds: tuple[str, ...]
-    values: Values  # [exercise, mind, repeat]; NaN where there is none, or where it failed
+    values: Values  # [exercise, mind, repeat]; failures count; NaN where there is none
     exercises: pd.DataFrame  # a row per exercise: its id, its complexity, and what else is known
-    unit: NDArray[np.intp]  # by exercise, the number of its unit: itself, or the test it is in
-    failed: tuple[int, ...]  # by mind, the plays that failed
+    unit: NDArray[np.intp]  # by exercise, the number of its unit: its cluster, or the test it is in
+    at_fault: NDArray[np.bool_]  # [exercise, mind, repeat]: the plays that failed
+    given: NDArray[np.bool_]  # [exercise, mind, repeat]: the plays that there are
+
+    @property
+    def failed(self) -> tuple[int, ...]:
+        """By mind, the plays that failed."""
+        return tuple(int(n) for n in self.at_fault.sum(axis=(0, 2)))
 
     @cached_property
     def means(self) -> Values:
@@ -67,10 +77,50 @@ def unit_means(values: Values, unit: NDArray[np.intp]) -> Values:
     return sums / counts.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def scores_of(frame: pd.DataFrame, unit: str | None = None) -> Scores:
+def plays_by_mind(
+    frame: pd.DataFrame, rule: Rule, unit: str | None = None
+) -> dict[str, Plays]:
+    """The plays of every mind of a results table, in the order of its exercises.
+
+    `unit` names a column of clusters, such as the tests that exercises come in.
+    """
+    import pandas as pd
+
+    scores = scores_of(frame, unit, rule.low)
+    about = scores.exercises
+    items = pd.factorize(_of_exercise(frame, about, "item"))[0].astype(np.int64)
+    stratum = np.zeros(len(about))
+    if rule.strata and rule.strata in about and not rule.figure:
+        stratum = about[rule.strata].to_numpy(float)
+    found = {}
+    for m, mind in enumerate(scores.minds):
+        values, failed = scores.values[:, m], scores.at_fault[:, m]
+        rows, repeats = np.nonzero(scores.given[:, m])
+        xi = stratum[rows]
+        if rule.figure:  # an adaptive test asks every mind for complexities of its own
+            own = frame[frame["mind"].astype(str) == mind].drop_duplicates("exercise")
+            xi = own.sort_values("index")[str(rule.strata)].to_numpy(float)
+            rows = rows[np.argsort(about["index"].to_numpy()[rows], kind="stable")]
+        found[mind] = Plays(
+            items[rows], scores.unit[rows].astype(np.int64), xi, values[rows, repeats],
+            failed[rows, repeats], np.full(len(rows), np.nan),
+        )  # fmt: skip
+    return found
+
+
+def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
+    """The instrument's rule; of an unknown one, the plain mean on the least scale that holds all."""
+    if tool is not None:
+        return tool.rule()
+    score = frame["score"].to_numpy(dtype=float, na_value=np.nan)
+    low, high = float(np.nanmin(score, initial=0.0)), float(np.nanmax(score, initial=1.0))
+    return Rule(low=-1.0 if low < 0 else 0.0, high=1.0 if high <= 1 else high)
+
+
+def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None = None) -> Scores:
     """The scores in a results table; `unit` names the column of tests, if exercises come in tests.
 
-    Plays whose status is not ok have no score. A play of which one slot failed has none either.
+    A failed play without a score of its own has `lowest`, that of the table by default.
     """
     import pandas as pd
 
@@ -78,6 +128,8 @@ def scores_of(frame: pd.DataFrame, unit: str | None = None) -> Scores:
         column(frame, name)
     if frame.empty:
         raise Error("there are no results to compare: the table is empty")
+    if lowest is None:
+        lowest = rule_of(frame, None).low
     exercise, ids = pd.factorize(frame["exercise"].astype(str))
     mind, minds = pd.factorize(frame["mind"].astype(str))
     shape = (len(ids), len(minds), 1)
@@ -88,21 +140,32 @@ def scores_of(frame: pd.DataFrame, unit: str | None = None) -> Scores:
         )
         shape = (len(ids), len(minds), int(repeat.max()) + 1)
         place = place * shape[2] + repeat
-    score = frame["score"].to_numpy(dtype=float, na_value=np.nan).copy()
+    score = frame["score"].to_numpy(dtype=float, na_value=np.nan)
+    status = np.full(len(frame), "ok", object)
     if "status" in frame:
-        score[(frame["status"].astype(str) != "ok").to_numpy()] = np.nan
+        status = frame["status"].astype(str).to_numpy(object)
+    fault = np.isin(status, FAILURES)
+    score = np.where(fault & np.isnan(score), lowest, score)
     size = int(np.prod(shape))
-    count = np.bincount(place, minlength=size)
-    total = np.bincount(place, weights=score, minlength=size)
-    values = np.where(count > 0, total / np.maximum(count, 1), np.nan).reshape(shape)
-    lost = (count > 0).reshape(shape) & np.isnan(values)
+
+    def summed(rows: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Values]:
+        """How many rows each play has, and the sum of their scores."""
+        weights = np.where(rows, score, 0.0)
+        return np.bincount(place[rows], minlength=size), np.bincount(place, weights, size)
+
+    count, total = summed(np.ones(len(frame), bool))
+    faults, lost = summed(fault)
+    values = np.where(faults > 0, lost / np.maximum(faults, 1), total / np.maximum(count, 1))
+    gone = np.bincount(place[~fault & (status != "ok")], minlength=size) > 0
+    values[(count == 0) | (gone & (faults == 0))] = np.nan
     exercises = frame.drop_duplicates("exercise").reset_index(drop=True)
     return Scores(
         minds=tuple(str(name) for name in minds),
-        values=values,
+        values=values.reshape(shape),
         exercises=exercises,
         unit=_units(frame, exercises, unit),
-        failed=tuple(int(n) for n in lost.sum(axis=(0, 2))),
+        at_fault=(faults > 0).reshape(shape),
+        given=(count > 0).reshape(shape),
     )
 
 
@@ -110,13 +173,24 @@ def _units(frame: pd.DataFrame, exercises: pd.DataFrame, unit: str | None) -> ND
     import pandas as pd
 
     if unit is None:
-        return np.arange(len(exercises))
+        name = "cluster" if "cluster" in frame else "item"
+        return pd.factorize(_of_exercise(frame, exercises, name))[0].astype(np.intp)
     check_constant(frame, unit)
     codes, _ = pd.factorize(column(exercises, unit))
     if (codes < 0).any():
         missing = exercises["exercise"][codes < 0].iloc[0]
         raise Error(f"column '{unit}' is empty for exercise {missing}; it must name its test")
     return codes.astype(np.intp)
+
+
+def _of_exercise(frame: pd.DataFrame, exercises: pd.DataFrame, name: str) -> pd.Series:
+    """A column by exercise; where it is missing, the exercise itself."""
+    ids = exercises["exercise"].astype(str)
+    if name not in frame:
+        return ids
+    known = frame[name].groupby(frame["exercise"].astype(str)).first()
+    found = ids.map(known)
+    return found.astype(object).where(found.notna(), ids)
 
 
 def check_constant(frame: pd.DataFrame, name: str) -> None:

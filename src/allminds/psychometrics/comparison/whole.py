@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds.errors import Error
-from allminds.estimate import t_interval
+from allminds.errors import Error, nearest
+from allminds.inference import MARGIN, Difference, Estimate, Plays, Rule, corrected
+from allminds.inference.estimates import difference, estimate
 from allminds.psychometrics.comparison.anova import Anova, repeated_measures
 from allminds.psychometrics.comparison.correlation import Correlation, correlations
-from allminds.psychometrics.comparison.differences import MARGIN, Difference, differences
+from allminds.psychometrics.comparison.effects import Size, paired_g
 from allminds.psychometrics.comparison.ranks import ranks
 from allminds.psychometrics.comparison.resampling import DRAWS
 from allminds.psychometrics.comparison.table import (
     Scores,
     check_constant,
     complexities,
+    plays_by_mind,
+    rule_of,
     scores_of,
-    unit_means,
 )
 from allminds.psychometrics.reliability import Reliability, reliability
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from allminds.contracts import Instrument
+
 MOST_LEVELS = 40  # of a factor
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One mind: its mean score, and its place among those who had the same exercises."""
+    """One mind: the score that `evaluate` gives it, and its place among the others."""
 
     mind: str
-    score: float
-    stderr: float | None
-    interval: tuple[float, float] | None  # 95 %, by t over units; by Wilson for hits
-    units: int
-    exercises: int
-    failed: int
+    found: Estimate
     rank: int | None
-    ranks: tuple[int, int] | None  # 95 %
+    ranks: tuple[int, int] | None  # 95 %, for all minds at once
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,9 @@ class Comparison:
     unit: str  # what is drawn anew in thought: "exercise", or the column of tests
     exercises: int
     common: int  # exercises that all minds have
-    standings: tuple[Standing, ...]  # best first
+    standings: tuple[Standing, ...]  # best first, those that are not ranked last
     differences: tuple[Difference, ...]
+    sizes: tuple[Size | None, ...]  # Hedges' g of every difference
     correlations: tuple[Correlation, ...]
     reliability: Reliability
     anova: Anova | None
@@ -62,8 +64,15 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """All of it as plain values."""
         made = asdict(self)
-        for row, one in zip(made["differences"], self.differences, strict=True):
-            row["verdict"] = one.verdict
+        made["standings"] = [
+            {"mind": one.mind, **asdict(one.found), "rank": one.rank, "ranks": one.ranks,
+             "ranked": one.found.ranked, "coverage": one.found.coverage}
+            for one in self.standings
+        ]  # fmt: skip
+        for row, one, size in zip(
+            made["differences"], self.differences, made.pop("sizes"), strict=True
+        ):
+            row |= {"verdict": one.verdict, "g": size}
         for name in ("total_error", "stderr"):
             values = made["reliability"][name]
             made["reliability"][name] = values and dict(zip(self.minds, values, strict=True))
@@ -74,28 +83,39 @@ def compare(
     frame: pd.DataFrame,
     rng: np.random.Generator,
     *,
+    tool: Instrument | None = None,
+    minds: Sequence[str] = (),
+    baseline: str | None = None,
     unit: str | None = None,
     by: str | None = None,
     margin: float = MARGIN,
     allow_unpaired: bool = False,
     draws: int = DRAWS,
 ) -> Comparison:
-    """Compare the minds of a results table: means, pairs, ranks, complexity, reliability.
+    """Compare the minds of a results table: scores, pairs, ranks, complexity, reliability.
 
-    `unit` names the column of the tests that exercises come in; `by` a factor, at whose values the
-    correlation with complexity is shown and, within tests, the analysis of variance is made.
+    Scores and differences are of the figure that `tool` makes of plays. All pairs of `minds` are
+    asked for, or each against a `baseline`; without them, all pairs but those of the instrument's
+    floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor, at
+    whose values the correlation with complexity is shown and, within tests, the analysis of variance
+    is made.
     """
-    scores = scores_of(frame, unit)
-    idle = [name for n, name in enumerate(scores.minds) if not scores.common([n]).any()]
-    notes = [f"{name} has no score: all its exercises failed." for name in idle]
-    if len(scores.minds) - len(idle) < 2:
+    rule = rule_of(frame, tool)
+    frame = _asked(frame, minds, baseline)
+    scores = scores_of(frame, unit, rule.low)
+    plays = plays_by_mind(frame, rule, unit)
+    idle = [name for name, own in plays.items() if np.isnan(own.score).all()]
+    notes = [f"{name} has no score: none of its exercises was played." for name in idle]
+    if len(plays) - len(idle) < 2:
         raise Error("a comparison needs two or more minds with scores")
     if idle:
         frame = frame[~frame["mind"].astype(str).isin(idle)]
-        scores = scores_of(frame, unit)
+        scores = scores_of(frame, unit, rule.low)
+        plays = {name: own for name, own in plays.items() if name not in idle}
     if by is not None:
         _check_factor(frame, by)
-    pairs = differences(scores, margin, allow_unpaired)
+    pairs = _pairs(list(plays), tool, minds, baseline)
+    found = [_difference(plays, pair, rule, margin, allow_unpaired) for pair in pairs]
     anova, said = _anova(frame, unit, by)
     measures = [name for name in complexities(scores.exercises) if name != by]
     return Comparison(
@@ -103,8 +123,9 @@ def compare(
         unit=unit or "exercise",
         exercises=len(scores.exercises),
         common=int(scores.common(range(len(scores.minds))).sum()),
-        standings=_standings(scores, rng, draws),
-        differences=tuple(pairs),
+        standings=_standings(scores, plays, rule, rng, draws),
+        differences=tuple(corrected(found)),
+        sizes=tuple(_size(scores, one) for one in found),
         correlations=tuple(correlations(scores, measures, rng, by, draws)),
         reliability=reliability(scores.values),
         anova=anova,
@@ -112,41 +133,74 @@ def compare(
     )
 
 
-def _standings(scores: Scores, rng: np.random.Generator, draws: int) -> tuple[Standing, ...]:
-    places = {one.mind: one for one in ranks(scores, rng, draws)}
-    known = scores.values[~np.isnan(scores.values)]
-    hits = scores.values.shape[2] == 1 and len(np.unique(scores.unit)) == len(scores.unit)
-    hits = hits and bool(np.isin(known, (0, 1)).all())
-    found = []
-    for n, mind in enumerate(scores.minds):
-        rows = scores.common([n])
-        units = unit_means(scores.means[rows, n], scores.unit[rows])
-        mean, count = float(units.mean()), len(units)
-        stderr = float(units.std(ddof=1) / np.sqrt(count)) if count > 1 else None
-        interval = None if stderr is None else t_interval(mean, stderr, count - 1)
-        place = places.get(mind)
-        found.append(
-            Standing(
-                mind=mind,
-                score=mean,
-                stderr=stderr,
-                interval=wilson(mean, count) if hits else interval,
-                units=count,
-                exercises=int(rows.sum()),
-                failed=scores.failed[n],
-                rank=place.rank if place else None,
-                ranks=place.interval if place else None,
-            )
+def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> pd.DataFrame:
+    """The rows of the minds that were asked for."""
+    wanted = list(dict.fromkeys([*minds, *([baseline] if baseline else [])]))
+    known = [str(name) for name in frame["mind"].unique()]
+    for name in wanted:
+        if name not in known:
+            raise Error(f"there is no mind '{name}' in the results; {nearest(name, known)}")
+    if not minds:
+        return frame
+    return frame[frame["mind"].astype(str).isin(wanted)].reset_index(drop=True)
+
+
+def _pairs(
+    names: list[str], tool: Instrument | None, minds: Sequence[str], baseline: str | None
+) -> list[tuple[str, str]]:
+    """The pairs that are asked for; p-values are corrected over these and no others."""
+    if baseline:
+        return [(name, baseline) for name in names if name != baseline]
+    ends = {tool.floor_mind, tool.ceiling_mind} if tool is not None and not minds else set()
+    asked = list(itertools.combinations(names, 2))
+    between = [pair for pair in asked if not set(pair) <= ends]
+    return between or asked
+
+
+def _difference(
+    plays: Mapping[str, Plays], pair: tuple[str, str], rule: Rule, margin: float, unpaired: bool
+) -> Difference:
+    one, other = (plays[name] for name in pair)
+    found = difference(one, other, rule, pair, margin, unpaired)
+    if found is None:
+        raise Error(
+            f"{pair[0]} and {pair[1]} have no common exercise; give them the same ones "
+            "(the same test, settings and seed), or ask for --unpaired"
         )
-    return tuple(sorted(found, key=lambda one: -one.score))
+    return found
 
 
-def wilson(rate: float, count: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a rate of hits."""
-    z2 = 1.959963984540054**2
-    middle = (rate + z2 / (2 * count)) / (1 + z2 / count)
-    reach = np.sqrt(z2 * (rate * (1 - rate) / count + z2 / (4 * count**2))) / (1 + z2 / count)
-    return float(middle - reach), float(middle + reach)
+def _size(scores: Scores, pair: Difference) -> Size | None:
+    """Hedges' g of a pair, on the units they have in common."""
+    places = [scores.minds.index(name) for name in (pair.first, pair.second)]
+    if not pair.paired or not scores.common(places).any():
+        return None
+    one, other = scores.by_unit(places).T
+    return paired_g(one, other)
+
+
+def _standings(
+    scores: Scores, plays: Mapping[str, Plays], rule: Rule, rng: np.random.Generator, draws: int
+) -> tuple[Standing, ...]:
+    """Scores, best first; who failed too often has no rank."""
+    found = {mind: estimate(own, rule) for mind, own in plays.items()}
+    able = [mind for mind in scores.minds if found[mind].ranked]
+    places = {}
+    if rule.figure is None and len(able) > 1:
+        kept = [scores.minds.index(mind) for mind in able]
+        some = replace(
+            scores, minds=tuple(able), values=scores.values[:, kept],
+            at_fault=scores.at_fault[:, kept], given=scores.given[:, kept],
+        )  # fmt: skip
+        places = {one.mind: one for one in ranks(some, rng, draws)}
+    made = [
+        Standing(
+            mind, one, places[mind].rank if mind in places else None,
+            places[mind].interval if mind in places else None,
+        )
+        for mind, one in found.items()
+    ]  # fmt: skip
+    return tuple(sorted(made, key=lambda one: (not one.found.ranked, -(one.found.score or 0.0))))
 
 
 def _check_factor(frame: pd.DataFrame, by: str) -> None:
@@ -162,7 +216,7 @@ def _anova(
     """Mind and factor within tests, where every test has every value of the factor."""
     if by is None or unit is None or by == unit:
         return None, ()
-    good = frame[frame["status"].astype(str) == "ok"] if "status" in frame else frame
+    good = frame[frame["score"].notna()]
     try:
         return repeated_measures(good, unit, ("mind", by)), ()
     except Error as error:

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
 from allminds.psychometrics.testbed import grading, symmetry
 from allminds.psychometrics.testbed.crossing import Crossing
 from allminds.psychometrics.testbed.games import SAME, LineUp

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from allminds.contracts import Record
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
 from allminds.psychometrics.testbed.bed import Testbed
 from allminds.psychometrics.testbed.crossing import LEAST
 from allminds.psychometrics.testbed.games import Game, LineUp, Played, Teams, slots

@@ -16,7 +16,7 @@ import numpy as np
 
 from allminds.contracts import Record
 from allminds.errors import Error
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
 from allminds.psychometrics.testbed.bed import Testbed
 from allminds.psychometrics.testbed.games import (
     Exact,

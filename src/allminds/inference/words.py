@@ -1,0 +1,73 @@
+"""Figures in words, the same in the terminal, in a notebook and in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+NONE = "–"  # what cannot be estimated
+
+
+def number(value: float | None) -> str:
+    """Three decimals with a real minus sign; zero has none."""
+    if value is None:
+        return NONE
+    text = f"{value:.3f}"
+    return "0.000" if text == "-0.000" else text.replace("-", "−")
+
+
+def interval(ends: Sequence[float] | None) -> str:
+    """[low, high]."""
+    return NONE if ends is None else f"[{number(ends[0])}, {number(ends[1])}]"
+
+
+def best_first(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of a test by score; then those that are not ranked, then those without a score."""
+    return sorted(
+        rows,
+        key=lambda row: (row["score"] is None, not row.get("ranked", True), -(row["score"] or 0.0)),
+    )
+
+
+def unit_columns(rows: Sequence[Mapping[str, Any]], adaptive: bool) -> list[str]:
+    """The columns that say how many independent units there are, where they are not the plays."""
+    names = []
+    if any(row.get("units") and row["units"] != row["episodes"] - row["missing"] for row in rows):
+        names.append("units")
+    if not adaptive and any(row.get("clusters", 0) != row.get("units", 0) for row in rows):
+        names.append("clusters")
+    return names
+
+
+def heading(column: str, adaptive: bool) -> str:
+    """How a column of units is called."""
+    return {"units": "administrations" if adaptive else "items"}.get(column, column)
+
+
+def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What must be said below a table: failures and what they could have changed, and gaps."""
+    said = [_failures(row) for row in rows if row["failed"]]
+    said += [
+        f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
+        "no fault of its own, so this test is not complete."
+        for row in rows
+        if row.get("missing")
+    ]
+    if any(row["failures"].get("timeout") for row in rows):
+        said.append("Some exercises ended by a time-out: this table may not repeat to the bit.")
+    return said
+
+
+def _failures(row: Mapping[str, Any]) -> str:
+    """How many exercises a mind failed, how, and what that does to its score."""
+    ways = ", ".join(f"{count:,} {status}" for status, count in row["failures"].items())
+    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways}), which count"
+    if row.get("bounds"):
+        finished = "none was finished"
+        if row["finished"] is not None:
+            finished = f"those finished scored {number(row['finished'])}"
+        said += f"; {finished}, and had all failures been the worst or the best, the score would be "
+        said += f"{number(row['bounds'][0])} or {number(row['bounds'][1])}"
+    if not row.get("ranked", True):
+        said += ". More than 5 % failed: not ranked"
+    return f"{said}. First: {row['reason']}"
