@@ -11,7 +11,6 @@ import typer
 from allminds.cli.app import JsonOption, app, print_json
 from allminds.cli.reading import budget_of
 from allminds.errors import Error
-from allminds.inference.words import heading, interval, number, unit_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,7 +249,7 @@ def _show(name: str, found: Comparison) -> None:
         Console().print(table)
 
     say(f"{name}  ·  {found.exercises:,} exercises{tests}", _standings(found, _ends(name)))
-    say(f"Differences on common exercises (p by Holm, {pairs} in all)", _differences(found))
+    say(f"Differences (p corrected by Holm, {pairs} in all)", _differences(found))
     unlike = [one for one in found.differences if one.verdict != "different"]
     for one in unlike[:MOST_SENTENCES]:
         _say(f"{_pair(one)}: {one.words}")
@@ -278,6 +277,8 @@ def _ends(name: str) -> dict[str | None, str]:
 
 
 def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
+    from allminds.inference.words import heading, interval, number, unit_columns
+
     rows = [asdict(one.found) | {"ranked": one.found.ranked} for one in found.standings]
     units = unit_columns(rows, False)
     failed = any(row["failed"] for row in rows)
@@ -297,6 +298,8 @@ def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
 
 
 def _differences(found: Comparison) -> Table:
+    from allminds.inference.words import interval, number
+
     table = _table(["pair"], ["diff.", "95 % interval", "p", "g"])
     table.add_column("verdict", overflow="fold")
     for one, size in zip(found.differences, found.sizes, strict=True):
@@ -313,6 +316,8 @@ def _differences(found: Comparison) -> Table:
 
 
 def _correlations(found: Comparison) -> Table:
+    from allminds.inference.words import interval, number
+
     levels = any(one.level is not None for one in found.correlations)
     table = _table(["complexity", "mind"], ["at"] * levels + ["r", "95 % interval", "n"])
     rows = sorted(
@@ -329,6 +334,8 @@ def _correlations(found: Comparison) -> Table:
 
 
 def _anova(anova: Anova) -> Table:
+    from allminds.inference.words import number
+
     names = ["F", "p", "ε", "p corrected", "partial η²"]
     table = _table(["effect", "degrees"], names)
     for one in anova.effects:
@@ -343,6 +350,8 @@ def _anova(anova: Anova) -> Table:
 
 
 def _reliability(figures: Reliability) -> Table:
+    from allminds.inference.words import interval, number
+
     table = _table(["figure"], ["value"])
     table.add_column("what it is", overflow="fold")
     table.add_row("Rel = e^(−TE)", number(figures.rel), "near 1 for most means; scale-bound")

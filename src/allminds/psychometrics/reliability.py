@@ -82,6 +82,11 @@ class Reliability:
         raise Error(f"there is no budget: {self.why}")
 
 
+def unknown(why: str, exercises: int = 0) -> Reliability:
+    """No figure at all, and the reason."""
+    return Reliability(exercises, None, None, None, None, None, None, None, why)
+
+
 def reliability(values: Values) -> Reliability:
     """The three figures from values[exercise, mind, repeat], NaN where there is none.
 
@@ -92,7 +97,7 @@ def reliability(values: Values) -> Reliability:
     exercises, minds, _ = values.shape
     if exercises < 2:
         why = "not estimable: fewer than two exercises in common"
-        return Reliability(exercises, None, None, None, None, None, None, None, why)
+        return unknown(why, exercises)
     variances = _cell_means(values).var(axis=0, ddof=1)
     errors = tuple(float(v) / exercises for v in variances)
     rel, stderr = reliance(errors), tuple(math.sqrt(te) for te in errors)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from allminds.errors import Error
-from allminds.psychometrics.comparison.differences import Difference
+from allminds.inference import Difference
 
 if TYPE_CHECKING:
     import altair as alt

@@ -51,7 +51,7 @@ class TeamGame(Instrument):
         exercise = self.alone.exercise(seed, i, history)
         world = InTeams(exercise.environment, self.settings.shares)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
-        return replace(exercise, id=place, instrument=self.name, environment=world)
+        return replace(exercise, id=place, tool=self, environment=world)
 
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
         """As in the other instrument."""

@@ -25,7 +25,7 @@ from allminds.psychometrics.comparison.table import (
     rule_of,
     scores_of,
 )
-from allminds.psychometrics.reliability import Reliability, reliability
+from allminds.psychometrics.reliability import Reliability, reliability, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from allminds.contracts import Instrument
 
 MOST_LEVELS = 40  # of a factor
+OWN_EXERCISES = "not estimable: an adaptive test gives every mind exercises of its own"
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ def compare(
     whose values the correlation with complexity is shown and, within tests, the analysis of variance
     is made.
     """
+    if not 0 < margin < np.inf:
+        raise Error(f"the margin must be above 0, not {margin:g}")
     rule = rule_of(frame, tool)
     frame = _asked(frame, minds, baseline)
     scores = scores_of(frame, unit, rule.low)
@@ -116,6 +119,7 @@ def compare(
         _check_factor(frame, by)
     pairs = _pairs(list(plays), tool, minds, baseline)
     found = [_difference(plays, pair, rule, margin, allow_unpaired) for pair in pairs]
+    own = rule.figure is not None
     anova, said = _anova(frame, unit, by)
     measures = [name for name in complexities(scores.exercises) if name != by]
     return Comparison(
@@ -125,9 +129,9 @@ def compare(
         common=int(scores.common(range(len(scores.minds))).sum()),
         standings=_standings(scores, plays, rule, rng, draws),
         differences=tuple(corrected(found)),
-        sizes=tuple(_size(scores, one) for one in found),
-        correlations=tuple(correlations(scores, measures, rng, by, draws)),
-        reliability=reliability(scores.values),
+        sizes=tuple(None if own else _size(scores, one) for one in found),
+        correlations=() if own else tuple(correlations(scores, measures, rng, by, draws)),
+        reliability=unknown(OWN_EXERCISES) if own else reliability(scores.values),
         anova=anova,
         notes=(*notes, *said),
     )
