@@ -281,7 +281,9 @@ class Exercise:
     index: int
     environment: Environment
     item: int | None = None  # a hash of what is shown, where another exercise may show the same
-    cluster: int | None = None  # what makes errors alike, such as shifts of one series; else the item
+    cluster: int | None = (
+        None  # what makes errors alike, such as shifts of one series; else the item
+    )
 
     @property
     def instrument(self) -> str:
@@ -308,8 +310,8 @@ class Failure:
 class Record:
     """What came of one exercise, slot by slot.
 
-    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of that
-    exercise have none.
+    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of
+    that exercise have none.
     """
 
     exercise: str

@@ -8,6 +8,7 @@ that every quicker form must equal bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from allminds.blocks import Block
@@ -250,7 +251,16 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
         record = _one_play(exercise, list(players.values()), number)
         if set(record.status) != {"ok"}:
             break
-    return record
+    return _never_begun(exercise, record) if number else record
+
+
+def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
+    """The record of a mind that failed in a rehearsal: what it gained there does not count."""
+    score = tuple(
+        None if one is None else exercise.tool.failed_score(exercise.environment, slot, [])
+        for slot, one in enumerate(rehearsal.score)
+    )
+    return replace(rehearsal, steps=0, score=score, actions=(), rewards=())
 
 
 def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Record:

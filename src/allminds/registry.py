@@ -182,9 +182,13 @@ def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
     """
     others = [seat.subject.name for seat in who.seats[1:]]
     alike = not others or {who.seats[0].subject.name} == set(others)
-    rest = "" if tool.scored == "all" or alike else "".join(f", {name}" for name in others)
-    ceiling = f"{tool.ceiling_mind}{rest}" if tool.ceiling_mind else None
-    return f"{tool.floor_mind}{rest}", ceiling
+
+    def named(mind: str) -> str:
+        if tool.scored == "all" or alike or set(others) == {mind}:
+            return mind  # as a mind is called that fills all slots
+        return ", ".join([mind, *others])
+
+    return named(tool.floor_mind), named(tool.ceiling_mind) if tool.ceiling_mind else None
 
 
 def with_ends(minds: Sequence[Any], tool: Instrument) -> list[Any]:

@@ -100,7 +100,7 @@ def compare(
     """Compare minds, people and groups on the exercises that they have in common.
 
     The scores are those that evaluate prints. A pair is different if p is below .05, equivalent if
-    the 90 % interval lies within the margin, both corrected for all pairs asked for; else undecided.
+    the 90 % interval lies within the margin, both corrected for all pairs asked; else undecided.
     """
     import numpy as np
 

@@ -20,18 +20,17 @@ from typing import Literal
 import numpy as np
 
 from allminds.inference.intervals import (
-    FEWEST,
     LEVEL,
     Evidence,
     Interval,
-    PairedHits,
     Student,
     Units,
     Values,
-    _tails,
     clustered_error,
     differing,
+    level_tails,
     of_difference,
+    sums,
 )
 
 Verdict = Literal["different", "equivalent", "different, but smaller than δ", "undecided"]
@@ -167,8 +166,9 @@ class Apart:
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).interval(level)
         (low, high), (under, over) = a.interval(level), b.interval(level)
-        down, up = math.hypot(self.one - low, over - self.other), math.hypot(
-            high - self.one, self.other - under
+        down, up = (
+            math.hypot(self.one - low, over - self.other),
+            math.hypot(high - self.one, self.other - under),
         )
         return mean - down, mean + up
 
@@ -177,7 +177,7 @@ class Apart:
         a, b = self.first, self.second
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).tails(value)
-        return _tails(self.interval, self.one - self.other, value)
+        return level_tails(self.interval, self.one - self.other, value)
 
     def _welch(self, a: Student, b: Student) -> Student:
         stderr = math.hypot(a.stderr, b.stderr)
@@ -226,7 +226,7 @@ def _p_of_none(units: Units, evidence: Evidence, differs: int) -> float:
 def _pulls(units: Units) -> Values:
     """What each cluster adds to the mean difference, those that add something."""
     _, cluster = np.unique(units.cluster, return_inverse=True)
-    found = np.bincount(cluster, units.weights * units.score)
+    found = sums(cluster, units.weights * units.score)
     return found[np.abs(found) > 1e-15]
 
 
@@ -256,6 +256,3 @@ def _made(
         names[0], names[1], pairs, units, mean, stderr, interval, interval90, p, same, p, same,
         margin, failed=failed,
     )  # fmt: skip
-
-
-__all__ = ["ALPHA", "FEWEST", "MARGIN", "Difference", "PairedHits", "Verdict", "corrected", "paired"]

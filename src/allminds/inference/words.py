@@ -61,12 +61,15 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _failures(row: Mapping[str, Any]) -> str:
     """How many exercises a mind failed, how, and what that does to its score."""
     ways = ", ".join(f"{count:,} {status}" for status, count in row["failures"].items())
-    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways}), which count"
+    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways})"
+    said += ", which count"
     if row.get("bounds"):
         finished = "none was finished"
         if row["finished"] is not None:
             finished = f"those finished scored {number(row['finished'])}"
-        said += f"; {finished}, and had all failures been the worst or the best, the score would be "
+        said += (
+            f"; {finished}, and had all failures been the worst or the best, the score would be "
+        )
         said += f"{number(row['bounds'][0])} or {number(row['bounds'][1])}"
     if not row.get("ranked", True):
         said += ". More than 5 % failed: not ranked"

@@ -11,10 +11,9 @@ import numpy as np
 from allminds.errors import Error
 from allminds.psychometrics.reliability import Reliability, reliability, reliance
 from allminds.report.data import TestData
-
-Z = 1.959963984540054  # of a 95 % interval
 from allminds.report.sources import Floats
 
+Z = 1.959963984540054  # of a 95 % interval
 WANTED = 0.9  # Eρ²
 TIMES = (1, 2, 4, 10)  # as many exercises
 NEAR = 0.02  # half-width of an interval

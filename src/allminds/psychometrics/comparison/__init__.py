@@ -1,6 +1,7 @@
 """Comparing minds, people and groups on the same exercises.
 
-`table` turns a results table into scores by exercise and mind, `effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
+`table` turns a results table into scores by exercise and mind, `effects` says how big a difference
+is, `anova` and `mixed` ask what scores depend on, `correlation`
 how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
 """
 

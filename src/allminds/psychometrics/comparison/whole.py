@@ -97,9 +97,9 @@ def compare(
 
     Scores and differences are of the figure that `tool` makes of plays. All pairs of `minds` are
     asked for, or each against a `baseline`; without them, all pairs but those of the instrument's
-    floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor, at
-    whose values the correlation with complexity is shown and, within tests, the analysis of variance
-    is made.
+    floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor,
+    at whose values the correlation with complexity is shown and, within tests, the analysis of
+    variance is made.
     """
     if not 0 < margin < np.inf:
         raise Error(f"the margin must be above 0, not {margin:g}")
