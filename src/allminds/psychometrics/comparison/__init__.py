@@ -1,6 +1,7 @@
 """Comparing minds, people and groups on the same exercises.
 
 `table` turns a results table into scores by exercise and mind, `differences` compares pairs,
+`crossed` compares people with programs and with one another (people and items are samples),
 `effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
 how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
 """
@@ -12,6 +13,7 @@ from allminds.psychometrics.comparison.anova import (
     repeated_measures,
 )
 from allminds.psychometrics.comparison.correlation import Correlation, correlations
+from allminds.psychometrics.comparison.crossed import Crossed, Logistic, crossed, logistic
 from allminds.psychometrics.comparison.differences import (
     MARGIN,
     Difference,
@@ -31,8 +33,10 @@ __all__ = [
     "Anova",
     "Comparison",
     "Correlation",
+    "Crossed",
     "Difference",
     "Effect",
+    "Logistic",
     "Mixed",
     "Rank",
     "Scores",
@@ -42,9 +46,11 @@ __all__ = [
     "compare",
     "complexities",
     "correlations",
+    "crossed",
     "differences",
     "greenhouse_geisser",
     "holm",
+    "logistic",
     "mixed_model",
     "paired",
     "paired_dz",
