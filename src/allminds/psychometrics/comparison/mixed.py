@@ -1,7 +1,7 @@
 """A mixed model: does the score depend on the kind of mind, on complexity, on both together?
 
 score ~ kind × K + (1 | person) + (1 | environment), by restricted maximum likelihood with
-Satterthwaite's degrees of freedom (`crossed.LinearMixed`). Persons differ among themselves and so
+Satterthwaite's degrees of freedom (`random_effects`). Persons differ among themselves and so
 do environments, beyond what kind and complexity explain; the model keeps that apart, so that 280
 scores do not count as 280 independent ones. A row without a person (a program) has no person
 effect. K is centred, so that the effect of kind is that at a mean complexity.
@@ -9,13 +9,13 @@ effect. K is centred, so that the effect of kind is that at a mean complexity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from allminds.errors import Error
-from allminds.psychometrics.comparison.crossed import EDGE, Codes, LinearMixed, reach_of
+from allminds.psychometrics.comparison.random_effects import EDGE, Codes, LinearMixed
 from allminds.psychometrics.comparison.table import Values, column
 
 if TYPE_CHECKING:
@@ -137,14 +137,9 @@ def _most(factors: list[Codes], edges: list[bool]) -> float:
 
 
 def _term(fitted: LinearMixed, place: int, name: str, most: float) -> Term:
-    from scipy.special import stdtr
-
     found = fitted.contrast(np.eye(fitted.columns)[place])
-    df = min(found.df, most)
-    reach = reach_of(found.stderr, df, 0.95)
-    p = float(2 * stdtr(df, -abs(found.estimate) / found.stderr))
-    interval = (found.estimate - reach, found.estimate + reach)
-    return Term(name, found.estimate, found.stderr, df, interval, p)
+    found = replace(found, df=min(found.df, most))
+    return Term(name, found.estimate, found.stderr, found.df, found.interval(0.95), found.p)
 
 
 def _at_edge(name: str) -> str:
