@@ -6,9 +6,12 @@ Every function takes a generator and a number of repeats, and returns (wrong, to
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 
 from allminds.psychometrics.curves import DifficultyCurve, curve_intervals
 from allminds.psychometrics.factors import variance_shares
+from allminds.psychometrics.pilot import Spread
+from allminds.psychometrics.reliability import reliability
 
 SHAPES = {
     "guesser": lambda h: np.zeros(len(h)),
@@ -97,8 +100,48 @@ def simulate_shares(rng, repeats, *, truth, of, exercises):
     value = true_share(truth, of, exercises)
     for _ in range(repeats):
         found = variance_shares(crossed_scores(rng, truth, exercises), names)
-        interval = next(
-            one.interval for one in found if one.factors == tuple(names[n] for n in of)
-        )
+        interval = next(one.interval for one in found if one.factors == tuple(names[n] for n in of))
         wrong += _misses(interval, value)
     return wrong, repeats
+
+
+DRAWS = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "even": lambda rng, n: rng.random(n),
+    "hits": lambda rng, n: (rng.random(n) < 0.3).astype(float),
+    "tailed": lambda rng, n: rng.laplace(size=n),
+    "skewed": lambda rng, n: rng.exponential(size=n),
+}
+
+
+def simulate_assurance(rng, repeats, *, kind, pilot, width=0.2, assurance=0.8):
+    """Count the studies whose interval is longer than planned for; at most 1 - assurance may be."""
+    wrong = total = 0
+    scale = DRAWS[kind](np.random.default_rng(0), 10**6).std()
+    for _ in range(repeats):
+        values = DRAWS[kind](rng, pilot)
+        if not np.ptp(values):
+            continue
+        spread = Spread.of_residuals(values - values.mean(), pilot - 1.0)
+        n = spread.exercises_for(width * scale, assurance)
+        final = DRAWS[kind](rng, n)
+        reach = stats.t.ppf(0.975, n - 1) * final.std(ddof=1) / np.sqrt(n)
+        wrong, total = wrong + int(reach > width * scale), total + 1
+    return wrong, total
+
+
+def simulate_generalisability(rng, repeats, *, minds, exercises, kind="normal"):
+    """Count the 95 % intervals of Eρ² that miss it; `minds` has the true scores."""
+    means, wrong, total = np.asarray(minds, float), 0, 0
+    noise = (means * (1 - means)).mean() if kind == "hits" else 0.25
+    truth = means.var() / (means.var() + noise / exercises)
+    for _ in range(repeats):
+        if kind == "hits":
+            values = (rng.random((exercises, len(means))) < means).astype(float)
+        else:
+            own = rng.normal(0, 0.5, (exercises, len(means)))
+            values = means + rng.normal(size=(exercises, 1)) + own
+        found = reliability(values[..., None]).interval
+        if found is not None:
+            wrong, total = wrong + _misses(found, truth), total + 1
+    return wrong, total

@@ -21,7 +21,7 @@ from allminds.psychometrics.comparison.table import (
     scores_of,
     unit_means,
 )
-from allminds.psychometrics.reliability import Reliability, reliability
+from allminds.psychometrics.reliability import Reliability, counted_minds, reliability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ class Standing:
 class Comparison:
     """Minds side by side; `notes` say in sentences what could not be done, and why."""
 
-    minds: tuple[str, ...]  # in the order of the table, and of reliability's figures
+    minds: tuple[str, ...]  # in the order of the table
     unit: str  # what is drawn anew in thought: "exercise", or the column of tests
     exercises: int
     common: int  # exercises that all minds have
@@ -56,6 +56,7 @@ class Comparison:
     differences: tuple[Difference, ...]
     correlations: tuple[Correlation, ...]
     reliability: Reliability
+    reliable: tuple[str, ...]  # the minds that it is about
     anova: Anova | None
     notes: tuple[str, ...]
 
@@ -66,7 +67,7 @@ class Comparison:
             row["verdict"] = one.verdict
         for name in ("total_error", "stderr"):
             values = made["reliability"][name]
-            made["reliability"][name] = values and dict(zip(self.minds, values, strict=True))
+            made["reliability"][name] = values and dict(zip(self.reliable, values, strict=True))
         return made
 
 
@@ -98,6 +99,7 @@ def compare(
     pairs = differences(scores, margin, allow_unpaired)
     anova, said = _anova(frame, unit, by)
     measures = [name for name in complexities(scores.exercises) if name != by]
+    kept, left = _counted(frame, scores)
     return Comparison(
         minds=scores.minds,
         unit=unit or "exercise",
@@ -106,10 +108,25 @@ def compare(
         standings=_standings(scores, rng, draws),
         differences=tuple(pairs),
         correlations=tuple(correlations(scores, measures, rng, by, draws)),
-        reliability=reliability(scores.values),
+        reliability=reliability(scores.values[:, kept], scores.unit),
+        reliable=tuple(scores.minds[n] for n in kept),
         anova=anova,
-        notes=(*notes, *said),
+        notes=(*notes, *said, *([left] if left else [])),
     )
+
+
+def _counted(frame: pd.DataFrame, scores: Scores) -> tuple[list[int], str]:
+    """The minds that reliability is about, by the traits and the instrument in the table."""
+    from allminds import registry
+
+    traits: dict[str, str] = {}
+    if "traits" in frame:
+        rows = frame.assign(mind=frame["mind"].astype(str)).drop_duplicates("mind")
+        traits = dict(zip(rows["mind"], rows["traits"].fillna("").astype(str), strict=True))
+    names = frame["instrument"].astype(str).unique() if "instrument" in frame else ()
+    known = [registry.instruments().get(name) for name in names]
+    ends = {end for cls in known if cls for end in (cls.floor_mind, cls.ceiling_mind)}
+    return counted_minds(scores.minds, traits, ends - {None})
 
 
 def _standings(scores: Scores, rng: np.random.Generator, draws: int) -> tuple[Standing, ...]:
