@@ -339,7 +339,7 @@ def test_a_fixed_form_says_that_it_ends():
      {"assurance": 0.4}, {"assurance": 1.0}],
 )  # fmt: skip
 def test_wishes_that_cannot_be_are_refused(wrong):
-    with pytest.raises(Error, match="a wanted|an assurance"):
+    with pytest.raises(Error, match=r"a wanted|an assurance"):
         Wanted(**wrong)
 
 

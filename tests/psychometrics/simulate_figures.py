@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from allminds.psychometrics.comparison.correlation import correlate
+from allminds.psychometrics.comparison.ranks import rank_intervals
 from allminds.psychometrics.curves import DifficultyCurve, curve_intervals
 from allminds.psychometrics.factors import variance_shares
 from allminds.psychometrics.pilot import Spread
@@ -145,3 +147,52 @@ def simulate_generalisability(rng, repeats, *, minds, exercises, kind="normal"):
         if found is not None:
             wrong, total = wrong + _misses(found, truth), total + 1
     return wrong, total
+
+
+def correlated(rng, n, kind):
+    """x, y, cluster and the true r."""
+    if kind == "normal":
+        x = rng.normal(size=n)
+        return x, 0.6 * x + 0.8 * rng.normal(size=n), None, 0.6
+    if kind == "none":
+        return rng.integers(1, 6, n).astype(float), rng.random(n), None, 0.0
+    if kind == "hits":  # of a complexity of five values
+        x = rng.integers(1, 6, n).astype(float)
+        p = np.array([0.95, 0.8, 0.5, 0.2, 0.05])
+        cov = (p * np.arange(1, 6)).mean() - p.mean() * 3
+        y = (rng.random(n) < p[x.astype(int) - 1]).astype(float)
+        return x, y, None, cov / np.sqrt(2 * p.mean() * (1 - p.mean()))
+    tests = np.repeat(np.arange(n // 5), 5)  # five exercises a test, x and y shifted by it
+    shift = rng.normal(size=(n // 5, 2))
+    x = shift[tests, 0] + rng.normal(size=len(tests))
+    y = 0.8 * shift[tests, 0] + 0.6 * shift[tests, 1] + rng.normal(size=len(tests))
+    return x, y, tests, 0.4
+
+
+def simulate_correlation(rng, repeats, *, kind, exercises):
+    """Count the 95 % intervals of r that miss it, of those that are given."""
+    wrong = total = 0
+    for _ in range(repeats):
+        x, y, cluster, truth = correlated(rng, exercises, kind)
+        interval = correlate(x, y, cluster)[2]
+        if interval is not None:
+            wrong, total = wrong + _misses(interval, truth), total + 1
+    return wrong, total
+
+
+def simulate_ranks(rng, repeats, *, scores, units, kind="normal", draws=300):
+    """Count the studies in which some mind's interval lacks a place that is truly its own.
+
+    Minds that are equal share all places of their tie; one of them at least must be inside.
+    """
+    means, wrong = np.asarray(scores, float), 0
+    first = 1 + (means[None] > means[:, None]).sum(axis=1)
+    last = (means[None] >= means[:, None]).sum(axis=1)
+    for _ in range(repeats):
+        if kind == "hits":
+            values = (rng.random((units, len(means))) < means).astype(float)
+        else:
+            values = means + rng.normal(size=(units, 1)) + rng.normal(size=(units, len(means)))
+        low, high = rank_intervals(values, rng, draws)
+        wrong += bool(((low > first) | (high < last)).any())
+    return wrong, repeats

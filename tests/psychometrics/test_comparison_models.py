@@ -253,7 +253,7 @@ def test_correlations_agree_with_scipy_whatever_the_scale():
     K = rng.normal(size=50)
     y = np.column_stack([rng.normal(size=50) - K, rng.normal(size=50) + 2 * K])
     for offset, scale in ((0, 1), (1e6, 1), (-3, 1e-6)):
-        found = correlations(scores_of(scored(y, offset + scale * K)), ["K"], RNG(1), draws=20)
+        found = correlations(scores_of(scored(y, offset + scale * K)), ["K"])
         expected = [stats.pearsonr(K, y[:, m])[0] for m in range(2)]
         assert [one.r for one in found] == pytest.approx(expected, abs=1e-6)
 
@@ -261,17 +261,17 @@ def test_correlations_agree_with_scipy_whatever_the_scale():
 def test_no_correlation_where_nothing_varies_or_too_little_is_known():
     K = np.arange(12.0)
     y = np.column_stack([np.full(12, 0.3), np.eye(12)[3]])
-    flat, single = correlations(scores_of(scored(y, K)), ["K"], RNG(1), draws=200)
+    flat, single = correlations(scores_of(scored(y, K)), ["K"])
     assert flat.r is flat.interval is None
     assert single.r is not None
-    assert single.interval is None  # a third of the resamples has no hit at all
+    assert single.interval is None  # without that one hit there is nothing to correlate
 
 
 def test_failed_plays_are_no_part_of_a_correlation():
     rng = RNG(11)
     K, y = rng.normal(size=30), rng.normal(size=(30, 2))
     y[:5, 0] = np.nan
-    first, second = correlations(scores_of(scored(y, K)), ["K"], RNG(1), draws=20)
+    first, second = correlations(scores_of(scored(y, K)), ["K"])
     assert (first.exercises, second.exercises) == (25, 30)
     assert first.r == pytest.approx(stats.pearsonr(K[5:], y[5:, 0])[0])
 
@@ -288,7 +288,7 @@ def test_correlation_intervals_cover_where_exercises_come_in_tests():
         truth = 0.8 / 2  # cov .8, both variances 2
         frame = scored(y, K, tests)
         for unit in ("test", None):
-            [one] = correlations(scores_of(frame, unit), ["K"], RNG(1), draws=200)
+            [one] = correlations(scores_of(frame, unit), ["K"])
             covered = one.interval[0] <= truth <= one.interval[1]
             if unit:
                 hits += covered
@@ -322,9 +322,6 @@ def test_the_same_seed_gives_the_same_intervals():
     y = RNG(15).normal(size=(30, 4))
     scores = scores_of(scored(y, np.arange(30)))
     assert ranks(scores, RNG(5)) == ranks(scores, RNG(5))
-    one, other = (correlations(scores, ["K"], RNG(seed)) for seed in (1, 2))
-    assert one != other
-    assert one == correlations(scores, ["K"], RNG(1))
 
 
 def test_no_ranks_without_exercises_that_all_have():
@@ -358,6 +355,6 @@ def test_repeats_are_resampled_within_their_exercise():
     scores = scores_of(pd.DataFrame(rows).assign(K=lambda f: f["exercise"]))
     assert scores.values.shape == (20, 2, 4)
     assert [one.interval for one in ranks(scores, RNG(1))] == [(1, 2), (1, 2)]
-    [first, _] = correlations(scores, ["K"], RNG(1), draws=300)
+    [first, _] = correlations(scores, ["K"])
     assert first.r == pytest.approx(stats.pearsonr(np.arange(20), scores.means[:, 0])[0])
     assert first.interval[0] < first.r < first.interval[1]

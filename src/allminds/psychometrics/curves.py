@@ -26,7 +26,7 @@ from allminds.errors import Error
 
 Values = NDArray[np.float64]
 CUT_OFF = 0.05  # ψ at the highest difficulty above which the curve is cut off
-ABOVE_FLOOR = 1.645  # z beyond which a run of levels is above the floor
+ABOVE_FLOOR = 1.85  # z beyond which a run of levels is above the floor
 PERHAPS_ABOVE = 0.0  # the same for the upper end of the spread: a thin tail may be there
 LEAST_ITEMS = 20  # a difficulty, from which on the spread has an interval that covers
 _ROUNDING = 1e-9
@@ -104,9 +104,9 @@ def difficulty_curve(
 
     The means of levels are pooled where they rise (isotonic regression, weighted by exercises), cut
     to [0, 1], and 0 from the first level on where no run of levels is above the floor (one-sided
-    z > 1.645): cutting the noise of each level to [0, 1] by itself would leave a tail that is
-    not there. For answers that are right or wrong the floor is the chance c of guessing, the ceiling
-    1. h_0 is `start`, the lowest difficulty measured if none is given. A NaN is left out.
+    z > 1.85): cutting the noise of each level to [0, 1] by itself would leave a tail that is
+    not there. For answers that are right or wrong the floor is the chance c of guessing, the
+    ceiling 1. h_0 is `start`, the lowest difficulty measured if none is given. A NaN is left out.
     """
     return _study(difficulties, scores, floor, ceiling, start).curve()
 
@@ -137,8 +137,9 @@ class _Study:
         first = np.cumsum(self.counts) - self.counts
         means = np.add.reduceat(scores - self.floor, first, axis=1) / self.counts
         squares = np.add.reduceat((scores - self.floor) ** 2, first, axis=1)
+        within = np.maximum(squares - self.counts * means**2, 0.0)
         known = self.floor * (1 - self.floor) if self.hits else None
-        fitted = falling(means, self.counts.astype(float), squares, known, above)
+        fitted = falling(means, self.counts.astype(float), within, known, above)
         scaled: Values = np.clip(fitted / (self.ceiling - self.floor), 0.0, 1.0)
         return scaled
 
@@ -147,7 +148,8 @@ class _Study:
         base = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         size = np.repeat(self.counts, self.counts)
         chosen = base + (rng.random((draws, len(self.score))) * size).astype(np.intp)
-        return self.score[chosen]
+        drawn: Values = self.score[chosen]
+        return drawn
 
 
 def _study(
@@ -164,18 +166,20 @@ def _study(
 
 
 def falling(
-    means: Values, counts: Values, squares: Values, known: float | None, above: float = ABOVE_FLOOR
+    means: Values, counts: Values, within: Values, known: float | None, above: float = ABOVE_FLOOR
 ) -> Values:
     """[draw, level]: the falling curve nearest to means[draw, level], 0 where nothing is left.
 
-    Means are above the floor, `squares` the sums of squares about it, `known` the variance of one
-    exercise at the floor if that is known; nothing is left where no run has z > `above`. Isotonic regression by its minimax formula: at i the
-    least over a <= i of the greatest over b >= i of the mean from a to b.
+    Means are above the floor, `within` the sums of squares about them, `known` the variance of one
+    exercise at the floor if that is known; nothing is left where no run has z > `above`. Isotonic
+    regression by its minimax formula: at i the least over a <= i of the greatest over b >= i of the
+    mean from a to b.
     """
     levels = means.shape[1]
     total = np.concatenate([[0.0], np.cumsum(counts)])
     summed = np.cumsum(np.pad(means * counts, ((0, 0), (1, 0))), axis=1)
-    left = np.cumsum(squares[:, ::-1], axis=1)[:, ::-1] / (total[-1] - total[:-1])
+    freedom = np.maximum(np.cumsum((counts - 1)[::-1])[::-1], 1.0)
+    left = np.cumsum(within[:, ::-1], axis=1)[:, ::-1] / freedom
     fitted = np.full(means.shape, np.inf)
     nothing = np.zeros(means.shape, bool)
     for a in range(levels):

@@ -1,8 +1,8 @@
 """What a score depends on: main effects and two-way interactions as shares of variance.
 
 For a fully crossed design. The mean score of every cell is split into the contributions of each
-factor and each pair of factors (they are orthogonal, the design being balanced). What chance adds to
-each is taken off it (as in ω²): an effect of d contrasts, each of which varies from exercise to
+factor and each pair of factors (they are orthogonal, the design being balanced). What chance adds
+to each is taken off it (as in ω²): an effect of d contrasts, each of which varies from exercise to
 exercise, is Σ mean² - Σ variance/n over its contrasts. What is left, interactions of three and more
 and all chance, makes up the whole. Exercises of the same number share their random words in all
 cells, so the contrasts are taken within exercises.
@@ -51,7 +51,7 @@ def variance_shares(scores: Scores, names: Sequence[str]) -> list[Effect]:
 
     Only exercises that have a score in every cell count (NaN is none); with fewer than two of them
     chance is not known, and there are no shares: []. Where all cells are alike there is nothing to
-    share out, and every share is 0. The interval of an effect is that of the noncentral F, the effect
+    share out, and every share is 0. The interval of an effect is by the noncentral F, the effect
     against its own variation over exercises, degrees of freedom by Greenhouse and Geisser; so it
     begins at 0 unless p < .025. What all other effects may be is added in quadrature (after Donner
     and Zou 2012) on the scale of log odds.

@@ -59,10 +59,10 @@ class Spread:
     def half_width(self, exercises: int, assurance: float | None = None) -> float:
         """Half the length of the 95 % interval that so many exercises would give, by t.
 
-        Without `assurance` as if σ² were the pilot's, and the sample's too. With it, the length that
-        is not exceeded with this chance: the variance of the sample to come over that of the pilot
-        has an F distribution. (Of its degrees of freedom half are trusted: with all of them, wishes
-        came true in .65 to .78 of studies with long tails, where .8 was asked for.)
+        Without `assurance` as if σ² were the pilot's, and the sample's too. With it, the length
+        that is not exceeded with this chance: the variance of the sample to come over that of the
+        pilot has an F distribution. (Of its degrees of freedom half are trusted: with all of them,
+        wishes came true in .65 to .78 of studies with long tails, where .8 was asked for.)
         """
         from scipy.special import fdtri, stdtrit
 
@@ -81,7 +81,7 @@ class Spread:
     def _alike_at_most(self, assurance: float) -> float:
         """The variance if answers were all the same only by a luck of 1 - assurance."""
         other = 1 - (1 - assurance) ** (1 / self.exercises)
-        return max(self.variance, min(other * (1 - other), self.most))
+        return float(max(self.variance, min(other * (1 - other), self.most)))
 
     def exercises_for(self, half_width: float, assurance: float | None = None) -> int:
         """The least number of exercises, in whole units, whose interval is no longer."""
@@ -214,8 +214,8 @@ def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
     residuals, freedom, groups = _within(values, strata)
     if not freedom:
         return (
-            f"its {len(values)} exercises are each of another complexity, so that the pilot may lack "
-            f"the hardest; give it more than {len(values)}"
+            f"its {len(values)} exercises are each of another complexity, so that the pilot may "
+            f"lack the hardest; give it more than {len(values)}"
         )
     if freedom < LEAST_FREEDOM and groups > 1:  # too few in each stratum: as if there were none
         residuals, freedom, groups = _within(values, np.zeros(len(values), np.intp))

@@ -238,8 +238,8 @@ def _rel(pilot: Pilot, wanted: float, assurance: float) -> Answer:
     known = min(one.freedom for one in spreads)  # minds had the same exercises, and go together
     worse = known / float(chdtri(known, assurance)) if known > 0 else 1.0
     sure = [one * worse for one in middle] if known > 0 else list(highs)
-    counts = [
+    exercises, even, low, high = (
         pilot.whole(exercises_for_rel(wanted, sum(these) / len(these)) / given / pilot.unit)
         for these in (sure, middle, lows, highs)
-    ]
-    return Answer("rel", "all minds", wanted, reliance(errors), *counts)
+    )
+    return Answer("rel", "all minds", wanted, reliance(errors), exercises, even, low, high)

@@ -98,7 +98,9 @@ def counted_minds(
         for name in minds
     ]
     left = [name for name, gone in zip(minds, out, strict=True) if gone]
-    said = f"Reliability leaves out {', '.join(left)}: floor, ceiling or clairvoyant." if left else ""
+    said = (
+        f"Reliability leaves out {', '.join(left)}: floor, ceiling or clairvoyant." if left else ""
+    )
     return [n for n, gone in enumerate(out) if not gone], said
 
 

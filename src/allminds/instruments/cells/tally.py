@@ -103,7 +103,8 @@ class StaircaseLevel(Administrations):
     ξ is a walk: neighbours are alike, for a model-based mind over some twenty exercises. Batches
     are told apart by their length, not by the autocorrelation in the path, which a short path
     cannot know (simulated: with the 50 exercises of the usual second half, ten batches gave errors
-    that were 21 to 58 % too small). Five batches of 100 or more hold, with t on 4 degrees of freedom.
+    that were 20 to 58 % too small). Five batches of 100 or more hold, by t on 4 degrees of
+    freedom.
     """
 
     def figure(self, xi: Values, reward: Values) -> float:  # noqa: ARG002

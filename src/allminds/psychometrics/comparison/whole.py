@@ -107,7 +107,7 @@ def compare(
         common=int(scores.common(range(len(scores.minds))).sum()),
         standings=_standings(scores, rng, draws),
         differences=tuple(pairs),
-        correlations=tuple(correlations(scores, measures, rng, by, draws)),
+        correlations=tuple(correlations(scores, measures, by)),
         reliability=reliability(scores.values[:, kept], scores.unit),
         reliable=tuple(scores.minds[n] for n in kept),
         anova=anova,
