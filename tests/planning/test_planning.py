@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from simulate_figures import simulate_assurance
 
 import allminds as am
 from allminds import registry
@@ -370,3 +371,32 @@ def test_every_instrument_can_be_planned_for(instrument):
         assert (one.exercises is None) == bool(one.why)
         if one.exercises is not None and one.low is not None:
             assert one.low <= one.even <= one.exercises
+
+
+# ---------------------------------------------------------------- assurance
+
+
+@pytest.mark.parametrize("kind", ["normal", "even", "hits", "tailed"])
+@pytest.mark.parametrize("pilot", [10, 30, 100])
+def test_a_wanted_length_is_met_as_often_as_assured(kind, pilot):
+    """In .8 of 300 studies or more, give or take 4 standard errors; skewed ones a little less."""
+    wrong, total = simulate_assurance(np.random.default_rng(7), 300, kind=kind, pilot=pilot)
+    assert wrong / total < 0.2 + 4 * math.sqrt(0.2 * 0.8 / total)
+
+
+def test_more_assurance_takes_more_exercises():
+    spread = Spread(0.25, 20, 21)
+    numbers = [spread.exercises_for(0.05, assurance) for assurance in (0.5, 0.8, 0.95)]
+    assert numbers == sorted(set(numbers))
+    assert spread.exercises_for(0.05) < numbers[1]
+
+
+def test_a_pilot_that_sees_every_complexity_once_is_too_small():
+    """Λ* has 22 values of K: a pilot of 15 has the lowest 15, and none twice."""
+    _, pilot = pilot_of("lambda-star", ["local-search"], 15)
+    (answer,) = plan(pilot, Wanted(interval=0.05))
+    assert answer.exercises is None
+    assert "may lack the hardest" in answer.why
+    _, pilot = pilot_of("lambda-star", ["local-search"], 30)
+    (answer,) = plan(pilot, Wanted(interval=0.5))
+    assert answer.exercises >= 44  # two for every K

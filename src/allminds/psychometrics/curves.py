@@ -44,7 +44,7 @@ class DifficultyCurve:
     @property
     def cut_off(self) -> bool:
         """Whether the curve is still above .05 where the measuring ends."""
-        return bool(self.psi[-1] > CUT_OFF)
+        return bool(self.psi[-1] > CUT_OFF + _ROUNDING)
 
     @property
     def capability(self) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
+from allminds.estimate import t_interval
+from allminds.instruments.cells.tally import StaircaseLevel
 from allminds.psychometrics.comparison.correlation import correlate
 from allminds.psychometrics.comparison.ranks import rank_intervals
 from allminds.psychometrics.curves import DifficultyCurve, curve_intervals
@@ -196,3 +198,23 @@ def simulate_ranks(rng, repeats, *, scores, units, kind="normal", draws=300):
         low, high = rank_intervals(values, rng, draws)
         wrong += bool(((low > first) | (high < last)).any())
     return wrong, repeats
+
+
+def simulate_staircase(rng, repeats, *, exercises, memory):
+    """Count the 95 % intervals of the level that miss it, within one administration.
+
+    ξ walks around 10 with an integrated autocorrelation time of `memory` exercises; 5 is that of
+    Q-learning and SARSA, 20 that of the model-based mind.
+    """
+    from scipy.signal import lfilter
+
+    keep = (memory - 1) / (memory + 1)
+    tally, wrong, total = StaircaseLevel(exercises), 0, 0
+    for _ in range(repeats):
+        steps = rng.normal(size=exercises + 200) * np.sqrt(1 - keep**2)
+        xi = 10 + lfilter([1.0], [1.0, -keep], steps)[200:]
+        error = tally.error(xi, xi)
+        if error is not None:
+            interval = t_interval(tally.figure(xi, xi), *error)
+            wrong, total = wrong + _misses(interval, 10.0), total + 1
+    return wrong, total
