@@ -179,7 +179,7 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
     table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
     for name in ("figure", "of"):
         table.add_column(name, overflow="fold")
-    for name in ("wanted", "pilot has", "exercises", "even chance", "95 % interval"):
+    for name in ("wanted", "pilot", "exercises", "even", "95 % of it"):
         table.add_column(name, justify="right", no_wrap=True)
     shown, more = _hardest(answers)
     for one in shown:
@@ -194,8 +194,8 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
     said = []
     if any(one.exercises is not None for one in answers):
         said = [
-            f"The exercises will do with a chance of {assurance:g}; those of an even chance, taken "
-            "from the pilot's variance as it is, in half of all studies."
+            f"The exercises will do with a chance of {assurance:g} or more; those under 'even', from "
+            "the pilot's variance as it is, in about half of all studies."
         ]
     for line in [*said, *more, *_reasons(answers), *pilot.notes]:
         console.print(line, style="yellow", markup=False, highlight=False)
