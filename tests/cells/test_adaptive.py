@@ -267,8 +267,13 @@ def staircase(who, administrations=3):
 
 @pytest.mark.slow
 def test_the_staircase_ranks_minds_with_intervals_apart():
+    """Random and expert stay at the ends of the scale and have no interval; their levels do."""
+    ends = {}
+    for who in MINDS:
+        found = staircase(who)[0]
+        ends[who] = found.ci95 or (found.score, found.score)
     for worse, better in itertools.pairwise(MINDS):
-        assert staircase(worse)[0].ci95[1] < staircase(better)[0].ci95[0], (worse, better)
+        assert ends[worse][1] < ends[better][0], (worse, better)
 
 
 @pytest.mark.slow

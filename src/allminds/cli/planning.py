@@ -194,8 +194,8 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
     said = []
     if any(one.exercises is not None for one in answers):
         said = [
-            f"The exercises will do with a chance of {assurance:g} or more; those under 'even', from "
-            "the pilot's variance as it is, in about half of all studies."
+            f"The exercises will do with a chance of {assurance:g} or more; those under 'even', "
+            "from the pilot's variance as it is, in about half of all studies."
         ]
     for line in [*said, *more, *_reasons(answers), *pilot.notes]:
         console.print(line, style="yellow", markup=False, highlight=False)

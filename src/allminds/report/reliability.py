@@ -35,8 +35,9 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
 def row_of(data: TestData) -> dict[str, Any]:
     """The three figures of one test, and the precision bought; None is what has no estimate."""
     kept, left = counted(data)
-    results = [data.summary["results"][n] for n in kept]
-    errors = [row["stderr"] for row in results if row["stderr"] is not None]
+    results = data.summary["results"]
+    errors = [results[n]["stderr"] for n in kept if results[n]["stderr"] is not None]
+    widest = max((row["stderr"] for row in results if row["stderr"] is not None), default=None)
     found = figures(data)
     components = found.components if found else None
     exercises = data.test.episodes
@@ -54,9 +55,9 @@ def row_of(data: TestData) -> dict[str, Any]:
         "dependability": components and components.dependability(exercises),
         "why": found.why if found else _why(data),
         "budget": _budget(found),
-        "no_more": _no_more(data, bool(errors)),
-        "bought": _bought(data, max(errors)) if errors else None,
-        "for_near": _for_near(data, max(errors)) if errors else None,
+        "no_more": _no_more(data, widest is not None),
+        "bought": None if widest is None else _bought(data, widest),
+        "for_near": None if widest is None else _for_near(data, widest),
     }
 
 
