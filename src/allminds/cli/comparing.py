@@ -256,7 +256,7 @@ def _show(name: str, found: Comparison) -> None:
     print()
     if any(one.r is not None for one in found.correlations):
         title = "Correlation of score with complexity"
-        say(f"{title} (intervals by resampling {found.unit}s)", _correlations(found))
+        say(f"{title} (intervals over {found.unit}s)", _correlations(found))
     if found.anova:
         subjects = f"{found.anova.subjects} {found.anova.subject}s"
         say(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))

@@ -28,6 +28,7 @@ from allminds.inference.intervals import (
     Units,
     Values,
     clustered_error,
+    mostly_alike,
     of_mean,
     t_interval,
 )
@@ -194,14 +195,22 @@ def _levels(
         return None, (0, 0), None, None
     figures = plays.figures(rule)
     mean, n = float(figures.mean()), len(figures)
-    evidence: Evidence | None = None
-    if n > 1 and np.ptp(figures) > 0:
-        evidence = Student(mean, float(figures.std(ddof=1)) / n**0.5, n - 1)
-    elif rule.error is not None and n == 1:
-        within = rule.error(plays.stratum, np.nan_to_num(plays.score))
-        evidence = None if within is None else Student(mean, *within)
+    error = over_figures(figures)
+    if rule.error is not None and n == 1:
+        error = rule.error(plays.stratum, np.nan_to_num(plays.score))
+    evidence = None if error is None else Student(mean, *error)
     stderr = evidence.stderr if isinstance(evidence, Student) else None
     return mean, (n, n), evidence, stderr
+
+
+def over_figures(figures: Values) -> tuple[float, float] | None:
+    """Standard error of the mean of independent figures, and its degrees of freedom.
+
+    None if more than half of them are one value, as at either end of the scale.
+    """
+    if len(figures) < 2 or mostly_alike(figures):
+        return None
+    return float(figures.std(ddof=1)) / len(figures) ** 0.5, len(figures) - 1.0
 
 
 def _learning(plays: Plays) -> float | None:

@@ -394,6 +394,12 @@ def _collapsed(units: Units) -> Numbers:
 # ---------------------------------------------------------------- formulas
 
 
+def mostly_alike(values: Values) -> bool:
+    """True if more than half of the values are the same, so that a spread says nothing."""
+    _, counts = np.unique(values, return_counts=True)
+    return bool(2 * counts.max() > len(values))
+
+
 def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL) -> Interval:
     """mean ± t · standard error."""
     from scipy.special import stdtrit

@@ -28,6 +28,7 @@ from allminds.inference.intervals import (
     Values,
     clustered_error,
     differing,
+    mostly_alike,
     level_tails,
     of_difference,
     sums,
@@ -123,7 +124,7 @@ def of_levels(
     """The difference of levels, each the mean of many plays: Student's t from two on."""
     n, mean = len(units.score), units.mean
     spread = float(units.score.std(ddof=1)) / n**0.5
-    evidence = Student(mean, spread, n - 1) if spread > 0 else None
+    evidence = None if mostly_alike(units.score) else Student(mean, spread, n - 1)
     p = None if evidence is None else min(1.0, 2 * min(evidence.tails(0.0)))
     made = _made(names, True, (n,), mean, spread, evidence, p, margin, failed)
     return replace(made, differs=bool(units.score.any()), note="administrations")

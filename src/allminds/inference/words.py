@@ -53,6 +53,12 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row.get("missing")
     ]
+    said += [
+        f"{row['mind']} has no interval: one administration cannot tell its own error, nor can "
+        "several that mostly give one figure. Give more, or longer ones."
+        for row in rows
+        if row["score"] is not None and row["ci95"] is None
+    ]
     if any(row["failures"].get("timeout") for row in rows):
         said.append("Some exercises ended by a time-out: this table may not repeat to the bit.")
     return said
