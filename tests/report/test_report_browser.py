@@ -10,7 +10,6 @@ import os
 import shutil
 
 import pytest
-
 from test_designs import CROSSED
 
 from allminds.administration.plan import Plan, Test, read_plan

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from allminds.contracts import Instrument
 
 BAR = 120  # units of a bar from floor to ceiling
+REPEATS = "A time-out depends on the machine: this table may not repeat to the bit."
 
 
 def show_test(test: dict[str, Any]) -> None:
@@ -49,6 +50,7 @@ def html_of(test: dict[str, Any]) -> str:
         ceiling=tool.ceiling,
         caution=tool.caution,
         failed=any(row["failed"] for row in rows),
+        repeats=REPEATS if timed_out(test) else "",
         width=BAR,
     )
     return text
@@ -72,6 +74,8 @@ def _print_test(test: dict[str, Any], console: Console) -> None:
         if row["failed"]:
             console.print(f"{row['mind']} failed: {_ways(row)}. First: {row['reason']}",
                           style="yellow", markup=False)  # fmt: skip
+    if timed_out(test):
+        console.print(REPEATS, style="yellow", markup=False)
 
 
 def _table(test: dict[str, Any], rows: list[dict[str, Any]], ends: dict[str | None, str]) -> Table:
@@ -111,6 +115,11 @@ def _tool(test: dict[str, Any]) -> Instrument:
 
 def _ends(tool: Instrument) -> dict[str | None, str]:
     return {tool.floor_mind: "floor", tool.ceiling_mind: "ceiling"}
+
+
+def timed_out(test: dict[str, Any]) -> bool:
+    """Tell whether a time-out is in the scores of a test."""
+    return any("timeout" in row["failures"] for row in test["results"] if row["failed"])
 
 
 def _settings(test: dict[str, Any]) -> str:
