@@ -265,6 +265,7 @@ def _end(tests: Sequence[dict[str, Any]]) -> None:
     from allminds.administration.summary import total_failures
 
     sentences = total_failures(tests)
+    sys.stdout.flush()  # the table comes first, whoever reads both
     for sentence in sentences:
         print(f"allminds: {sentence}", file=sys.stderr)
     if sentences:
