@@ -77,7 +77,7 @@ def test_a_wrong_line_up_is_one_line_and_exit_code_2():
     done = allminds("evaluate", "public-goods", "-m", "give,keep", "--episodes", "2")
     assert done.returncode == 2
     assert done.stderr.strip() == (
-        "allminds: a line-up of 2 is too short for an environment of 4 slots"
+        "allminds: a line-up of 2 is too short for an environment of 4 slots: give, keep"
     )
 
 
