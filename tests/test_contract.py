@@ -176,13 +176,15 @@ def test_players_move_in_turn_and_totals_are_scored():
     assert episode.record.score == (1.0, -1.0)  # seven is won by who begins
 
 
-def test_a_line_up_puts_minds_in_slots_and_cuts_what_is_too_long():
+def test_a_line_up_puts_minds_in_slots_and_refuses_what_does_not_fit():
     tool = NimTest()
     first, other = (registry.subject(who, tool) for who in (strategist, lambda heap: 1))
-    record = play(tool.exercise(1, 0), LineUp.of([other, first, first], 2))
+    record = play(tool.exercise(1, 0), LineUp.of([other, first], 2))
     assert record.score == (-1.0, 1.0)
     with pytest.raises(Error, match="too short"):
         LineUp.of([first], 2)
+    with pytest.raises(Error, match="a line-up of 3 is too long for an environment of 2 slots"):
+        LineUp.of([other, first, first], 2)
 
 
 def test_learn_is_told_every_step_to_every_slot():

@@ -107,6 +107,17 @@ class Scores:
         return normalised(score.tally.plays(), low, top, score.tally.rule)
 
 
+def total_failures(tests: Sequence[dict[str, Any]]) -> list[str]:
+    """A sentence for every mind that failed all exercises of a test."""
+    return [
+        f"{row['mind']} failed all {row['episodes']:,} exercises of {test['instrument']}; "
+        "--strict stops at the first and shows where"
+        for test in tests
+        for row in test["results"]
+        if 0 < row["episodes"] <= row["failed"]
+    ]
+
+
 def summarise(folder: RunFolder) -> dict[str, Any]:
     """The scores of a whole run, read back part by part, so that memory stays flat."""
     spent = folder.seconds()

@@ -60,7 +60,7 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if row["score"] is not None and row["ci95"] is None
     ]
     if any(row["failures"].get("timeout") for row in rows):
-        said.append("Some exercises ended by a time-out: this table may not repeat to the bit.")
+        said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
 
 
