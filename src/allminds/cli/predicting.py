@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,42 +52,47 @@ def predict(
 
 
 @app.command(
-    epilog="Example: allminds vote 0.55 0.55 0.63  |  allminds vote 0.4 0.5 --rule plurality"
+    epilog="Example: allminds vote 0.55 0.55 0.63  |  allminds vote 0.4 0.5 --rule plurality  |  "
+    "allminds vote 0.7 0.7 0.7 0.7 0.7 --correlation 0.5"
 )
 def vote(
     members: Annotated[list[float], typer.Argument(help="The accuracy of every member.")],
     rule: Annotated[str, typer.Option(help="majority or plurality")] = "majority",
     options: OptionsOption = 3,
     ties: Annotated[str, typer.Option(help="Of an even majority: coin or fail.")] = "coin",
+    correlation: Annotated[
+        float,
+        typer.Option(help="Latent correlation ρ of the members' errors, 0 (independent) to 1."),
+    ] = 0.0,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Weights of the votes, with commas between; a vote of two options."),
+    ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a group is that votes, if its members err independently.
+    """How accurate a group is that votes, if its members err independently or with a common factor.
 
-    The plot shows it as members join, beside the best of them.
+    With `--correlation ρ`, what makes a question hard is partly common to all members: a latent
+    normal factor gives every two of them the correlation ρ. The sharp bounds hold for members of
+    these accuracies with any dependence between them. The plot shows the accuracy as members
+    join, beside the best of them.
     """
-    from allminds import voting
-
-    if rule not in ("majority", "plurality"):
-        raise Error(f"there is no rule '{rule}'; choose majority or plurality")
-
-    def accuracy(of: list[float]) -> float:
-        if rule == "plurality":
-            return voting.plurality_accuracy(of, options)
-        return voting.majority_accuracy(of, ties)  # type: ignore[arg-type]
-
-    found = accuracy(members)
+    given = None if weights is None else numbers(weights, "--weights")
+    group = _Vote(rule, options, ties, correlation, given)
+    found = group.accuracy(members)
+    low, high, sharp = group.bounds(members)
     joined = [members[:n] for n in range(1, len(members) + 1)] if plot else []
-    lines = [("the vote", len(of), accuracy(of)) for of in joined]
+    lines = [("the vote", len(of), group.accuracy(of)) for of in joined]
     lines += [("the best member", len(of), max(of)) for of in joined]
     _draw(plot, lines, "members")
     if as_json:
-        print_json({"accuracy": found})
+        of = {"low": low, "high": high, "sharp": sharp}
+        print_json({"accuracy": found, "correlation": correlation, "bounds": of})
         return
-    print(f"{found:.4f}")
-    if rule == "majority" and len(members) % 2:
-        low, high = voting.bounds(members)
-        print(f"with any dependence between members: {low:.4f} to {high:.4f}")
+    print(f"{found:.4f}" + (f" with a latent correlation of {correlation:g}" * (correlation > 0)))
+    loose = "" if sharp else " (bounds that hold, but may not be reached)"
+    print(f"with any dependence between members: {low:.4f} to {high:.4f}{loose}")
 
 
 @app.command(epilog="Example: allminds crossing 12 12,12,12 --options 3")
@@ -161,6 +167,44 @@ def select(
 
 
 # ---------------------------------------------------------------- helpers
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """How a group votes, and how its members' errors go together."""
+
+    rule: str
+    options: int
+    ties: Any
+    correlation: float
+    weights: list[float] | None
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("majority", "plurality"):
+            raise Error(f"there is no rule '{self.rule}'; choose majority or plurality")
+        if self.weights is not None and self.rule == "plurality":
+            raise Error("--weights are for votes of two options; leave out --rule plurality")
+
+    def accuracy(self, members: list[float]) -> float:
+        """The accuracy of a group of such members."""
+        from allminds import voting
+
+        if self.weights is not None:
+            some = self.weights[: len(members)]
+            return voting.correlated_weighted(members, some, self.correlation, self.ties)
+        if self.rule == "plurality":
+            return voting.correlated_plurality(members, self.correlation, self.options)
+        return voting.correlated_majority(members, self.correlation, self.ties)
+
+    def bounds(self, members: list[float]) -> tuple[float, float, bool]:
+        """The least and the greatest accuracy with any dependence, and whether they are sharp."""
+        from allminds import voting
+
+        if self.weights is not None:
+            return voting.weighted_bounds(members, self.weights, self.ties)
+        if self.rule == "plurality":
+            return *voting.plurality_bounds(members, self.options), True
+        return *voting.bounds(members, self.ties), True
 
 
 def _curve(text: str, options: int, rule: str) -> Curve:
