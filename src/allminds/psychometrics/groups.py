@@ -109,6 +109,59 @@ def against_best(
     )
 
 
+# ---------------------------------------------------------------- simulation
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulated vote: what was said of it, and what is true."""
+
+    said: int  # 1 it gains on the chosen member, -1 it loses, 0 undecided
+    truth: float  # accuracy of the vote less that of the chosen member
+    beats_all: bool  # it was said to beat each member
+    truth_of_best: float  # accuracy of the vote less that of the truly best member
+
+
+def votes_against_best(
+    rng: np.random.Generator,
+    repeats: int,
+    decide: Callable[[NDArray[np.float64]], int],
+    accuracies: Sequence[float],
+    vote: float | None = None,
+    exercises: int = 60,
+    correlation: float = 0.0,
+) -> list[Simulated]:
+    """Simulate votes and what `decide` (1, 0 or -1 for differences by exercise) says of them.
+
+    The vote is the majority of members with these accuracies, or has an accuracy of its own;
+    the errors of all share a latent `correlation`.
+    """
+    from scipy.special import ndtri
+
+    from allminds.voting import correlated_majority
+
+    true = correlated_majority(accuracies, correlation, "fail") if vote is None else vote
+    p = np.array([*accuracies, true])
+    made = []
+    for _ in range(repeats):
+        common, own = rng.normal(size=(exercises, 1)), rng.normal(size=(exercises, len(p)))
+        latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        hits = (ndtri(p) + latent > 0).astype(np.float64)
+        members = hits[:, :-1]
+        voted = (members.mean(axis=1) > 0.5).astype(float) if vote is None else hits[:, -1]
+        found = against_best(members, voted, rng)
+        if found is not None:
+            made.append(
+                Simulated(
+                    said=decide(found.differences),
+                    truth=float(true - p[found.chosen]),
+                    beats_all=found.beats_all(lambda values: decide(values) > 0),
+                    truth_of_best=float(true - max(accuracies)),
+                )
+            )
+    return made
+
+
 def simulate_against_best(
     rng: np.random.Generator,
     repeats: int,
@@ -117,22 +170,21 @@ def simulate_against_best(
     vote: float | None = None,
     exercises: int = 60,
     correlation: float = 0.0,
-) -> tuple[int, int, int]:
-    """How often a vote is said to gain, or to lose, against its chosen member; and the repeats.
+) -> tuple[int, int]:
+    """How often a word about the vote and its chosen member is wrong, and of how many votes."""
+    made = votes_against_best(rng, repeats, decide, accuracies, vote, exercises, correlation)
+    return sum(bool(one.said and one.said * one.truth <= SAME) for one in made), len(made)
 
-    `decide` gives 1, 0 or -1 for differences by exercise. The vote is the majority of members
-    with these accuracies, or has an accuracy of its own; latent errors share a `correlation`.
-    """
-    from scipy.special import ndtri
 
-    p = np.array([*accuracies] + ([] if vote is None else [vote]))
-    said = []
-    for _ in range(repeats):
-        common, own = rng.normal(size=(exercises, 1)), rng.normal(size=(exercises, len(p)))
-        latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
-        hits = (ndtri(p) + latent > 0).astype(np.float64)
-        members = hits[:, : len(accuracies)]
-        voted = (members.mean(axis=1) > 0.5).astype(float) if vote is None else hits[:, -1]
-        found = against_best(members, voted, rng)
-        said.append(0 if found is None else decide(found.differences))
-    return said.count(1), said.count(-1), repeats
+def simulate_beats_all(
+    rng: np.random.Generator,
+    repeats: int,
+    decide: Callable[[NDArray[np.float64]], int],
+    accuracies: Sequence[float],
+    vote: float | None = None,
+    exercises: int = 60,
+    correlation: float = 0.0,
+) -> tuple[int, int]:
+    """How often a vote is wrongly said to beat each of its members, and of how many votes."""
+    made = votes_against_best(rng, repeats, decide, accuracies, vote, exercises, correlation)
+    return sum(one.beats_all and one.truth_of_best <= SAME for one in made), len(made)

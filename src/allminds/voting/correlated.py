@@ -98,7 +98,7 @@ def _over_factor(p: Floats, correlation: float, value: Callable[[Floats], Floats
             "cannot all be negatively correlated with a common factor)."
         )
     if correlation == 0:
-        return value(p[None])[0]
+        return np.asarray(value(p[None])[0])
     if correlation == 1:
         return _comonotone(p, value)
     from scipy.special import ndtr, ndtri
@@ -238,3 +238,28 @@ def _widening(patterns: Floats, counts: Floats, whole: _Votes, best: float) -> f
     mean = float(times @ left) / units
     variance = (units - 1) / units * float(times @ (left - mean) ** 2)
     return max(1.0, variance * whole.curvature(best))
+
+
+# ---------------------------------------------------------------- simulation
+
+
+def simulate_correlation(
+    rng: np.random.Generator,
+    repeats: int,
+    p: ArrayLike,
+    correlation: float,
+    items: int,
+) -> tuple[int, int]:
+    """How often the 95 % interval of a correlation misses it, and of how many that were made."""
+    from scipy.special import ndtri
+
+    tau = ndtri(accuracies(p))
+    missed = total = 0
+    for _ in range(repeats):
+        common, own = rng.normal(size=(items, 1)), rng.normal(size=(items, tau.size))
+        latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        found = estimate_correlation(tau + latent > 0)
+        if found is not None:
+            total += 1
+            missed += not found.interval[0] <= correlation <= found.interval[1]
+    return missed, total

@@ -166,4 +166,4 @@ def _program(classes: list[tuple[int, Floats]], value: Floats) -> float:
     )
     if found.x is None:
         raise Error(f"the bounds of these votes were not found: {found.message}")
-    return float(np.clip(-found.fun, value.min(), value.max()))
+    return float(np.clip(value @ found.x, value.min(), value.max()))

@@ -11,8 +11,9 @@ beyond (few levels, no decline seen, too far away), that is said instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import betainc, expit, gammaln, ndtr, xlogy
@@ -24,10 +25,13 @@ from allminds.psychometrics.accuracy.curve import Values
 LEAST_LEVELS = 4  # tried, to predict anything beyond them
 LEAST_TRIALS = 20  # answers of the mind, in all
 FARTHEST = 5.0  # steps between levels that were simulated
-WIDENING = 1.0  # of the mixture round its median
-UNEVEN = 0.03  # standard deviation of a level's accuracy round any smooth curve
-COVERAGE: dict[int, float] = {}
+WIDENING = 1.3  # of the mixture round its median, so that each simulated truth is covered
+UNEVEN = 0.04  # standard deviation of a level's accuracy round any smooth curve
+COVERAGE = {1: 0.973, 2: 0.976, 3: 0.976, 4: 0.972, 5: 0.967}  # by levels beyond
+DECLINE = 0.025  # one-sided p below which a decline with difficulty is seen
 NEAR_CHANCE = 0.15  # a mind surely this near chance throughout is predicted to stay there
+ROUNDED = 5e-4  # intervals are printed to three decimals
+BINS = 2000  # of accuracy, whose means stand for the points of the grids
 _TINY = 1e-12
 
 
@@ -140,7 +144,7 @@ def hopeless(own: Counts, steps: float) -> str:
         )
     if steps > FARTHEST + 1e-9:
         return f"it is {steps:.1f} levels beyond the hardest tried; {FARTHEST:g} are the most"
-    if decline(own) < 0.05:
+    if decline(own) < DECLINE:
         return ""
     rate, total = float(hits.sum() / trials.sum()), float(trials.sum())
     above = rate + 1.96 * np.sqrt(rate * (1 - rate) / total + 1 / total**2)
@@ -177,7 +181,10 @@ class Stack:
         tables = [np.clip(grid.accuracy(own.difficulty), _TINY, 1 - _TINY) for grid in grids]
         logs = [_log_likelihood(own, table) for table in tables]  # [point, level]
         spread = _dispersion(own, tables, logs)
-        weights = _stacked([_upper_scores(log, spread) for log in logs])
+        evidence = np.array(
+            [np.log(np.exp(log.sum(axis=1) / spread).mean() + 1e-300) for log in logs]
+        )
+        weights = _stacked([_upper_scores(log, spread) for log in logs], _posterior(evidence))
         return cls(own, grids, tuple(_posterior(log.sum(axis=1) / spread) for log in logs), weights)
 
     def mixture(self, difficulty: float) -> Mixture:
@@ -187,9 +194,11 @@ class Stack:
         weights = np.concatenate(
             [w * posterior for w, posterior in zip(self.weights, self.posteriors, strict=True)]
         )
-        kept = weights > 1e-9
-        order = np.argsort(values[kept], kind="stable")
-        return Mixture(values[kept][order], weights[kept][order] / weights[kept].sum())
+        bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
+        share = np.bincount(bins, weights, BINS)
+        kept = share > _TINY
+        means = np.bincount(bins, weights * values, BINS)[kept] / share[kept]
+        return Mixture(means, share[kept] / share.sum())
 
     def beyond(self, difficulty: float, items: int | None, confidence: float) -> Beyond:
         """The prediction at a difficulty that is not hopeless."""
@@ -278,26 +287,36 @@ def _upper_scores(log: Values, spread: float) -> Values:
     return np.concatenate(scores)
 
 
-def _stacked(scores: list[Values]) -> Values:
-    """The weights of greatest Σ ln Σ w p over the upper levels, drawn towards even ones."""
+def _stacked(scores: list[Values], evidence: Values) -> Values:
+    """The weights of greatest Σ ln Σ w p over the upper levels, by expectation-maximisation.
+
+    They are drawn towards the evidence for each curve from all levels, which counts as one level
+    for each curve: few levels should not choose one, and a curve that misfits should have none.
+    """
     p = np.exp(np.array(scores))  # [curve, case]
+    prior = len(p) * evidence
     weights = np.full(len(p), 1 / len(p))
     for _ in range(200):
         shares = weights[:, None] * p
         shares /= shares.sum(axis=0)
-        weights = (shares.sum(axis=1) + 1) / (p.shape[1] + len(p))
+        weights = (shares.sum(axis=1) + prior) / (p.shape[1] + len(p))
     return weights
 
 
 # ---------------------------------------------------------------- simulation
 
+Truth = Callable[[Values], Values]
 
-def truths(rng: np.random.Generator, levels: int, chance: float) -> dict[str, Callable[[Values], Values]]:
-    """Curves to predict, half of them in no family; each declines somewhere among the levels."""
+
+def truths(rng: np.random.Generator, levels: int, chance: float) -> dict[str, Truth]:
+    """Accuracies at difficulty 1, 2, … to predict: four that rivals can be, and five that none is.
+
+    Where each declines, how steeply and how far down is drawn anew.
+    """
     at = rng.uniform(0.4, 1.1) * levels
     steep = float(np.exp(rng.uniform(np.log(1.5), np.log(6))))
     width = rng.uniform(0.05, 0.3) * levels
-    plateau = rng.uniform(chance, 0.6)
+    plateau, rate = rng.uniform(chance, 0.6), rng.uniform(max(chance, 0.3), 0.9)
     noise = rng.normal(0, 0.06, size=4 * levels)
 
     def over(h: Values, floor: float = chance, top: float = 1.0) -> Values:
@@ -311,8 +330,66 @@ def truths(rng: np.random.Generator, levels: int, chance: float) -> dict[str, Ca
         "E2": lambda d: over(np.exp(-((d / at) ** steep))),
         "logistic": lambda d: over(logistic(d)),
         "plateau": lambda d: over(logistic(d), plateau),
-        "step": lambda d: over((d < at).astype(float)),
-        "straight": lambda d: over(np.clip(1 - d / (1.8 * at), 0, 1)),
         "lapses": lambda d: over(logistic(d), chance, 0.85),
-        "uneven": lambda d: np.clip(over(logistic(d)) + noise[d.astype(int)], 0, 1),
+        "step": lambda d: over((d < at).astype(float)),
+        "straight line": lambda d: over(np.clip(1 - d / (1.8 * at), 0, 1)),
+        "uneven levels": lambda d: np.clip(over(logistic(d)) + noise[d.astype(int)], 0, 1),
+        "constant": lambda d: np.full(len(d), rate),
     }
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A prediction of a simulated truth."""
+
+    truth: str
+    steps: int
+    covered: bool  # the accuracy by its interval
+    rate_covered: bool  # the rate of 20 new items by its interval
+    width: float
+
+
+def trials_beyond(
+    rng: np.random.Generator,
+    repeats: int,
+    levels: Sequence[int] = (5, 8, 12),
+    answers: Sequence[int] = (5, 20, 50),
+    chances: Sequence[float] = (0.0, 1 / 26, 1 / 5),
+) -> tuple[list[Trial], dict[str, int]]:
+    """Predict every truth one to five levels beyond its data, `repeats` times.
+
+    Levels, answers a level and chance are drawn from those given. Also returned is how often
+    nothing could be said, by truth.
+    """
+    made: list[Trial] = []
+    refused: dict[str, int] = {}
+    for _ in range(repeats):
+        chance, number = float(rng.choice(chances)), int(rng.choice(levels))
+        each = int(rng.choice(answers))
+        d = np.arange(1.0, number + 1)
+        for name, truth in truths(rng, number, chance).items():
+            own = tried_levels(Counts.of(d, rng.binomial(each, truth(d)), each, chance=chance), 0)
+            refused.setdefault(name, 0)
+            if hopeless(own, 1):
+                refused[name] += 1
+                continue
+            stack = Stack.of(own)
+            made += [_trial(rng, stack, name, truth, steps) for steps in range(1, 6)]
+    return made, refused
+
+
+def _trial(rng: np.random.Generator, stack: Stack, name: str, truth: Truth, steps: int) -> Trial:
+    at = float(stack.own.difficulty[-1]) + steps
+    found, p = stack.beyond(at, 20, 0.95), float(truth(np.array([at]))[0])
+    (low, high), (few, many) = found.interval or (0, 1), found.rate_interval or (0, 1)
+    covered = low - ROUNDED <= p <= high + ROUNDED
+    return Trial(name, steps, covered, bool(few <= rng.binomial(20, p) / 20 <= many), high - low)
+
+
+def simulate_beyond(
+    rng: np.random.Generator, repeats: int, what: Literal["accuracy", "rate"] = "accuracy"
+) -> tuple[int, int]:
+    """How many 95 % intervals beyond the data miss what they predict, and of how many."""
+    made, _ = trials_beyond(rng, repeats)
+    hit = [one.covered if what == "accuracy" else one.rate_covered for one in made]
+    return len(hit) - sum(hit), len(hit)
