@@ -126,3 +126,14 @@ def test_a_vote_better_than_each_member_is_said_to_be():
     hits = (rng.random((400, 5)) < 0.7).astype(float)
     vote = (hits.sum(axis=1) > 2.5).astype(float)
     assert against_best(hits, vote, rng).beats_all(lambda values: decide(values) == 1)
+
+
+def test_chosen_and_compared_on_the_same_exercises_the_best_member_is_flattered():
+    """What `against_best` is for: of ten equal members, the vote "loses" to the best by far."""
+    rng = np.random.default_rng(8)
+    said = []
+    for _ in range(400):
+        hits = (rng.random((60, 11)) < 0.5).astype(float)
+        best = hits[:, :10].mean(axis=0).argmax()
+        said.append(decide(hits[:, 10] - hits[:, best]))
+    assert 0.10 < said.count(-1) / 400 < 0.20
