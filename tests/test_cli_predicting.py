@@ -114,8 +114,10 @@ BAD = [
     (["predict", "--difficulty", "5"], "either --ability"),
     (["predict", "--ability", "5", "--hits", "5", "--difficulty", "5"], "either --ability"),
     (["predict", "--hits", "5", "--difficulty", "5"], "need --levels"),
-    (["predict", "--levels", "1..3", "--hits", "5,4,3", "--trials", "5", "--difficulty", "2"],
-     "not beyond the data"),
+    (
+        ["predict", "--levels", "1..3", "--hits", "5,4,3", "--trials", "5", "--difficulty", "2"],
+        "not beyond the data",
+    ),
     (["vote", "0.5", "--rule", "dice"], "no rule 'dice'"),
     (["vote", "0.5", "--correlation", "2"], "0 to 1"),
     (["vote", "0.5", "--weights", "1", "--rule", "plurality"], "two options"),
