@@ -64,7 +64,7 @@ def lists(tool: LambdaStar) -> Lists:
 
 
 def draw(stream: int, n: int, step: int, j: int = 0) -> int:
-    """`Random(stream, step).below(n, j)` in one function."""
+    """`Random(stream, step).below_at(n, j)` in one function."""
     z = (stream + 0x9E3779B97F4A7C15 * ((step << 32 | j) + 1)) & MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK

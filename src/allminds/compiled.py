@@ -117,7 +117,7 @@ def _small(function: Callable[..., Any]) -> Any:
 fold, word, below, unit = seeding.functions(np.uint64, _small)
 
 
-# ---------------------------------------------------------------- the keys of streams
+# ---------------------------------------------------------------- keys and strata
 
 
 def _blake2b_start() -> tuple[tuple[np.uint64, ...], tuple[np.uint64, ...]]:
@@ -193,46 +193,43 @@ def _digest(s, t, r):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _fill_keys(seed, first, stream, out):  # type: ignore[no-untyped-def]
+def _fill_keys(seed, exercises, stream, out):  # type: ignore[no-untyped-def]
     run, digest = -1, _digest(_0, _0, _0)
     for n in range(len(out)):
-        if (first + n) // seeding.SHARED != run:
-            run = (first + n) // seeding.SHARED
+        if exercises[n] // seeding.SHARED != run:
+            run = exercises[n] // seeding.SHARED
             digest = _digest(np.uint64(seed), np.uint64(stream), np.uint64(run))
-        out[n] = digest[(first + n) % seeding.SHARED]
+        out[n] = digest[exercises[n] % seeding.SHARED]
 
 
-def keys(seed: int, first: int, count: int, stream: int) -> NDArray[np.uint64]:
-    """`seeding.keys` of exercises first, first + 1, …: a digest for every eight of them."""
+def keys(seed: int, exercises: NDArray[np.int64], stream: int) -> seeding.Words:
+    """`seeding.keys`, a digest for every eight exercises that follow one another."""
     seeding.check_seed(seed)
-    out = np.empty(count, np.uint64)
-    _fill_keys(seed, first, stream, out)
+    out = np.empty(len(exercises), np.uint64)
+    _fill_keys(seed, exercises, stream, out)
     return out
 
 
-# ---------------------------------------------------------------- strata
-
-
 @kernel
-def _fill_strata(run_keys, first, count, out):  # type: ignore[no-untyped-def]
+def _fill_strata(seed, exercises, count, key, out):  # type: ignore[no-untyped-def]
     order = np.empty(count, np.int64)
-    run, start = -1, first // count
+    run, step = -1, np.uint64(seeding.ORDER_OF_STRATA)
     for n in range(len(out)):
-        if (first + n) // count != run:
-            run = (first + n) // count
-            key = run_keys[run - start]
+        if exercises[n] // count != run:
+            run = exercises[n] // count
+            _fill_keys(seed, np.array([run]), seeding.MAKING, key)
             for place in range(count):
                 order[place] = place
-            for place in range(count - 1, 0, -1):  # the (count - 1 - place)-th word drawn
-                bits = word(key, np.uint64(seeding.ORDER_OF_STRATA), np.uint64(count - 1 - place))
+            for place in range(count - 1, 0, -1):  # by the words in order, as `shuffle` does
+                bits = word(key[0], step, np.uint64(count - 1 - place))
                 other = np.int64(below(bits, np.uint64(place + 1)))
                 order[place], order[other] = order[other], order[place]
-        out[n] = order[(first + n) % count]
+        out[n] = order[exercises[n] % count]
 
 
-def strata(seed: int, first: int, number: int, count: int) -> NDArray[np.int64]:
-    """`seeding.stratum` of exercises first, first + 1, … among `count` strata."""
-    out = np.empty(number, np.int64)
-    runs = (first + number - 1) // count - first // count + 1 if number else 0
-    _fill_strata(keys(seed, first // count, runs, seeding.MAKING), first, count, out)
+def strata(seed: int, exercises: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """`seeding.stratum` of many exercises."""
+    seeding.check_seed(seed)
+    out = np.empty(len(exercises), np.int64)
+    _fill_strata(seed, exercises, count, np.empty(1, np.uint64), out)
     return out

@@ -80,7 +80,7 @@ class Drawn:
 
     def __call__(self, step, mask):
         legal = np.arange(self.space.n) if mask is None else np.flatnonzero(mask)
-        return int(self.space.start) + int(legal[self.random.at(step).below(len(legal))])
+        return int(self.space.start) + int(legal[self.random.at_step(step).below(len(legal))])
 
 
 def played_by_runner(name, settings, seed, last):

@@ -93,7 +93,7 @@ class CellsInstrument(Instrument):
             steps=steps,
             agents=given.agents,
             teams=self.teams,
-            good_symbol=making.below(2, 1),
+            good_symbol=making.below_at(2, 1),
             rewards=given.rewards,
             sight=given.observation,
             complexity=columns(space, pattern, given.disabled),

@@ -24,7 +24,7 @@ from allminds.instruments.landscape.field import (
 from allminds.instruments.torus.environment import View
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.words import read_move, show_view
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 from allminds.settings import Settings, checked
 from allminds.watch import Watch
 
@@ -107,9 +107,10 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i has the (i mod S)-th of the S numbers of hills."""
+        """Exercise i; every run of S exercises has each of the S numbers of hills once, by lot."""
         given = self.settings
-        hills, of_hills = _made(self.ground, self.peaks[i % len(self.peaks)], key(seed, i, MAKING))
+        peaks = self.peaks[stratum(seed, i, len(self.peaks))]
+        hills, of_hills = _made(self.ground, peaks, key(seed, i, MAKING))
         columns = {**of_hills, "drift": given.drift}
         world = Landscape(hills, given.iterations, given.agents, given.range, given.drift, columns)
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, world)

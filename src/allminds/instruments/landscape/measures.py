@@ -43,5 +43,5 @@ def ways(exercise: Exercise, record: Record) -> list[Place]:
     world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))
     states = [world.reset(random)]
     for step, actions in enumerate(record.actions, start=1):
-        states.append(world.step(states[-1], actions, random.at(step))[0])
+        states.append(world.step(states[-1], actions, random.at_step(step))[0])
     return states

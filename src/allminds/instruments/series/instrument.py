@@ -22,7 +22,7 @@ from allminds.instruments.series.environment import (
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 from allminds.instruments.series.tally import WeightedHits
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 from allminds.settings import Settings, checked
 
 if TYPE_CHECKING:
@@ -111,12 +111,12 @@ class CTest(Instrument):
             item = self.published[i % len(self.published)]
             shown, answer, k, rivals = item.shown, item.answer, item.k, item.rivals
         else:
-            question = self._drawn(i, random)
+            question = self._drawn(seed, i, random)
             shown, answer, k = question.series, question.answer, question.k
             rivals = question.rivals
         options = LETTERS
         if self.settings.options == 5:
-            options = five_options(shown, answer, rivals, random.at(1))
+            options = five_options(shown, answer, rivals, random.at_step(1))
         columns = {"k": float(k), "letters": float(len(shown) - 1)}
         asked = Question(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
@@ -143,11 +143,11 @@ class CTest(Instrument):
             )
         return found
 
-    def _drawn(self, i: int, random: Random) -> Certified:
-        """Exercise i has the (i mod S)-th of the S values of k."""
+    def _drawn(self, seed: int, i: int, random: Random) -> Certified:
+        """Draw a question; every run of S exercises has each of the S values of k once, by lot."""
         levels = sorted(self.bank)
-        here = self.bank[levels[i % len(levels)]]
-        return here[random.below(len(here))]
+        here = self.bank[levels[stratum(seed, i, len(levels))]]
+        return here[random.below_at(len(here), 0)]
 
     def tally(self) -> Tally:
         """r̃, or the mean of the points."""

@@ -104,7 +104,7 @@ class Foreign:
 
     def reset(self, random: Random) -> Replay:
         """A seed of its own for every exercise."""
-        state = Replay(random.word() >> 33, [], 0)
+        state = Replay(random.word_at(0) >> 33, [], 0)
         self.live.restart(state)
         return state
 

@@ -75,7 +75,7 @@ class Chase:
         """Everybody in a cell of its own: the first of a random permutation."""
         cells = list(range(1, self.torus.cells + 1))
         for place in range(PREDATORS + 1):
-            other = place + random.below(len(cells) - place, place)
+            other = place + random.below_at(len(cells) - place, place)
             cells[place], cells[other] = cells[other], cells[place]
         return Hunt(0, tuple(cells[: PREDATORS + 1]), False)
 

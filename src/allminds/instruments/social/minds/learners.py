@@ -173,12 +173,12 @@ class QLearning(MindBase):
         legal = getattr(observation, "legal", None)
         allowed = range(self.n) if legal is None else [action - self.first for action in legal]
         self._settle(max(row[action] for action in allowed))
-        if self.learning and self.epsilon > 0 and random.unit(1) < self.epsilon:
-            action = allowed[random.below(len(allowed), 2)]
+        if self.learning and self.epsilon > 0 and random.unit_at(1) < self.epsilon:
+            action = allowed[random.below_at(len(allowed), 2)]
         else:
             best = max(row[action] for action in allowed)
             equals = [action for action in allowed if row[action] == best]
-            action = equals[random.below(len(equals))]
+            action = equals[random.below_at(len(equals), 0)]
         self.owed = (row, action)
         return self.first + action
 
