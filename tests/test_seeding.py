@@ -183,7 +183,7 @@ def test_what_cannot_be_drawn_is_said(draw, said):
 class Explorer(MindBase):
     """The trap: one word for whether to explore, and the same for where to."""
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         action = 5
         if random.unit() < 0.2:
             action = 1 + random.below(9)
@@ -205,7 +205,7 @@ def test_a_mind_that_explores_explores_all_nine_actions():
 class Rereader(MindBase):
     """What the old trap is now: the same place read twice."""
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         return 1 + random.below_at(9, 0) if random.unit_at(0) < 0.2 else 5
 
 
@@ -215,7 +215,7 @@ class Hoarder(MindBase):
     def begin(self, task: Task) -> None:
         self.random = None
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         self.random = self.random or random
         return 1 + self.random.below(9)
 
@@ -225,7 +225,7 @@ class Sworn(MindBase):
 
     traits = Traits(deterministic=True)
 
-    def act(self, observation, random):  # noqa: ARG002
+    def act(self, observation, random):
         return 1 + random.permutation(9)[0]
 
 
@@ -288,7 +288,9 @@ def test_before_one_word_told_the_worlds_key_and_now_it_does_not():
         assert unfolded(word, 3 << 32) == own  # its own stream a mind may know
         others = {key(seed, exercise, stream) for stream in (MAKING, WORLD, *range(3, 20))}
         others |= {key(seed, exercise + n, stream) for n in range(1, 9) for stream in (0, 1, 2)}
-        guesses = {stolen(word, 3 << 32, MINDS + s, stream) for s in range(9) for stream in range(9)}
+        guesses = {
+            stolen(word, 3 << 32, MINDS + s, stream) for s in range(9) for stream in range(9)
+        }
         guesses |= {unfolded(own, n) for n in range(100)}
         guesses |= {unfolded(unfolded(own, n), exercise) for n in range(100)}
         guesses |= {Random(own).part(n).key for n in range(100)}

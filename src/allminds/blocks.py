@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from allminds.contracts import STATUSES, Record
 
-
 LATTICE = 2.0**-26
 
 

@@ -119,7 +119,8 @@ def keys(seed: int, exercises: NDArray[np.integer[Any]], stream: int) -> Words:
     runs, which = np.unique(np.asarray(exercises) // SHARED, return_inverse=True)
     digests = b"".join(_digest(seed, stream, run) for run in runs.tolist())
     table = np.frombuffer(digests, "<u8").astype(np.uint64).reshape(-1, SHARED)
-    return table[which.reshape(-1), np.asarray(exercises) % SHARED]
+    result: Words = table[which.reshape(-1), np.asarray(exercises) % SHARED]
+    return result
 
 
 def words(stream_keys: Words, step: int, j: int = 0) -> Words:

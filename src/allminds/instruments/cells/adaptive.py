@@ -98,7 +98,7 @@ class Adaptive(CellsInstrument):
 
     def _reward(self, record: Record) -> float:
         """R: the mean over slots and steps; steps that were not made count 0."""
-        made = sum(sum(rewards) for rewards in record.rewards)
+        made = math.fsum(reward for rewards in record.rewards for reward in rewards)
         return made / len(record.score) / self.durations[record.index % self.sitting]
 
     @abstractmethod
@@ -131,7 +131,8 @@ class Anytime(Adaptive):
 
     **Actions**, **observation** as in `lambda`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda-anytime"
@@ -153,7 +154,7 @@ class Anytime(Adaptive):
 
     def _readings(self, history: Sequence[Record]) -> dict[str, float]:
         gained = [record.complexity["xi"] * self._reward(record) for record in history]
-        return {"upsilon": sum(gained)}
+        return {"upsilon": math.fsum(gained)}
 
     def tally(self) -> Tally:
         """Υ / environments used."""
@@ -185,7 +186,8 @@ class Staircase(Adaptive):
 
     **Actions**, **observation** as in `lambda`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda-staircase"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -143,7 +144,7 @@ class World:
         """Everyone in a team gets the mean of what its members gained."""
         shared = list(gains)
         for team in self.teams:
-            mean = sum(gains[slot] for slot in team) / len(team)
+            mean = math.fsum(gains[slot] for slot in team) / len(team)
             for slot in team:
                 shared[slot] = mean
         return shared

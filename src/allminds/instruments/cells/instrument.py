@@ -64,7 +64,7 @@ class LambdaSettings(SpaceSettings):
 class CellsInstrument(Instrument):
     """What all instruments in spaces of cells share: worlds, and how they are shown."""
 
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     settings: Any
@@ -138,7 +138,8 @@ class Lambda(CellsInstrument):
     **Actions** 0..n_a - 1, action 0 stays. **Observation** `View`.
     **Episode end** after the exercise's number of steps.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda"

@@ -68,11 +68,12 @@ class FitnessLandscape(Instrument):
     cells is 0 at every step: that is what a random mind expects. **Episode end** after
     `iterations` steps. Exploration, regret and steps to the optimum: `landscape.measures`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "landscape"
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     ceiling_mind = "optimum"

@@ -72,11 +72,12 @@ class CTest(Instrument):
     **Actions**: an option by its number from 0, or -1 for no answer.
     **Observation** `Item`: the series with `_` at the blank, and the letters to choose from.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "c-test"
-    version = 1
+    version = 2
     slots = 1
     ceiling = 1.0
     ceiling_mind = "levin-search"

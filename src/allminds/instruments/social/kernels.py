@@ -68,7 +68,7 @@ def play(
                 nodes[slot] = following[nodes[slot], joint]
                 curve[step] += high[joint, slot]
                 for row in range(3):
-                    if row == 0 or (row == 1 and step < half) or (row == 2 and step >= steps - half):
+                    if row == 0 or (step < half if row == 1 else step >= steps - half):
                         sums[row, slot, 0] += high[joint, slot]
                         sums[row, slot, 1] += low[joint, slot]
         for slot in range(slots):

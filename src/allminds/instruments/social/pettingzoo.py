@@ -176,10 +176,11 @@ class PettingZoo(Instrument):
     step by step; in games by turns the total counts, and rewards are divided by the larger bound.
     The score is that of slot 0. An action that the action mask forbids is a malformed answer.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
-    version = 1
+    version = 2
     ceiling = 1.0
     scored = "first"
     Settings: ClassVar[type[ForeignSettings]] = ForeignSettings

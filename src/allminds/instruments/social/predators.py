@@ -131,11 +131,12 @@ class PredatorPrey(Game):
     predator and -1 for the prey if it is caught, the negatives if it is not. The score is their
     total. The chance level is that of a predator when all move by lot.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "predator-prey"
-    version = 1
+    version = 2
     ceiling = 1 / PREDATORS
     Settings: ClassVar[type[Settings]] = ChaseSettings
 

@@ -70,11 +70,12 @@ class LambdaStar(Instrument):
     **Observation** `View`: cells and rewards of the Moore neighbourhood in reading order.
     **Episode end** after `iterations` steps.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "lambda-star"
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     ceiling_mind: str | None = "optimum"
