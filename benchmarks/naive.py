@@ -74,7 +74,7 @@ def draw(stream: int, n: int, step: int, j: int = 0) -> int:
 def route(of: Lists, seed: int, i: int) -> Route:
     """The world of exercise i."""
     making, world = key(seed, i, MAKING), key(seed, i, WORLD)
-    k = of.complexities[i % len(of.complexities)]
+    k = of.complexities[stratum(seed, i, len(of.complexities))]
     shelf = of.segments[k]
     good_segment = shelf[draw(making, len(shelf), 0, 0)]
     j = 1

@@ -164,6 +164,12 @@ class _NoWords(Random):
     def word_at(self, j: int) -> int:
         raise RuntimeError(f"word {j} was drawn")
 
+    def at_step(self, step: int) -> Random:  # noqa: ARG002
+        return self
+
+    def part(self, number: int) -> Random:  # noqa: ARG002
+        return self
+
 
 def _sealing(subject: Subject) -> Any:
     def make() -> Any:
