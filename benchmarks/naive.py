@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tables import tables
 
 from allminds.instruments.torus import LambdaStar
-from allminds.seeding import MAKING, MINDS, WORLD, key
+from allminds.seeding import MAKING, MINDS, WORLD, key, stratum
 
 MASK = 0xFFFFFFFFFFFFFFFF
 Way = list[int]

@@ -328,9 +328,13 @@ def test_what_another_version_has_made_is_read_but_neither_replayed_nor_continue
     assert replayed(folder, 3, None, 0).record.index == 3
     before = folder.records()
     monkeypatch.setattr(LambdaStar, "version", LambdaStar.version + 1)
-    with pytest.raises(Error, match=r"was made with version 2 of lambda-star, and this .* version 3"):
+    with pytest.raises(
+        Error, match=r"was made with version 2 of lambda-star, and this .* version 3"
+    ):
         replayed(folder, 3, None, 0)
-    assert resume(tmp_path / "old").records().equals(before)  # nothing is missing: nothing is played
+    assert (
+        resume(tmp_path / "old").records().equals(before)
+    )  # nothing is missing: nothing is played
     for part in (tmp_path / "old").glob("*/part-*"):  # as if ten exercises had not been played
         part.rename(part.with_name(part.name.replace("000000000030", "000000000020")))
     with pytest.raises(Error, match="whose exercises are others"):
