@@ -62,7 +62,7 @@ def test_a_model_is_paid_in_the_runner_what_it_is_paid_through_gymnasium():
     gymnasium = pytest.importorskip("gymnasium")
     from allminds.bridges.gymnasium import FromZero
 
-    env, model = FromZero(gymnasium.make("allminds/LambdaStar-v0")), Model()
+    env, model = FromZero(gymnasium.make("allminds/LambdaStar-v1")), Model()
     tool = registry.make_instrument("lambda-star")
     for seed in (0, 9):
         line_up = registry.line_up(subject(model, "model"), tool)
@@ -83,7 +83,7 @@ def test_policies_for_several_agents_are_paid_the_same_through_pettingzoo():
     def policy(seen, agent):
         return int(seen.sum() + len(agent) * int(agent[-1])) % 5
 
-    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v0")
+    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v1")
     tool = registry.make_instrument("predator-prey")
     for _, record in play_on(tool, registry.line_up(agents_subject(policy), tool), 3, 0, 5):
         seen, _ = env.reset(seed=3, options={"exercise": record.index})

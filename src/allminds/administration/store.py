@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from allminds.contracts import Instrument
+
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
 FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say that a part is done
 
@@ -147,6 +149,18 @@ class RunFolder:
                 except Error:
                     return False
         return True
+
+    def check_version(self, test: int, tool: Instrument) -> None:
+        """Refuse to replay or to continue what another version of the instrument has made."""
+        for path in self.parts(test)[:1]:
+            prefix = str(read_part(path)["exercise"][0].as_py()).partition("/")[0]
+            name, at, version = prefix.rpartition("@")
+            if at and version != str(tool.version):
+                raise Error(
+                    f"{self.path} was made with version {version} of {name}, and this allminds has "
+                    f"version {tool.version}, whose exercises are others; use the allminds that "
+                    "made it"
+                )
 
     def add(self, test: int, sitting: int, first: int, last: int, **tables: pa.Table) -> None:
         """Write one part, its records last."""

@@ -3,7 +3,7 @@
     import gymnasium
     import allminds.bridges.gymnasium
 
-    env = gymnasium.make("allminds/LambdaStar-v0", rows=5, cols=5)
+    env = gymnasium.make("allminds/LambdaStar-v1", rows=5, cols=5)
     observation, info = env.reset(seed=1, options={"exercise": 7})
 
 Rewards are those of the runner for the same (seed, exercise) and the same actions.

@@ -3,8 +3,8 @@
     import pettingzoo
     import allminds.bridges.pettingzoo
 
-    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v0")
-    env = pettingzoo.make("aec", "allminds/LambdaStar-v0", agents=3)
+    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v1")
+    env = pettingzoo.make("aec", "allminds/LambdaStar-v1", agents=3)
 
 Slots are agents ``player_0``, ``player_1``, …; who is in a team with whom is in
 ``env.metadata["teams"]``. Rewards are those of the runner for the same (seed, exercise).

@@ -186,7 +186,7 @@ def _sitting(alpha: float, number: int) -> tuple[int, int, float]:
     order = np.argsort([Random(key(0, n, 0)).word() for n in range(len(bank))])
     random = Random(key(1, number, 0))
     right = accuracy(bank, alpha, options=5)
-    hits = [random.at(n).unit() < p for n, p in enumerate(right)]
+    hits = [random.at_step(n).unit() < p for n, p in enumerate(right)]
     test = AdaptiveTest.begin(bank, options=5, most_items=len(bank))
     best = administer(test, lambda item: hits[item])
     while not test.ended:
