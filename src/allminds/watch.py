@@ -15,8 +15,12 @@ from allminds.errors import Error
 class Hang(BaseException):
     """Raised inside a mind's own code when it has not answered in time.
 
-    Not an `Exception`, so that a mind's ``except Exception`` does not swallow it.
+    Not an `Exception`, so that a mind's ``except Exception`` does not swallow it. A mind that was
+    kept waiting by somebody else may go on; it is broken in upon again half the `seconds` later.
     """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
 
 
 class Failed(Exception):
@@ -98,4 +102,4 @@ class Watch:
         ticks = ticks + 1 if call == self.calls else 1
         self._seen = (self.calls, ticks)
         if ticks >= 3:  # two whole intervals lie between three ticks
-            raise Hang
+            raise Hang(self.seconds)
