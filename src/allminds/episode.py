@@ -77,7 +77,7 @@ class Episode:
             if isinstance(action, Failure) or not self._allowed(slot, action)
         }
         if failures:
-            self._fail(failures)
+            self.fail(failures)
             return
         self.step += 1
         words = self.random.at_step(self.step)
@@ -116,8 +116,10 @@ class Episode:
                 tuple("ok" for _ in slots),
             )
 
-    def _fail(self, failures: Mapping[int, Failure]) -> None:
+    def fail(self, failures: Mapping[int, Failure]) -> None:
         """Close with the score of a failure for the slots at fault, and none for the others."""
+        if self.record is not None:
+            raise Error(f"exercise {self.exercise.id} is over; it cannot fail any more")
         slots = range(len(self.environment.actions))
         self.waiting = {}
         failed_score = self.exercise.tool.failed_score

@@ -50,7 +50,9 @@ def baselines(monkeypatch):
 
 
 def score(who, instrument="lambda-star", episodes=60, **settings):
-    (row,) = am.evaluate(instrument, [who], episodes=episodes, settings=settings)["results"]
+    rows = am.evaluate(instrument, [who], episodes=episodes, settings=settings)["results"]
+    named = [row for row in rows if row["mind"] == who]  # floor and ceiling stand beside it
+    (row,) = named or [row for row in rows if row["end"] is None]
     assert row["failed"] == 0
     return row["score"]
 

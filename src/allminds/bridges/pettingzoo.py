@@ -76,7 +76,8 @@ class AllmindsParallelEnv(_Table, pettingzoo.ParallelEnv):  # type: ignore[misc]
 
     Where they move by turns (``info["action_mask"]`` is empty for who is not to move), the
     actions of the others are not looked at. An action that there is not ends the exercise for
-    all, as in the runner.
+    all, as in the runner: whoever took it gets the lowest reward for every step not made, the
+    others get 0.
     """
 
     def reset(
