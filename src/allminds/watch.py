@@ -21,12 +21,8 @@ STORIES = 100  # different failures of which the whole story is kept
 class Hang(BaseException):
     """Raised inside a mind's own code when it has not answered in time.
 
-    Not an `Exception`, so that a mind's ``except Exception`` does not swallow it. A mind that was
-    kept waiting by somebody else may go on; it is broken in upon again half the `seconds` later.
+    Not an `Exception`, so that a mind's ``except Exception`` does not swallow it.
     """
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
 
 
 class Failed(Exception):

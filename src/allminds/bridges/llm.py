@@ -16,7 +16,6 @@ import contextlib
 import functools
 import re
 import threading
-import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
