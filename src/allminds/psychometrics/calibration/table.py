@@ -111,16 +111,3 @@ def failures(found: Sequence[Found]) -> list[str]:
         for one in found
         if not one.passes
     ]
-
-
-def cells(one: Found) -> tuple[str, str, str, str, str]:
-    """Claimed, observed, its Monte Carlo interval, how many were counted, and the gate's word."""
-    low, high = one.interval
-    gate = "pass" if one.passes else "FAIL"
-    if not one.total:
-        return f"{1 - one.row.nominal:.2f}", "never said", "–", "0", "pass"
-    if one.row.kind == "verdict":
-        ends = f"[{low:.3f}, {high:.3f}]"
-        return f"≤ {one.row.nominal:.2f}", f"{one.rate:.3f}", ends, f"{one.total:,}", gate
-    ends = f"[{1 - high:.3f}, {1 - low:.3f}]"
-    return f"{1 - one.row.nominal:.2f}", f"{1 - one.rate:.3f}", ends, f"{one.total:,}", gate
