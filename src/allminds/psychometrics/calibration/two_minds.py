@@ -284,7 +284,7 @@ def _no_difference() -> list[Row]:
                 _null(f"{name}, scores", partial(equal_scores, n=n, k=k), REWARDS, cost),
             ]
     weighted = Rule(strata="k", weighted=True, low=0.0, high=1.0)
-    for n in (5, 10, 20, 50, 200):
+    for n in (5, 7, 10, 20, 50, 200):
         made += [
             _null(f"2 equal minds, {n} exercises, hits of .97", partial(equal_hits, n=n, k=2, p=0.97)),
             _null(f"2 equal minds, {n} items of the C-test", partial(stratified_hits, n=n, k=2), weighted),
