@@ -12,8 +12,9 @@ from allminds.errors import Error
 
 
 @app.command(
-    epilog="Example: allminds calibrate --quick  |  allminds calibrate --only 'paired hits' --repeats "
-    "20000  |  allminds calibrate --full --out docs/calibration.md"
+    epilog="Example: allminds calibrate --quick  |  "
+    "allminds calibrate --only 'paired hits' --repeats 20000  |  "
+    "allminds calibrate --full --out docs/calibration.md"
 )
 def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="Few repeats: about two minutes.")] = False,
@@ -30,7 +31,7 @@ def calibrate(
         Path | None, typer.Option(metavar="FILE.md", help="Write the table as a page.")
     ] = None,
 ) -> None:
-    """Simulate every interval and verdict where the truth is known, and count how often it is wrong.
+    """Simulate intervals and verdicts where the truth is known; count how often they are wrong.
 
     A 95 % interval passes if it holds the truth in .93 or more (and in .98 or less, if it is an
     approximation from 20 units on); a verdict if it is false in at most 5 % of studies. A row fails

@@ -172,10 +172,13 @@ class Betting:
 
     def _lower(self, y: Values, least: float) -> float:
         """The m at which the capital falls to `least`."""
+        from scipy.optimize import brentq
+
         mean = float((self.weights * y).sum())
         if self._capital(y, mean * 1e-12) < least:
             return 0.0
-        return _root(lambda m: self._capital(y, m) - least, mean * 1e-12, mean)
+        found = brentq(lambda m: self._capital(y, m) - least, mean * 1e-12, mean, xtol=1e-9)
+        return float(found)
 
 
 @dataclass(frozen=True)
@@ -431,9 +434,11 @@ def _z(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def _root(
+    function: Callable[[float], float], low: float, high: float, steps: int = 36
+) -> float:
     """Where a falling function crosses 0 between two values, by halving."""
-    for _ in range(36):  # to 3e-11 of the way
+    for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
     return (low + high) / 2
@@ -451,6 +456,6 @@ def _tails(
         found = interval(1 - 2 * alpha)[end]
         return found - value if end == 0 else value - found
 
-    p = _root(lambda log: -outside(math.exp(log)), math.log(1e-15), math.log(0.5))
+    p = _root(lambda log: -outside(math.exp(log)), math.log(1e-15), math.log(0.5), 24)
     p = math.exp(p)
     return (p, 1 - p) if end == 0 else (1 - p, p)

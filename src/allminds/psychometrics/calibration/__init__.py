@@ -1,7 +1,7 @@
 """How often what allminds prints is wrong: simulated, shown as a table, and held by a gate.
 
-The rows are lists of `Row` in `one_mind`, `two_minds` and `figures`; to add one, append a `Row` with
-a function ``(rng, repeats) -> (wrong, total)`` there.
+Rows are made in `one_mind` and `two_minds`; to add one, append a `Row` there with a function
+``(rng, repeats) -> (wrong, total)``.
 """
 
 from allminds.psychometrics.calibration import one_mind, two_minds
@@ -22,5 +22,6 @@ def rows() -> list[Row]:
 
 
 __all__ = [
-    "CAPTIONS", "REPEATS", "Found", "Row", "calibrate", "cells", "chosen", "failures", "page", "rows",
+    "CAPTIONS", "REPEATS", "Found", "Row", "calibrate", "cells", "chosen", "failures", "page",
+    "rows",
 ]  # fmt: skip

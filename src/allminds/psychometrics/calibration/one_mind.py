@@ -103,11 +103,16 @@ def spread(rng: Generator, n: int, strata: Values) -> Values:
 
 def beta(mean: float, concentration: float) -> Draw:
     """Scores of the Beta distribution; concentration a + b: small is all or nothing."""
-    return lambda rng, n: rng.beta(mean * concentration, (1 - mean) * concentration, n)
+    a, b = mean * concentration, (1 - mean) * concentration
+
+    def draw(rng: Generator, n: int) -> Values:
+        return rng.beta(a, b, n)
+
+    return draw
 
 
 def _two_slots(rng: Generator, n: int) -> Values:
-    return rng.beta(0.1, 0.4, (n, 2)).mean(axis=1)
+    return np.asarray(rng.beta(0.1, 0.4, (n, 2)).mean(axis=1))
 
 
 def _nearly_hits(p: float) -> Draw:
@@ -182,7 +187,11 @@ def clustered(rng: Generator, sizes: Values, mean: float, alike: float, binary: 
     p = rng.beta(mean * alike, (1 - mean) * alike, len(sizes))
     cluster = np.repeat(np.arange(len(sizes)), rng.permutation(sizes).astype(int))
     own = p[cluster]
-    score = (rng.random(len(own)) < own).astype(float) if binary else rng.beta(4 * own + 1e-3, 4 - 4 * own + 1e-3)
+    score = (
+        (rng.random(len(own)) < own).astype(float)
+        if binary
+        else rng.beta(4 * own + 1e-3, 4 - 4 * own + 1e-3)
+    )
     return plays(score, cluster=cluster)
 
 
@@ -207,9 +216,14 @@ def outside_bounds(rng: Generator, repeats: int, n: int, p: float, fails: float)
 
 
 def between(
-    rng: Generator, repeats: int, n: int, means: tuple[float, float, float], known: bool, binary: bool
+    rng: Generator,
+    repeats: int,
+    n: int,
+    means: tuple[float, float, float],
+    known: bool,
+    binary: bool,
 ) -> tuple[int, int]:
-    """Count the intervals of a normalised score that miss it; floor, own and ceiling share items."""
+    """Count the intervals of a normalised score that miss it; all minds share items."""
     floor, own, ceiling = means
     truth = (own - floor) / ((1.0 if known else ceiling) - floor)
 
@@ -267,7 +281,12 @@ def level(rng: Generator, repeats: int, administrations: int, ability: float) ->
 def rows() -> list[Row]:
     """All rows about one mind."""
     made = [
-        Row("Score of hits", f"{n} exercises, right in {p:g}", _kind(n, 0 < p < 1), partial(hits, n=n, p=p))
+        Row(
+            "Score of hits",
+            f"{n} exercises, right in {p:g}",
+            _kind(n, 0 < p < 1),
+            partial(hits, n=n, p=p),
+        )
         for n in (*SIZES, 2)
         for p in (0.03, 0.2, 0.5, 0.97, 1.0)
     ]
@@ -322,9 +341,9 @@ def _grouped() -> list[Row]:
         for times in (1, 2, 10)
         for mean in (0.5, 0.9)
     ]  # fmt: skip
-    tests = {
-        f"{n} tests of seven": np.full(n, 7.0) for n in (2, 5, 10, 20, 50)
-    } | {f"{n} series with 1 to 6 shifts": np.resize([1.0, 1, 1, 2, 3, 6], n) for n in (10, 20, 50)}
+    tests = {f"{n} tests of seven": np.full(n, 7.0) for n in (2, 5, 10, 20, 50)} | {
+        f"{n} series with 1 to 6 shifts": np.resize([1.0, 1, 1, 2, 3, 6], n) for n in (10, 20, 50)
+    }
     return made + [
         Row(
             "Exercises that come in clusters",
@@ -342,26 +361,24 @@ def _grouped() -> list[Row]:
 
 
 def _failing() -> list[Row]:
-    made = []
+    section, made = "Failures count", []
     for n in SIZES:
-        for fails in (0.03, 0.3):
-            made.append(
-                Row(
-                    "Failures count", f"{n} exercises, right in .8 unless it fails, in {fails:g}",
-                    _kind(n),
-                    partial(
-                        missed, rule=SHARES, truth=0.8 * (1 - fails),
-                        draw=lambda rng, n=n, fails=fails: failing(rng, n, 0.8, fails)[0],
-                    ),
-                )
-            )  # fmt: skip
-        made.append(
+        made += [
             Row(
-                "Failures count", f"{n} exercises, the bounds hold the score without failures",
-                "bounded", partial(outside_bounds, n=n, p=0.8, fails=0.2), nominal=0.0, most=0.0,
+                section, f"{n} exercises, right in .8 unless it fails, in {fails:g}", _kind(n),
+                partial(missed, rule=SHARES, truth=0.8 * (1 - fails),
+                        draw=partial(_failing_plays, n=n, p=0.8, fails=fails)),
             )
-        )  # fmt: skip
+            for fails in (0.03, 0.3)
+        ]  # fmt: skip
+        name = f"{n} exercises, the bounds hold the score without failures"
+        said = partial(outside_bounds, n=n, p=0.8, fails=0.2)
+        made.append(Row(section, name, "bounded", said, nominal=0.0, most=0.0))
     return made
+
+
+def _failing_plays(rng: Generator, n: int, p: float, fails: float) -> Plays:
+    return failing(rng, n, p, fails)[0]
 
 
 def _scaled() -> list[Row]:

@@ -10,9 +10,9 @@ CAPTIONS = ("claimed", "observed", "Monte Carlo 99.9 %", "counted", "gate")
 HEAD = """\
 # How often is it wrong?
 
-Every interval and verdict that allminds prints was simulated where the truth is known, small samples
-and edges included, and the table counts how often it is wrong. Rows call the very functions that
-print. This page is written by
+Every interval and verdict that allminds prints was simulated where the truth is known, small
+samples and edges included, and the table counts how often it is wrong. Rows call the very
+functions that print. This page is written by
 
 ```text
 {command}
@@ -21,54 +21,83 @@ print. This page is written by
 **What is claimed.** A 95 % interval holds the truth in 95 % of studies; a verdict ("different",
 "equivalent") is false in at most 5 % of studies, over all that was asked in one study.
 
-**The gate.** An interval passes if it holds the truth in .93 or more. Where it is an approximation and
-rests on 20 units or more it may not hold it in more than .98 either: it would be longer than need be.
-Exact intervals, those for any scores of a bounded scale, those near the ends of the scale and those of
-fewer than 20 units have no upper limit: at 5 exercises and a chance of .03 only .859 or .992 can be had.
-A verdict passes if it is false in .05 or less. A row fails only if the 99.9 % interval of the simulation
-itself, which stands beside it, lies wholly outside; {passing} of {rows} rows pass. The same rows with
-fewer repeats and another seed are a test of the project.
+**The gate.** An interval passes if it holds the truth in .93 or more. Where it is an
+approximation and rests on 20 units or more it may not hold it in more than .98 either: it would
+be longer than need be. Exact intervals, those for any scores of a bounded scale, those near the
+ends of the scale and those of fewer than 20 units have no upper limit: at 5 exercises and a
+chance of .03 only .859 or .992 can be had. A verdict passes if it is false in .05 or less. A
+row fails only if the 99.9 % interval of the simulation itself, which stands beside it, lies
+wholly outside; {passing} of {rows} rows pass. The same rows with fewer repeats and another seed
+are a test of the project.
 
-**"counted"** is how many statements were made: an interval that is not printed is not counted, nor is
-it claimed. Slow rows have fewer repeats. Each row has a random stream of its own, from the seed and its
-name, so `--only WORD` gives the same figures as the whole.
+**"counted"** is how many statements were made: an interval that is not printed is not counted,
+nor is it claimed. Slow rows have fewer repeats. Each row has a random stream of its own, from
+the seed and its name, so `--only WORD` gives the same figures as the whole.
 """
 SECTIONS = {
-    "Score of hits": "Right or wrong, one stratum: Clopper and Pearson below 20, Wilson from there on.",
-    "Weighted score r̃ of the C-test": "Σ k·hit / Σ k with k from 7 to 15 in turn.",
-    "Mean of bounded scores": "Student's t, or the betting interval where the sample cannot bear it. "
-    '"All or nothing": Beta with a + b = ½; "alike": a + b = 20.',
-    "Mean over 22 strata, as in Λ*": "Every complexity comes once, in random order, before any comes "
-    "again; the truth is the mean over all 22 also where fewer were given.",
-    "Items given several times": "A mind that draws lots, on items of unequal difficulty (Beta with "
-    "a + b = 2). The truth is the mean over all items like these.",
-    "Exercises that come in clusters": "Tests, or shifts of a series, share an error (Beta with "
-    "a + b = 3). The truth is the mean over all clusters like these.",
-    "Failures count": "Failures count as wrong; the truth is the score with failures counted.",
-    "Normalised between floor and ceiling": "Own mind, floor and ceiling on the same exercises, whose "
-    "ease they share.",
-    "Level of an adaptive test": "A staircase of 40 exercises; the truth is the mean level of 200,000 "
-    "administrations.",
-    "Difference of paired hits": "Tango's interval. Gains: right for the first only; loses: for the "
-    "second only.",
-    "Difference of paired scores": "Rewards from -1 to 1 on the same exercises, which share an ease.",
-    "Difference on other exercises": "No exercise in common: Welch's t, or from both intervals.",
-    'Falsely "different"': "Minds with equal means; a study is wrong if any pair is called different.",
-    'Falsely "equivalent", δ = .05': "True differences of exactly δ; a study is wrong if any mind is "
-    'called equivalent to, or "different, but smaller than δ" from, the first.',
-    "No unit differs": "All minds do the same on every exercise.",
+    "Score of hits": (
+        "Right or wrong, one stratum: Clopper and Pearson below 20, Wilson from there on."
+    ),
+    "Weighted score r̃ of the C-test": (
+        "Σ k·hit / Σ k with k from 7 to 15 in turn."
+    ),
+    "Mean of bounded scores": (
+        'Student's t, or the betting interval where the sample cannot bear it. "All or nothing": '
+        'Beta with a + b = ½; "alike": a + b = 20.'
+    ),
+    "Mean over 22 strata, as in Λ*": (
+        "Every complexity comes once, in random order, before any comes again; the truth is the "
+        "mean over all 22 also where fewer were given."
+    ),
+    "Items given several times": (
+        "A mind that draws lots, on items of unequal difficulty (Beta with a + b = 2). The truth "
+        "is the mean over all items like these."
+    ),
+    "Exercises that come in clusters": (
+        "Tests, or shifts of a series, share an error (Beta with a + b = 3). The truth is the "
+        "mean over all clusters like these."
+    ),
+    "Failures count": (
+        "Failures count as wrong; the truth is the score with failures counted."
+    ),
+    "Normalised between floor and ceiling": (
+        "Own mind, floor and ceiling on the same exercises, whose ease they share."
+    ),
+    "Level of an adaptive test": (
+        "A staircase of 40 exercises; the truth is the mean level of 200,000 administrations."
+    ),
+    "Difference of paired hits": (
+        "Tango's interval. Gains: right for the first only; loses: for the second only."
+    ),
+    "Difference of paired scores": (
+        "Rewards from -1 to 1 on the same exercises, which share an ease."
+    ),
+    "Difference on other exercises": (
+        "No exercise in common: Welch's t, or from both intervals."
+    ),
+    'Falsely "different"': (
+        "Minds with equal means; a study is wrong if any pair is called different."
+    ),
+    'Falsely "equivalent", δ = .05': (
+        "True differences of exactly δ; a study is wrong if any mind is called equivalent to, or "
+        '"different, but smaller than δ" from, the first.'
+    ),
+    "No unit differs": (
+        "All minds do the same on every exercise."
+    ),
 }
 FOOT = """
 ## What is not covered
 
-- The worlds are those named above. A score that is nearly always the same and very rarely far from it,
-  in the middle of the scale, can fool any interval that rests on the variance seen: as long as the rare
-  score has not come up, nothing points to it.
-- Exercises are drawn at random and plays of different clusters are independent. A mind that learns from
-  one exercise to the next, or a test chosen for its results, breaks that.
-- Models (the mixed model, analysis of variance) are held against R and published figures by tests,
-  not simulated here, but for the rows above.
-- A row says how often a statement is wrong, not how short an interval or how strong a verdict is.
+- The worlds are those named above. A score that is nearly always the same and very rarely far
+  from it, in the middle of the scale, can fool any interval that rests on the variance seen: as
+  long as the rare score has not come up, nothing points to it.
+- Exercises are drawn at random and plays of different clusters are independent. A mind that
+  learns from one exercise to the next, or a test chosen for its results, breaks that.
+- Models (the mixed model, analysis of variance) are held against R and published figures by
+  tests, not simulated here, but for the rows above.
+- A row says how often a statement is wrong, not how short an interval or how strong a verdict
+  is.
 """
 
 

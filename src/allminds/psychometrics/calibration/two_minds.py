@@ -101,7 +101,10 @@ def compared(rng: Generator, repeats: int, minds: int, n: int) -> tuple[int, int
 def paired_hits(rng: Generator, n: int, gain: float, loss: float) -> list[Plays]:
     """Right for the first only in `gain`, for the second only in `loss`, the rest for both."""
     u = rng.random(n)
-    return [plays((u >= loss).astype(float)), plays(((u < loss) | (u >= loss + gain)).astype(float))]
+    return [
+        plays((u >= loss).astype(float)),
+        plays(((u < loss) | (u >= loss + gain)).astype(float)),
+    ]
 
 
 def paired_scores(rng: Generator, n: int, gap: float, concentration: float) -> list[Plays]:
@@ -121,7 +124,7 @@ def sparse(rng: Generator, n: int, up: float, down: float, size: float) -> list[
 
 
 def lopsided(rng: Generator, n: int, often: float) -> list[Plays]:
-    """Equal means, but the first has a little more on most exercises and much less on the others."""
+    """Equal means, but the first has a little more on most exercises, much less on the others."""
     small = 0.9 * (1 - often) / often
     gap = np.where(rng.random(n) < often, small, -0.9)
     return [plays(gap * rng.uniform(0.9, 1.1, n)), plays(np.zeros(n))]
@@ -243,7 +246,8 @@ def _intervals() -> list[Row]:
             ("few differ: .01 up", 0.01, partial(sparse, n=n, up=0.01, down=0.0, size=1.0)),
             ("few differ: .05 up", 0.05, partial(sparse, n=n, up=0.05, down=0.0, size=1.0)),
             ("few differ: .1 up, by .5", 0.05, partial(sparse, n=n, up=0.1, down=0.0, size=0.5)),
-            ("few differ: .02 up, .02 down", 0.0, partial(sparse, n=n, up=0.02, down=0.02, size=1.0)),
+            ("few differ: .02 up, .02 down", 0.0,
+             partial(sparse, n=n, up=0.02, down=0.02, size=1.0)),
             ("a little more in .9, much less in .1", 0.0, partial(lopsided, n=n, often=0.9)),
         )
     ]  # fmt: skip
@@ -261,7 +265,7 @@ def _intervals() -> list[Row]:
             _kind(min(n, m), approximate),
             partial(missed, draw=partial(alone, draws=draws, sizes=(n, m)), rule=SHARES,
                     truth=truth, unpaired=True),
-            cost=2,
+            cost=8 if "scores" in name else 2,
         )
         for n, m in ((5, 5), (10, 10), (20, 20), (10, 50), (200, 200))
         for name, (draws, truth, approximate) in cases.items()
@@ -286,8 +290,10 @@ def _no_difference() -> list[Row]:
     weighted = Rule(strata="k", weighted=True, low=0.0, high=1.0)
     for n in (5, 7, 10, 20, 50, 200):
         made += [
-            _null(f"2 equal minds, {n} exercises, hits of .97", partial(equal_hits, n=n, k=2, p=0.97)),
-            _null(f"2 equal minds, {n} items of the C-test", partial(stratified_hits, n=n, k=2), weighted),
+            _null(f"2 equal minds, {n} exercises, hits of .97",
+                  partial(equal_hits, n=n, k=2, p=0.97)),
+            _null(f"2 equal minds, {n} items of the C-test",
+                  partial(stratified_hits, n=n, k=2), weighted),
             _null(f"2 minds, {n} exercises, few differ: .02 up, .02 down",
                   partial(sparse, n=n, up=0.02, down=0.02, size=1.0), REWARDS),
             _null(f"2 minds, {n} exercises, a little more in .9, much less in .1",
@@ -296,20 +302,25 @@ def _no_difference() -> list[Row]:
                   partial(lopsided, n=n, often=0.7), REWARDS),
         ]  # fmt: skip
     made += [
-        _null(f"3 equal minds, adaptive, {n} administrations", partial(paired_levels, n=n, k=3), ADAPTIVE)
+        _null(
+            f"3 equal minds, adaptive, {n} administrations",
+            partial(paired_levels, n=n, k=3),
+            ADAPTIVE,
+        )
         for n in (2, 5, 20)
     ]
     made += [
-        Row('Falsely "different"', f"2 equal minds on {n} exercises of their own, {name}", "verdict",
-            partial(falsely, draw=partial(alone, draws=(draw, draw), sizes=(n, n)), rule=SHARES,
-                    words=DIFFERENT, unpaired=True))
+        Row('Falsely "different"', f"2 equal minds on {n} exercises of their own, {name}",
+            "verdict", partial(falsely, draw=partial(alone, draws=(draw, draw), sizes=(n, n)), rule=SHARES,
+                    words=DIFFERENT, unpaired=True),
+            cost=8 if "scores" in name else 1)
         for n in (5, 10, 20, 50)
         for name, draw in (("hits of .5", _right(0.5)), ("hits of .97", _right(0.97)),
                            ("scores of .2", beta(0.2, 0.5)))
     ]  # fmt: skip
     made.append(
-        Row('Falsely "different"', "3 equal minds, 20 exercises, by the whole of compare", "verdict",
-            partial(compared, minds=3, n=20), cost=20)
+        Row('Falsely "different"', "3 equal minds, 20 exercises, by the whole of compare",
+            "verdict", partial(compared, minds=3, n=20), cost=20)
     )  # fmt: skip
     return made
 
@@ -336,18 +347,29 @@ def _no_equivalence() -> list[Row]:
                   partial(sparse, n=n, up=MARGIN, down=0.0, size=1.0), REWARDS),
             _same(f"a mind at δ, {n} exercises, gains .5 in .1",
                   partial(sparse, n=n, up=2 * MARGIN, down=0.0, size=0.5), REWARDS),
-            _same(f"a mind at δ by failing in .1, {n} exercises", partial(failing_alike, n=n), REWARDS),
+            _same(f"a mind at δ by failing in .1, {n} exercises",
+                  partial(failing_alike, n=n), REWARDS),
         ]  # fmt: skip
     for n in (20, 200):
         made += [
-            _same(f"ten minds at δ, {n} exercises, scores", partial(at_margin_scores, n=n, k=10, noise=0.1), REWARDS, 5),
-            _same(f"ten minds at δ, {n} exercises, hits", partial(at_margin_hits, n=n, k=10, loss=0.0), SHARES, 5),
+            _same(
+                f"ten minds at δ, {n} exercises, scores",
+                partial(at_margin_scores, n=n, k=10, noise=0.1),
+                REWARDS,
+                5,
+            ),
+            _same(
+                f"ten minds at δ, {n} exercises, hits",
+                partial(at_margin_hits, n=n, k=10, loss=0.0),
+                SHARES,
+                5,
+            ),
         ]
     for n in (5, 20, 200, 1000):
         said = partial(falsely, draw=partial(alike, n=n, k=3), rule=SHARES,
                        words=(*DIFFERENT, "equivalent"))  # fmt: skip
         made.append(
-            Row("No unit differs", f"3 minds, {n} exercises: any word but undecided", "verdict", said,
-                nominal=0.0, most=0.0)
+            Row("No unit differs", f"3 minds, {n} exercises: any word but undecided", "verdict",
+                said, nominal=0.0, most=0.0)
         )  # fmt: skip
     return made
