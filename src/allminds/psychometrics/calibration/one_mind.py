@@ -304,7 +304,8 @@ def rows() -> list[Row]:
         made += [
             Row(
                 "Mean of bounded scores", f"{n} exercises, {name}", _kind(n, approximate),
-                partial(missed, draw=partial(_drawn, draw=draw, n=n), rule=rule, truth=truth), cost=2,
+                partial(missed, draw=partial(_drawn, draw=draw, n=n), rule=rule, truth=truth),
+                cost=2,
             )
             for n in (*SIZES, *((100,) if "nearly" in name else ()))
         ]  # fmt: skip

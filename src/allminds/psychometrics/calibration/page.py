@@ -10,8 +10,8 @@ CAPTIONS = ("claimed", "observed", "Monte Carlo 99.9 %", "counted", "gate")
 HEAD = """\
 # How often is it wrong?
 
-Every interval and verdict that allminds prints was simulated where the truth is known, small
-samples and edges included, and the table counts how often it is wrong. Rows call the very
+Intervals and verdicts that allminds prints were simulated where the truth is known, small
+samples and edges included, and the table counts how often they are wrong. Rows call the very
 functions that print. This page is written by
 
 ```text
@@ -38,12 +38,10 @@ SECTIONS = {
     "Score of hits": (
         "Right or wrong, one stratum: Clopper and Pearson below 20, Wilson from there on."
     ),
-    "Weighted score r̃ of the C-test": (
-        "Σ k·hit / Σ k with k from 7 to 15 in turn."
-    ),
+    "Weighted score r̃ of the C-test": ("Σ k·hit / Σ k with k from 7 to 15 in turn."),
     "Mean of bounded scores": (
-        'Student's t, or the betting interval where the sample cannot bear it. "All or nothing": '
-        'Beta with a + b = ½; "alike": a + b = 20.'
+        "Student's t, or the betting interval where the sample cannot bear it. All or nothing: "
+        "Beta with a + b = ½; alike: a + b = 20."
     ),
     "Mean over 22 strata, as in Λ*": (
         "Every complexity comes once, in random order, before any comes again; the truth is the "
@@ -57,9 +55,7 @@ SECTIONS = {
         "Tests, or shifts of a series, share an error (Beta with a + b = 3). The truth is the "
         "mean over all clusters like these."
     ),
-    "Failures count": (
-        "Failures count as wrong; the truth is the score with failures counted."
-    ),
+    "Failures count": ("Failures count as wrong; the truth is the score with failures counted."),
     "Normalised between floor and ceiling": (
         "Own mind, floor and ceiling on the same exercises, whose ease they share."
     ),
@@ -72,9 +68,7 @@ SECTIONS = {
     "Difference of paired scores": (
         "Rewards from -1 to 1 on the same exercises, which share an ease."
     ),
-    "Difference on other exercises": (
-        "No exercise in common: Welch's t, or from both intervals."
-    ),
+    "Difference on other exercises": ("No exercise in common: Welch's t, or from both intervals."),
     'Falsely "different"': (
         "Minds with equal means; a study is wrong if any pair is called different."
     ),
@@ -82,9 +76,7 @@ SECTIONS = {
         "True differences of exactly δ; a study is wrong if any mind is called equivalent to, or "
         '"different, but smaller than δ" from, the first.'
     ),
-    "No unit differs": (
-        "All minds do the same on every exercise."
-    ),
+    "No unit differs": ("All minds do the same on every exercise."),
 }
 FOOT = """
 ## What is not covered
@@ -96,6 +88,8 @@ FOOT = """
   learns from one exercise to the next, or a test chosen for its results, breaks that.
 - Models (the mixed model, analysis of variance) are held against R and published figures by
   tests, not simulated here, but for the rows above.
+- Correlations, ranks, curves, shares of factors, votes against the best member, prediction beyond
+  the data, planned sample sizes and comparisons with people have no rows here.
 - A row says how often a statement is wrong, not how short an interval or how strong a verdict
   is.
 """

@@ -311,7 +311,8 @@ def _no_difference() -> list[Row]:
     ]
     made += [
         Row('Falsely "different"', f"2 equal minds on {n} exercises of their own, {name}",
-            "verdict", partial(falsely, draw=partial(alone, draws=(draw, draw), sizes=(n, n)), rule=SHARES,
+            "verdict",
+            partial(falsely, draw=partial(alone, draws=(draw, draw), sizes=(n, n)), rule=SHARES,
                     words=DIFFERENT, unpaired=True),
             cost=8 if "scores" in name else 1)
         for n in (5, 10, 20, 50)
