@@ -105,3 +105,53 @@ def test_the_command_ends_with_1_where_a_row_fails(monkeypatch):
     assert done.exit_code == 1
     assert "A: a short interval: wrong in" in done.output
     assert "0 of 1 rows pass the gate" in done.output
+
+
+# ---------------------------------------------------------------- what it found, and was mended
+
+
+def units(score, low=-1.0, high=1.0, stratum=None):
+    from allminds.inference import Units
+
+    n = len(score)
+    stratum = np.zeros(n, np.int64) if stratum is None else stratum
+    share = np.ones(int(stratum.max()) + 1) / (stratum.max() + 1)
+    return Units(np.asarray(score, float), stratum, np.arange(n), share, low, high)
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        np.linspace(-0.01, 0.01, 20),  # hardly any variance
+        np.r_[np.zeros(99), 1.0],  # all of it from one unit
+        np.r_[np.linspace(-0.05, 0.05, 95), np.full(5, 0.95)],  # from a few
+    ],
+)
+def test_samples_that_students_t_cannot_bear_are_for_the_betting_interval(score):
+    from allminds.inference.intervals import Betting, Student, of_mean, t_interval
+
+    found = of_mean(units(score))
+    assert isinstance(found, Betting)
+    low, high = found.interval()
+    own = t_interval(score.mean(), score.std(ddof=1) / len(score) ** 0.5, len(score) - 1)
+    assert low < own[0] < own[1] < high
+    assert isinstance(of_mean(units(np.linspace(-0.5, 0.5, 20))), Student)
+
+
+def test_a_little_more_on_all_of_few_exercises_is_undecided():
+    from allminds.inference.verdict import paired
+
+    few = units(np.linspace(0.09, 0.11, 10), -2.0, 2.0)
+    assert paired(few, False, ("a", "b"), margin=0.01).verdict == "undecided"
+    hits = units(np.ones(10))
+    assert paired(hits, True, ("a", "b")).verdict == "different"
+
+
+def test_one_unit_a_stratum_says_nothing_of_strata():
+    from allminds.inference.intervals import clustered_error
+
+    score = np.linspace(0.8, -0.4, 12)
+    plain = score.std(ddof=1) / 12**0.5
+    assert clustered_error(units(score, stratum=np.arange(12)))[0] == pytest.approx(plain)
+    two = units(np.repeat(score, 2), stratum=np.repeat(np.arange(12), 2))
+    assert clustered_error(two)[0] == pytest.approx(0.0, abs=1e-12)
