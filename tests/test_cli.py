@@ -30,7 +30,8 @@ def test_evaluate_prints_json_in_the_promised_shape():
     assert list(found) == ["instrument", "settings", "seed", "episodes", "results"]
     assert found["settings"]["rows"] == 5
     assert [row["mind"] for row in found["results"]] == ["local-search", "expert(intercept=false)"]
-    keys = ["mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "seconds"]
+    keys = ["mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "failures",
+            "reason", "seconds"]  # fmt: skip
     for row in found["results"]:
         assert list(row) == keys
         assert row["ci95"][0] < row["score"] < row["ci95"][1]

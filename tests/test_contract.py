@@ -76,6 +76,7 @@ class Sums(Instrument):
     version = 1
     chance = 0.1
     ceiling = 1.0
+    lowest = 0.0
     Settings = Settings
     slots = 1
 
@@ -85,9 +86,7 @@ class Sums(Instrument):
     def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
         random = Random(key(seed, i, MAKING))
         prefix = registry.exercise_prefix(self, seed)
-        return Exercise(
-            f"{prefix}{i}", self.name, seed, i, Sum(random.below(5), random.below(5, 1))
-        )
+        return Exercise(f"{prefix}{i}", self, seed, i, Sum(random.below(5), random.below(5, 1)))
 
     def show(self, observation: Any, form: str) -> Any:
         return f"{observation[0]} + {observation[1]} =" if form == "text" else observation
@@ -150,10 +149,11 @@ class NimTest(Sums):
 
     name = "nim"
     chance = 0.0
+    lowest = -1.0
     slots = 2
 
     def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Nim())
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, Nim())
 
     def show(self, observation: Any, form: str) -> Any:
         return f"{observation} left"
@@ -176,13 +176,15 @@ def test_players_move_in_turn_and_totals_are_scored():
     assert episode.record.score == (1.0, -1.0)  # seven is won by who begins
 
 
-def test_a_line_up_puts_minds_in_slots_and_cuts_what_is_too_long():
+def test_a_line_up_puts_minds_in_slots_and_refuses_what_does_not_fit():
     tool = NimTest()
     first, other = (registry.subject(who, tool) for who in (strategist, lambda heap: 1))
-    record = play(tool.exercise(1, 0), LineUp.of([other, first, first], 2))
+    record = play(tool.exercise(1, 0), LineUp.of([other, first], 2))
     assert record.score == (-1.0, 1.0)
     with pytest.raises(Error, match="too short"):
         LineUp.of([first], 2)
+    with pytest.raises(Error, match="a line-up of 3 is too long for an environment of 2 slots"):
+        LineUp.of([other, first, first], 2)
 
 
 def test_learn_is_told_every_step_to_every_slot():
@@ -332,8 +334,67 @@ def test_a_wrong_answer_fails_the_exercise_with_its_status(answer, status):
     tool = Sums()
     record = play(tool.exercise(1, 0), LineUp.alone(registry.subject(answer, tool), 1))
     assert record.status == (status,)
-    assert record.score == (None,)
+    assert record.score == (0.0,)  # a question that is not answered is wrong
+    assert record.learning == (None,)
     assert record.reason.encode("utf-8")
+
+
+@pytest.mark.parametrize("status", ["void", "missing"])
+def test_what_is_no_fault_of_the_mind_has_no_score(status):
+    tool = Sums()
+    answer = registry.subject(lambda seen: Failure(status, "429"), tool)
+    record = play(tool.exercise(1, 0), LineUp.alone(answer, 1))
+    assert (record.status, record.score, record.reason) == ((status,), (None,), "429")
+
+
+@dataclass(frozen=True)
+class Walk(Sum):
+    """Four steps in a row, the reward of each being the action's number from -1 to 1."""
+
+    steps = 4
+    actions = (Discrete(3, start=-1),)
+
+    def reset(self, random: Random) -> int:
+        return 0
+
+    def awaited(self, state: int) -> tuple[int, ...]:
+        return (0,) if state < 4 else ()
+
+    def observe(self, state: int, slot: int) -> int:
+        return state
+
+    def step(self, state: int, actions: Mapping[int, int], random: Random):
+        return state + 1, [float(actions[0])]
+
+
+class Walks(Sums):
+    """Four steps."""
+
+    name = "walks"
+    lowest = -1.0
+
+    def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, Walk(0, 0))
+
+
+@pytest.mark.parametrize("made", range(5))
+def test_steps_made_keep_their_rewards_and_those_not_made_count_the_lowest(made):
+    def quits(step):
+        return 1 if step < made else 1 / 0
+
+    tool = Walks()
+    record = play(tool.exercise(1, 0), LineUp.alone(registry.subject(quits, tool), 1))
+    assert record.status == ("ok" if made == 4 else "error",)
+    assert record.score == ((made - (4 - made)) / 4,)
+
+
+def test_an_instrument_may_say_otherwise_what_a_failure_counts():
+    class Guessing(Sums):
+        def failed_score(self, environment, slot, rewards):
+            return -0.25
+
+    line_up = LineUp.alone(registry.subject(lambda seen: 99, Sums()), 1)
+    assert play(Guessing().exercise(1, 0), line_up).score == (-0.25,)
 
 
 def test_who_hangs_is_broken_off_and_who_waits_is_not_blamed():
@@ -350,6 +411,7 @@ def test_who_hangs_is_broken_off_and_who_waits_is_not_blamed():
     with watch.running():
         record = play(tool.exercise(1, 0), line_up, watch)
     assert record.status == ("void", "timeout")
+    assert record.score == (None, -1.0)  # the game is lost to the one, and the other has no result
     assert record.steps == 1
 
 
@@ -366,7 +428,7 @@ def test_rewards_that_differ_within_a_team_are_an_error_of_the_environment():
     class Torn(Nim):
         teams = ((0, 1),)
 
-    exercise = Exercise("torn/0", "torn", 1, 0, Torn())
+    exercise = Exercise("torn/0", NimTest(), 1, 0, Torn())
     episode = Episode(exercise)
     for _ in range(6):
         episode.play(dict.fromkeys(episode.waiting, 1))
@@ -379,7 +441,7 @@ def test_rewards_out_of_bounds_are_an_error_of_the_environment():
         def step(self, state, actions, random):
             return 1, [2.0]
 
-    episode = Episode(Exercise("rich/0", "rich", 1, 0, Rich(1, 1)))
+    episode = Episode(Exercise("rich/0", Sums(), 1, 0, Rich(1, 1)))
     with pytest.raises(Error, match=r"slot 0 got 2.0, outside \[-1, 1\]"):
         episode.play({0: 1})
 

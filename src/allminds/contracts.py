@@ -37,6 +37,7 @@ STATUSES: tuple[Status, ...] = (
     "missing",  # a fault of the provider or of the machine: likewise, and to be asked again
 )  # fmt: skip
 FAILURES = STATUSES[1:5]
+MOST_LISTED = 30  # actions that a sentence lists
 
 
 # ---------------------------------------------------------------- what a mind may do and know
@@ -64,6 +65,44 @@ class Discrete:
             return self.start <= operator.index(action) < self.start + self.n
         except Exception:  # a mind may hand over anything
             return False
+
+    @property
+    def span(self) -> str:
+        """The actions by their numbers: 1..9."""
+        return f"{self.start}..{self.start + self.n - 1}" if self.n > 1 else str(self.start)
+
+    def listed(self, actions: Sequence[Any] | None = None) -> str:
+        """Some actions, or all, with their labels: 0 cooperate, 1 defect."""
+        if actions is None:
+            actions = range(self.start, self.start + self.n)
+            if not self.labels:
+                return self.span
+        labels = dict(enumerate(self.labels, self.start))
+        named = [f"{number} {labels.get(number, '')}".strip() for number in actions]
+        return ", ".join(named if len(named) <= MOST_LISTED else [*named[:MOST_LISTED], "…"])
+
+    def meant(self, action: Any) -> str:
+        """What to return instead of something that is no int; nothing for an int out of range."""
+        kind = type(action).__name__
+        if action is None:
+            return "return an int (did act end without return?)"
+        if isinstance(action, str) and action in self.labels:
+            return f"return the int {self.start + self.labels.index(action)}"
+        if isinstance(action, bool):
+            return "return an int, not a bool"
+        try:
+            operator.index(action)
+            return ""
+        except Exception:  # a mind may hand over anything
+            pass
+        try:
+            number = int(action)
+            same = str(number) == action if isinstance(action, str) else bool(number == action)
+        except Exception:
+            same = False
+        if same and self.contains(number):
+            return f"return the int {number}, not a {kind}"
+        return f"return an int, not a {kind}"
 
 
 @dataclass(frozen=True)
@@ -176,6 +215,7 @@ class Subject:
     traits: Traits = Traits()
     group: bool = False
     members: tuple[Subject, ...] = ()  # of a group
+    built_in: bool = False  # it and its members come with allminds: no time limit
     instruments: tuple[str, ...] = ()  # () means any
 
 
@@ -196,18 +236,20 @@ class LineUp:
 
     @classmethod
     def of(cls, subjects: Sequence[Subject], slots: int) -> LineUp:
-        """A line-up of subjects, in slot order; what is too long is cut, too short is an error."""
+        """A line-up of subjects, in slot order; too long or too short is an error."""
         seats: list[Seat] = []
         taken = 0
         for subject in subjects:
-            if taken >= slots:
-                break
             size = len(subject.members) or 1 if subject.group else 1
-            seats.append(Seat(subject, tuple(range(taken, min(taken + size, slots)))))
+            seats.append(Seat(subject, tuple(range(taken, taken + size))))
             taken += size
-        if taken < slots:
-            raise Error(f"a line-up of {taken} is too short for an environment of {slots} slots")
         names = [seat.subject.name for seat in seats]
+        if taken != slots:
+            long = "short" if taken < slots else "long"
+            raise Error(
+                f"a line-up of {taken} is too {long} for an environment of {slots} slots: "
+                f"{', '.join(names)}"
+            )
         alike = len(set(names)) == 1 and not seats[0].subject.group  # named as if it sat alone
         return cls(names[0] if alike else ", ".join(names), tuple(seats))
 
@@ -281,7 +323,9 @@ class Exercise:
     index: int
     environment: Environment
     item: int | None = None  # a hash of what is shown, where another exercise may show the same
-    cluster: int | None = None  # what makes errors alike, such as shifts of one series; else the item
+    cluster: int | None = (
+        None  # what makes errors alike, such as shifts of one series; else the item
+    )
 
     @property
     def instrument(self) -> str:
@@ -308,8 +352,8 @@ class Failure:
 class Record:
     """What came of one exercise, slot by slot.
 
-    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of that
-    exercise have none.
+    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of
+    that exercise have none.
     """
 
     exercise: str

@@ -8,6 +8,7 @@ that every quicker form must equal bit for bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from allminds.blocks import Block
@@ -25,6 +26,7 @@ from allminds.contracts import (
     Task,
 )
 from allminds.errors import Error
+from allminds.frames import shown
 from allminds.seeding import MINDS, WORLD, Random, key
 from allminds.watch import Watch, malformed
 
@@ -69,7 +71,7 @@ class Episode:
         if set(actions) != set(self.waiting):
             raise Error(f"slots {sorted(self.waiting)} are awaited, not {sorted(actions)}")
         failures = {
-            slot: action if isinstance(action, Failure) else malformed(action)
+            slot: action if isinstance(action, Failure) else self._malformed(slot, action)
             for slot, action in actions.items()
             if isinstance(action, Failure) or not self._allowed(slot, action)
         }
@@ -95,6 +97,10 @@ class Episode:
         legal = getattr(self.waiting[slot], "legal", None)
         there = self.environment.actions[slot].contains(action)
         return there and (legal is None or action in legal)
+
+    def _malformed(self, slot: int, action: Any) -> Failure:
+        legal = getattr(self.waiting[slot], "legal", None)
+        return malformed(action, self.environment.actions[slot], legal)
 
     def _look(self) -> None:
         awaited = self.environment.awaited(self.state)
@@ -186,7 +192,7 @@ class Player:
     def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
         self.slots, self.group = seat.slots, seat.subject.group
         self.future = seat.subject.traits.sees == "future"
-        self.watch = watch
+        self.watch = watch.over(seat.subject)
         self.failure: Failure | None = None
         self.randoms = [Random(key(exercise.seed, exercise.index, MINDS + s)) for s in seat.slots]
         self.mind = self._safely(seat.subject.make)
@@ -206,7 +212,8 @@ class Player:
         else:
             actions = [self._safely(self.mind.act, seen[slots[0]], randoms[0])]
         if self.failure is None and not _one_each(actions, slots):
-            self.failure = malformed(actions)
+            said = f"gave {shown(actions, repr)}; an action for each of {len(slots)} slots was due"
+            self.failure = Failure("malformed", said)
         if self.failure is not None:
             return dict.fromkeys(slots, self.failure)
         return dict(zip(slots, actions, strict=True))
@@ -250,7 +257,16 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
         record = _one_play(exercise, list(players.values()), number)
         if set(record.status) != {"ok"}:
             break
-    return record
+    return _never_begun(exercise, record) if number else record
+
+
+def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
+    """The record of a mind that failed in a rehearsal: what it gained there does not count."""
+    score = tuple(
+        None if one is None else exercise.tool.failed_score(exercise.environment, slot, [])
+        for slot, one in enumerate(rehearsal.score)
+    )
+    return replace(rehearsal, steps=0, score=score, actions=(), rewards=())
 
 
 def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Record:
@@ -308,4 +324,9 @@ def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
     makers = [getattr(seat.subject.make, "func", None) for seat in line_up.seats]
     if any(getattr(maker, "one_at_a_time", False) for maker in makers):
         return Plain(tool, line_up, watch)
-    return tool.fast(line_up, watch) or Plain(tool, line_up, watch)
+    try:
+        return tool.fast(line_up, watch) or Plain(tool, line_up, watch)
+    except Exception as error:
+        if isinstance(error, Error) or all(seat.subject.built_in for seat in line_up.seats):
+            raise
+        return Plain(tool, line_up, watch)  # where a mind that breaks is told to the user

@@ -9,8 +9,11 @@ from collections.abc import Iterable
 class Error(Exception):
     """Something a user can mend: one sentence with what was wrong, where, and what would be right.
 
-    The command line prints the sentence and ends with exit code 2; there is no traceback.
+    The command line prints the sentence and ends with exit code 2; there is no traceback. Lines
+    that stand below it, such as frames of the user's own code, are in `detail`.
     """
+
+    detail: str = ""
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:

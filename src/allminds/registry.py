@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 
 from allminds.contracts import Instrument, LineUp, MindBase, Subject, Traits
 from allminds.errors import Error, nearest
+from allminds.frames import reason_of
 from allminds.names import Name, parse, parse_all
 
 T = TypeVar("T")
@@ -157,7 +158,8 @@ def subject(who: Any, tool: Instrument) -> Subject:
     if hasattr(who, "act"):
         # a fresh copy for every exercise, so that nothing leaks from one into the next
         name = type(who).__name__
-        return Subject(name, functools.partial(_copied, who), _traits(who), _is_group(who))
+        make = functools.partial(_copied, who)
+        return Subject(name, make, _traits(who), _is_group(who), built_in=_is_ours(type(who)))
     raise Error(f"{who!r} is no mind: give a name, or something with a method 'act'")
 
 
@@ -182,9 +184,13 @@ def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
     """
     others = [seat.subject.name for seat in who.seats[1:]]
     alike = not others or {who.seats[0].subject.name} == set(others)
-    rest = "" if tool.scored == "all" or alike else "".join(f", {name}" for name in others)
-    ceiling = f"{tool.ceiling_mind}{rest}" if tool.ceiling_mind else None
-    return f"{tool.floor_mind}{rest}", ceiling
+
+    def named(mind: str) -> str:
+        if tool.scored == "all" or alike or set(others) == {mind}:
+            return mind  # as a mind is called that fills all slots
+        return ", ".join([mind, *others])
+
+    return named(tool.floor_mind), named(tool.ceiling_mind) if tool.ceiling_mind else None
 
 
 def with_ends(minds: Sequence[Any], tool: Instrument) -> list[Any]:
@@ -252,7 +258,7 @@ def _imported(name: str) -> Any:
     except ModuleNotFoundError as error:
         raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
     except (Exception, SystemExit) as error:
-        raise Error(f"importing '{where}' failed: {type(error).__name__}: {error}") from error
+        raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
     if not hasattr(module, what):
         public = [key for key in vars(module) if not key.startswith("_")]
         raise Error(f"'{where}' has no '{what}'; {nearest(what, public)}")
@@ -308,7 +314,8 @@ def _subject_of(
             raise Error(f"{text} is no mind: it is neither a class nor a function")
         if arguments or keywords:
             raise Error(f"{text}: a plain function takes no parameters in brackets")
-        return Subject(text, functools.partial(FunctionMind, maker), _traits(maker))
+        make = functools.partial(FunctionMind, maker)
+        return Subject(text, make, _traits(maker), built_in=_is_ours(maker))
     if not hasattr(maker, "act"):
         raise Error(f"{text} is no mind: the class {maker.__name__} has no method 'act'")
     values = {key: _value(maker, text, key, value) for key, value in keywords.items()}
@@ -318,8 +325,9 @@ def _subject_of(
     except Error:
         raise
     except (Exception, SystemExit) as error:
-        raise Error(f"cannot make {text}: {type(error).__name__}: {error}") from None
-    return Subject(text, make, _traits(probe), _is_group(probe), members)
+        raise Error(f"cannot make {text}: {reason_of(error)}") from None
+    ours = _is_ours(maker) and all(member.built_in for member in members)
+    return Subject(text, make, _traits(probe), _is_group(probe), members, built_in=ours)
 
 
 def _value(maker: type, text: str, key: str, value: str) -> Any:
@@ -345,6 +353,11 @@ def _value(maker: type, text: str, key: str, value: str) -> Any:
 def _traits(thing: Any) -> Traits:
     found = getattr(thing, "traits", None)
     return found if isinstance(found, Traits) else Traits()
+
+
+def _is_ours(maker: Any) -> bool:
+    """Tell whether a class or function comes with allminds."""
+    return str(getattr(maker, "__module__", "")).startswith("allminds.")
 
 
 def _is_group(thing: Any) -> bool:

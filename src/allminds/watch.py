@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from allminds.contracts import Failure
+from allminds.contracts import Discrete, Failure, Space, Subject
 from allminds.errors import Error
+from allminds.frames import reason_of, shown, story_of
+
+BY_THE_CLOCK = 10  # times the limit: what a mind that sleeps may take
+TICKS = 4  # looks at a mind within its limit
+STORIES = 100  # different failures of which the whole story is kept
 
 
 class Hang(BaseException):
@@ -26,33 +32,57 @@ class Failed(Exception):
         self.failure = failure
 
 
-def malformed(action: Any) -> Failure:
-    """The failure of a mind that gave this for an action."""
-    return Failure("malformed", f"{shown(action, repr)} is not one of the actions")
+def malformed(action: Any, space: Space, legal: Sequence[Any] | None = None) -> Failure:
+    """The failure of a mind that gave this for an action, with what would be right.
+
+    `legal` are the actions that may be taken now, where not all of the space may.
+    """
+    given = shown(action, repr)
+    if not isinstance(space, Discrete):
+        return Failure("malformed", f"{given} is not one of the actions")
+    if space.contains(action) and legal is not None:
+        now = space.listed(legal) or "none"
+        return Failure("malformed", f"{given} is not legal now; legal are {now}")
+    hint = space.meant(action)
+    word = isinstance(action, str) and not action.strip().isdigit()
+    named = word or len(space.labels) <= FEW
+    said = f"{given} is not one of the actions {space.listed() if named else space.span}"
+    return Failure("malformed", f"{said}; {hint}" if hint else said)
 
 
-def shown(thing: Any, how: Callable[[Any], str]) -> str:
-    """What somebody else's object says of itself, if it can, cut short and fit for a file."""
+FEW = 4  # labels that are listed even for a number out of range
+
+
+_away = 0  # how many wait for a provider just now
+
+
+@contextlib.contextmanager
+def away() -> Iterator[None]:
+    """Stop the clock of every watch while a mind waits for somebody else, such as a provider."""
+    global _away
+    _away += 1
     try:
-        text = how(thing)[:200]
-    except Exception:
-        text = f"<{type(thing).__name__}>"
-    return text.encode("utf-8", "backslashreplace").decode()
+        yield
+    finally:
+        _away -= 1
 
 
 class Watch:
-    """Calls a mind's code and breaks in when one call takes 1 to 1.5 times `seconds`.
+    """Calls a mind's code and breaks in when one call takes too long.
 
-    A timer ticks in the background; a call is broken off at the third tick within it. So a
-    call costs one addition, not a system call. Signals reach the main thread only: in another
-    thread, or with ``seconds=0``, minds are not watched.
+    Too long is 1 to 1.5 times `seconds` of processor time of this thread, so that a busy machine
+    fails nobody, or ten times that by the clock, so that a mind that sleeps is found too. A timer
+    ticks in the background and looks at the call: so a call costs one addition, not a system call.
+    Signals reach the main thread only: in another thread, or with ``seconds=0``, minds are not
+    watched. Paths in reasons are relative to `folder`, the working directory if empty.
     """
 
-    def __init__(self, seconds: float = 10.0) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float = 10.0, folder: str = "") -> None:
+        self.seconds, self.folder = seconds, folder
         self.calls = 0  # whoever calls minds in a tight loop counts here
         self.inside = False  # and says here that it does
-        self._seen = (-1, 0)  # the call seen at the last tick, and for how many ticks
+        self.stories: dict[str, str] = {}  # reason of a failure -> all frames that led to it
+        self._seen = (-1, 0, 0.0)  # the call at the last tick, ticks in it, processor time then
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A mind's own function(*arguments), or the `Failure` that came of it."""
@@ -67,6 +97,10 @@ class Watch:
         finally:
             self.inside = False
 
+    def over(self, subject: Subject) -> Watch:
+        """This watch, or one without a limit for a mind that comes with allminds."""
+        return Watch(0, self.folder) if subject.built_in else self
+
     def failure(self, error: BaseException) -> Failure:
         """What a mind's exception comes to; our own errors are the user's to mend."""
         if isinstance(error, Error):
@@ -74,8 +108,16 @@ class Watch:
         if isinstance(error, Failed):
             return error.failure
         if isinstance(error, Hang):
-            return Failure("timeout", f"gave no answer within {self.seconds:g} s")
-        return Failure("error", f"{type(error).__name__}: {shown(error, str)}")
+            return Failure("timeout", self._too_long())
+        reason = reason_of(error, self.folder)
+        if reason not in self.stories and len(self.stories) < STORIES:
+            self.stories[reason] = story_of(error, self.folder)
+        return Failure("error", reason)
+
+    def _too_long(self) -> str:
+        if self._seen[1] > BY_THE_CLOCK * TICKS:
+            return f"gave no answer within {BY_THE_CLOCK * self.seconds:g} s by the clock"
+        return f"gave no answer within {self.seconds:g} s of processor time"
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Watch]:
@@ -84,7 +126,7 @@ class Watch:
             yield self
             return
         before = signal.signal(signal.SIGALRM, self._tick)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds / 2, self.seconds / 2)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds / TICKS, self.seconds / TICKS)
         try:
             yield self
         finally:
@@ -94,8 +136,10 @@ class Watch:
     def _tick(self, _signal: int, _frame: Any) -> None:
         if not self.inside:
             return
-        call, ticks = self._seen
-        ticks = ticks + 1 if call == self.calls else 1
-        self._seen = (self.calls, ticks)
-        if ticks >= 3:  # two whole intervals lie between three ticks
+        call, ticks, since = self._seen
+        if call != self.calls or _away:
+            self._seen = (self.calls, 1, time.thread_time())
+            return
+        self._seen = (call, ticks + 1, since)
+        if time.thread_time() - since >= self.seconds or ticks >= BY_THE_CLOCK * TICKS:
             raise Hang

@@ -215,7 +215,7 @@ def test_failures_are_counted_with_their_reason():
         "results"
     ][0]
     assert 0 < found["failed"] == found["failures"]["malformed"] < 300
-    assert found["reason"] == "10 is not one of the actions"
+    assert found["reason"] == "10 is not one of the actions 1..9"
     assert found["score"] is not None
     with pytest.raises(Error, match=r"failed exercise .* 10 is not one of the actions"):
         evaluate(

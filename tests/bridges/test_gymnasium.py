@@ -164,7 +164,7 @@ def test_an_action_that_there_is_not_ends_the_exercise_as_in_the_runner():
     assert env.action_masks().tolist() == [True] * 3 + [False] * 6
     _, reward, terminated, truncated, info = env.step(8)
     assert (reward, terminated, truncated) == (0.0, True, False)
-    assert (info["status"], info["reason"]) == ("malformed", "8 is not one of the actions")
+    assert (info["status"], info["reason"]) == ("malformed", "8 is not one of the actions 0..2")
     with pytest.raises(Error, match="is over"):
         env.step(0)
 

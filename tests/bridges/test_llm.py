@@ -85,7 +85,24 @@ def test_one_that_hangs_is_broken_off(mock, monkeypatch):
 
     mock("b")
     monkeypatch.setattr(llm.model_named("x"), "generate", hangs)
-    assert result("c-test", 2, time_limit=0.3)["failures"] == {"timeout": 2}
+    row = result("c-test", 2, "llm(some/model,seconds=0.3)", time_limit=0.01)
+    assert row["failures"] == {"timeout": 2}
+    assert row["reason"] == "the provider gave no reply within 0.3 s"
+
+
+def test_the_time_limit_of_other_minds_is_not_the_providers(mock, monkeypatch):
+    import asyncio
+
+    mock("b")
+    model = llm.model_named("x")
+    generate = model.generate
+
+    async def slowly(messages):
+        await asyncio.sleep(0.4)
+        return await generate(messages)
+
+    monkeypatch.setattr(model, "generate", slowly)
+    assert result("c-test", 1, time_limit=0.01)["failed"] == 0
 
 
 def test_an_episode_is_one_conversation(mock):

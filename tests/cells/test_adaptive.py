@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from simulate_figures import simulate_staircase
 
 from allminds import registry
 from allminds.administration import engine
@@ -181,16 +182,47 @@ def test_steps_that_are_not_made_count_0():
     assert (found.score, found.failed, found.episodes) == (0.25, 1, 2)
 
 
-def test_the_level_is_the_mean_of_the_second_half_with_batch_means():
-    tally = tool_of("lambda-staircase", time=4000).tally()
+def test_a_long_administration_has_an_error_by_batch_means():
+    tally = tool_of("lambda-staircase", time=100_000).tally()
     rng = np.random.default_rng(1)
-    xi = 5 + rng.normal(size=40)
+    xi = 5 + rng.normal(size=1000)
+    tally.add(block(xi, np.zeros(1000)))
+    found = tally.estimate()
+    means = xi[500:].reshape(5, 100).mean(axis=1)
+    assert found.score == pytest.approx(xi[500:].mean())
+    assert found.stderr == pytest.approx(means.std(ddof=1) / 5**0.5)
+    assert found.ci95 == pytest.approx(t_interval(found.score, found.stderr, 4))
+    assert tally.why == ""
+
+
+def test_a_short_administration_cannot_tell_its_own_error():
+    tally = tool_of("lambda-staircase", time=4000).tally()
+    xi = 5 + np.random.default_rng(1).normal(size=40)
     tally.add(block(xi, np.zeros(40)))
     found = tally.estimate()
-    means = xi[20:].reshape(10, 2).mean(axis=1)
     assert found.score == pytest.approx(xi[20:].mean())
-    assert found.stderr == pytest.approx(means.std(ddof=1) / 10**0.5)
-    assert found.ci95 == pytest.approx(t_interval(found.score, found.stderr, 9))
+    assert found.stderr is found.ci95 is None
+    assert tally.why == (
+        "one administration cannot tell its own error; give two or more (80 exercises)"
+    )
+
+
+def test_administrations_that_are_alike_have_no_interval_of_no_width():
+    tally = tool_of("lambda-staircase", time=1000).tally()
+    for _ in range(3):
+        tally.add(block(np.full(10, 40.0), np.ones(10)))
+    assert tally.estimate().ci95 is None
+    assert "the same figure" in tally.why
+    tally.add(block(np.linspace(1, 9, 10), np.ones(10)))
+    assert tally.estimate().ci95 is None  # three of four are alike
+
+
+@pytest.mark.parametrize("memory", [5, 20])
+def test_the_error_of_a_long_staircase_holds_the_level(memory):
+    """At most 7 % of 400 intervals miss, give or take 4 standard errors."""
+    wrong, total = simulate_staircase(np.random.default_rng(2), 400, exercises=1000, memory=memory)
+    assert total == 400
+    assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)
 
 
 def test_nothing_yet_is_nothing():
@@ -235,8 +267,13 @@ def staircase(who, administrations=3):
 
 @pytest.mark.slow
 def test_the_staircase_ranks_minds_with_intervals_apart():
+    """Random and expert stay at the ends of the scale and have no interval; their levels do."""
+    ends = {}
+    for who in MINDS:
+        found = staircase(who)[0]
+        ends[who] = found.ci95 or (found.score, found.score)
     for worse, better in itertools.pairwise(MINDS):
-        assert staircase(worse)[0].ci95[1] < staircase(better)[0].ci95[0], (worse, better)
+        assert ends[worse][1] < ends[better][0], (worse, better)
 
 
 @pytest.mark.slow

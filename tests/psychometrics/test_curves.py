@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulate_figures import curve_truth, simulate_capability, simulate_spread
 
 from allminds.errors import Error
-from allminds.psychometrics.curves import curve_intervals, difficulty_curve
+from allminds.psychometrics.curves import curve_intervals, difficulty_curve, falling
 
 RNG = np.random.default_rng
 
@@ -112,19 +113,76 @@ def test_the_spread_of_any_measured_curve_is_real(scores):
     assert 0 <= curve.capability <= len(scores) - 1
 
 
+@pytest.mark.parametrize("chance", [1 / 26, 1 / 5, 1 / 4])
+def test_a_guesser_is_at_the_bottom_of_the_scale(chance):
+    """40 levels of 20 items: 1 and 0, where cutting each level by itself gave 2.7 and 8."""
+    rng, h = RNG(2), np.repeat(np.arange(1.0, 41), 20)
+    curves = [
+        difficulty_curve(h, (rng.random(len(h)) < chance).astype(float), floor=chance)
+        for _ in range(60)
+    ]
+    assert np.mean([curve.capability for curve in curves]) < 1.25
+    assert np.median([curve.capability for curve in curves]) == 1
+    assert np.median([curve.spread for curve in curves]) == 0
+    assert not any(curve.cut_off for curve in curves)
+
+
+@pytest.mark.parametrize("chance", [0, 1 / 26, 1 / 5, 1 / 4])
+@pytest.mark.parametrize("levels", [20, 40])
+def test_a_spread_is_found_within_15_per_cent_from_20_items_a_level_on(chance, levels):
+    """The mean of 100 studies of a logistic curve; 6.7 by cutting each level (40, 1/5)."""
+    rng, truth = RNG(3), curve_truth("logistic", levels)
+    h = np.repeat(truth.difficulties, 20)
+    right = np.repeat(chance + (1 - chance) * truth.psi, 20)
+    found = [
+        difficulty_curve(h, (rng.random(len(h)) < right).astype(float), floor=chance)
+        for _ in range(100)
+    ]
+    assert np.mean([one.spread for one in found]) == pytest.approx(truth.spread, rel=0.15)
+    assert np.mean([one.capability for one in found]) == pytest.approx(truth.capability, rel=0.05)
+
+
+def test_a_falling_curve_is_scipys_isotonic_regression():
+    from scipy.optimize import isotonic_regression
+
+    rng = RNG(4)
+    for _ in range(50):
+        means, counts = rng.normal(5, 1, 12), rng.integers(1, 9, 12).astype(float)
+        found = falling(means[None], counts, np.ones((1, 12)), known=0.0)[0]
+        expected = isotonic_regression(means, weights=counts, increasing=False).x
+        assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("shape", ["guesser", "logistic", "gradual", "step", "line"])
+@pytest.mark.parametrize(("chance", "items"), [(0, 5), (0.2, 5), (0.25, 20)])
+def test_intervals_of_capability_miss_at_their_rate(shape, chance, items):
+    """At most 7 % of 300, give or take 4 standard errors."""
+    wrong, total = simulate_capability(RNG(5), 300, shape=shape, chance=chance, items=items)
+    assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)
+
+
 @pytest.mark.slow
-def test_intervals_cover_as_stated():
-    """ψ = 1 - h/10 at 0..10, 30 exercises each; 300 studies, within 4 standard errors."""
-    rng, times, hits = RNG(1), 300, np.zeros(2)
-    h = np.repeat(np.arange(11.0), 30)
-    for _ in range(times):
-        score = (rng.random(len(h)) < 1 - h / 10).astype(float)
-        found = curve_intervals(h, score, rng, floor=0, draws=200)
-        hits += [
-            found.capability[0] <= 5 <= found.capability[1],
-            found.spread[0] <= 10 / np.sqrt(12) <= found.spread[1],
-        ]
-    assert (abs(hits / times - 0.95) < 4 * np.sqrt(0.95 * 0.05 / times)).all()
+@pytest.mark.parametrize("shape", ["guesser", "logistic", "gradual", "step", "line"])
+@pytest.mark.parametrize("chance", [0, 0.2, 0.25])
+def test_intervals_of_spread_miss_at_their_rate(shape, chance):
+    """At most 7 % of 150 with 20 items a level, give or take 4 standard errors."""
+    wrong, total = simulate_spread(RNG(6), 150, shape=shape, chance=chance, items=20, draws=150)
+    if chance == 0 and shape in ("guesser", "step"):
+        assert total == 0  # no level has both right and wrong answers
+    else:
+        assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)
+
+
+def test_what_cannot_be_said_has_no_interval():
+    few = curve_intervals([1, 1, 2, 2], [1, 0, 0, 0], RNG(1), floor=0, draws=20)
+    assert few.spread is None
+    assert few.text()["spread"] == "–"
+    assert few.capability[0] < 1.25 < few.capability[1]
+    flat = curve_intervals([1, 1, 2, 2], [0.5, 0.5, 0.2, 0.2], RNG(1), floor=0, draws=20)
+    assert flat.capability is flat.spread is None
+    sure = curve_intervals(np.repeat([1, 2], 30), [1.0] * 30 + [0.0] * 30, RNG(1), floor=0)
+    assert sure.spread is None
+    assert sure.capability[0] < 1.5 < sure.capability[1]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from simulate_figures import simulate_null_shares, simulate_shares
 
 from allminds.psychometrics.factors import variance_shares
 
 NAMES = ["a", "b", "c"]
 
 
-def shares(scores, draws=20):
-    found = variance_shares(scores, NAMES[: scores.ndim - 1], np.random.default_rng(1), draws)
+def shares(scores):
+    found = variance_shares(scores, NAMES[: scores.ndim - 1])
     return {effect.factors: effect for effect in found}
 
 
@@ -44,11 +45,21 @@ def sums_of_squares(means):
 
 @given(st.integers(0, 1000), st.tuples(*[st.integers(2, 4)] * 3))
 @settings(max_examples=25)
-def test_shares_equal_those_of_a_regression(seed, shape):
+def test_shares_are_those_of_a_regression_less_chance(seed, shape):
+    """Chance: what the same effect has on average in the deviations of exercises, over n."""
     scores = np.random.default_rng(seed).normal(size=(*shape, 6))
+    means = scores.mean(axis=-1)
+    total = ((means - means.mean()) ** 2).sum()
     found = shares(scores)
-    for key, value in sums_of_squares(scores.mean(axis=-1)).items():
-        assert found[tuple(NAMES[f] for f in key)].share == pytest.approx(value, abs=1e-9)
+    whole = sums_of_squares(means)
+    parts = [sums_of_squares(scores[..., i] - means) for i in range(6)]
+    for key, value in whole.items():
+        chance = sum(
+            part[key] * ((d := scores[..., i] - means) - d.mean()).reshape(-1).var() * d.size
+            for i, part in enumerate(parts)
+        ) / (5 * 6 * total)
+        share = max(0.0, value - chance)
+        assert found[tuple(NAMES[f] for f in key)].share == pytest.approx(share, abs=1e-9)
     assert sum(effect.share for effect in found.values()) == pytest.approx(1.0)
 
 
@@ -67,23 +78,34 @@ def test_a_pure_interaction_shows_as_one():
     assert found[("a", "b")].share == pytest.approx(1.0)
 
 
-def test_nothing_to_share_out_is_nothing_and_failures_are_left_out():
+def test_nothing_to_share_out_is_nothing():
     assert all(effect.share == 0 for effect in shares(np.zeros((2, 2, 3))).values())
+    assert variance_shares(np.zeros((2, 2, 1)), NAMES[:2]) == []
+
+
+def test_exercises_that_some_cell_lacks_are_left_out():
     scores = np.random.default_rng(1).normal(size=(2, 3, 8))
-    scores[0, 1, 2] = np.nan
-    assert all(np.isfinite(effect.share) for effect in shares(scores).values())
+    whole = shares(scores[..., 1:])
+    scores[0, 1, 0] = np.nan
+    assert shares(scores) == whole
 
 
-def test_intervals_cover_the_share_at_their_rate():
-    """60 samples of a design with a known main effect: 95 % nominal, at least 85 % seen."""
-    rng = np.random.default_rng(5)
-    truth = np.array([0.0, 0.5, 1.0])[:, None] + np.array([0.0, 0.3])[None, :]
-    means = truth - truth.mean()
-    share = 2 * ((means.mean(axis=1)) ** 2).sum() / (means**2).sum()
-    hits = 0
-    for _ in range(60):
-        scores = truth[..., None] + rng.normal(scale=0.5, size=(3, 2, 80))
-        found = variance_shares(scores, ["a", "b"], rng, 200)
-        low, high = next(effect.interval for effect in found if effect.factors == ("a",))
-        hits += low <= share <= high
-    assert hits >= 51
+@pytest.mark.parametrize("noise", ["normal", "uneven", "hits"])
+@pytest.mark.parametrize("shape", [(2, 2), (3, 4), (2, 2, 3), (2, 2, 2, 2)])
+def test_no_effect_is_an_effect_in_one_of_twenty_at_most(shape, noise):
+    for exercises in (5, 20):
+        wrong, total = simulate_null_shares(
+            np.random.default_rng(5), 100, shape=shape, exercises=exercises, noise=noise
+        )
+        assert wrong / total < 0.05 + 4 * np.sqrt(0.05 * 0.95 / total)
+
+
+@pytest.mark.parametrize("of", [(0,), (1,), (0, 1)])
+@pytest.mark.parametrize("exercises", [5, 20, 50])
+def test_intervals_of_shares_miss_at_their_rate(of, exercises):
+    """Two effects and an interaction: at most 7 % of 200, give or take 4 standard errors."""
+    one, other = np.array([0.0, 0.5, 1.0])[:, None], np.array([0.0, 0.5])[None]
+    wrong, total = simulate_shares(
+        np.random.default_rng(6), 200, truth=one + other + one * other, of=of, exercises=exercises
+    )
+    assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulate_figures import simulate_generalisability
 
 from allminds.errors import Error
 from allminds.psychometrics.reliability import (
     Components,
     alpha,
     components,
+    counted_minds,
     exercises_for_generalisability,
     exercises_for_rel,
     kr20,
@@ -236,3 +238,50 @@ def test_intervals_of_alpha_cover_as_stated():
         ).interval
         hits += low <= truth <= high
     assert abs(hits / times - 0.95) < 4 * math.sqrt(0.95 * 0.05 / times)
+
+
+def test_floor_ceiling_and_clairvoyant_minds_do_not_count():
+    minds = ["random", "mode", "levin-search", "oracle", "levin-search(time=9)"]
+    kept, said = counted_minds(minds, {"oracle": "sees the future"}, {"random", None})
+    assert kept == [1, 2, 4]
+    assert said == "Reliability leaves out random, oracle: floor, ceiling or clairvoyant."
+    assert counted_minds(["a"], {}, set()) == ([0], "")
+
+
+def test_a_floor_mind_makes_others_look_better_told_apart():
+    """Three minds that hardly differ, and one at the floor: Eρ² says that all is well."""
+    values = RNG(11).normal(0, 0.5, (60, 4)) + np.array([0.0, 1.0, 1.05, 1.1])
+    assert reliability(values[..., None]).generalisability > 0.98
+    assert reliability(values[:, 1:, None]).generalisability < 0.9
+
+
+def test_units_are_what_counts():
+    """Ten items that came 20 times each say as much as ten."""
+    items = RNG(12).normal(size=(10, 3))
+    often = np.repeat(items, 20, axis=0)
+    unit = np.repeat(np.arange(10), 20)
+    found, once = reliability(often[..., None], unit), reliability(items[..., None])
+    assert (found.exercises, found.rel) == (10, pytest.approx(once.rel))
+    assert found.interval == pytest.approx(once.interval)
+    assert reliability(often[..., None]).exercises == 200
+
+
+def test_minds_that_differ_alike_everywhere_have_no_estimate():
+    values = np.arange(8.0)[:, None] + np.array([0.0, 1.0])
+    found = reliability(values[..., None])
+    assert found.generalisability is found.interval is None
+    assert "differ alike" in found.why
+    nobody = reliability(np.zeros((5, 0, 1)))
+    assert nobody.rel is None
+    assert "no mind besides" in nobody.why
+
+
+@pytest.mark.parametrize("kind", ["normal", "hits"])
+@pytest.mark.parametrize("exercises", [10, 40])
+def test_intervals_of_generalisability_miss_at_their_rate(kind, exercises):
+    """Minds at .1, .3 and .9: at most 7 % of 300, give or take 4 standard errors."""
+    wrong, total = simulate_generalisability(
+        RNG(13), 300, minds=[0.1, 0.3, 0.9], exercises=exercises, kind=kind
+    )
+    assert total > 290
+    assert wrong / total < 0.07 + 4 * math.sqrt(0.07 * 0.93 / total)

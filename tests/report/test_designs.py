@@ -231,20 +231,32 @@ def cells_of(folder, rows):
     return names, means
 
 
-def shares_of(names, means):
+def squares_of(names, cells):
     """By the school formula: sums of squares of marginal means, those of pairs less their own."""
-    cells = means.groupby(names)["score"].mean()
     grand, size = cells.mean(), len(cells)
 
     def squares(of):
         margin = cells.groupby(list(of)).mean()
         return ((margin - grand) ** 2).sum() * size / len(margin)
 
-    total = ((cells - grand) ** 2).sum()
-    shares = {(name,): squares([name]) / total for name in names}
+    found = {(name,): squares([name]) for name in names}
     for pair in itertools.combinations(names, 2):
-        shares[pair] = squares(pair) / total - shares[pair[:1]] - shares[pair[1:]]
-    return shares
+        found[pair] = squares(pair) - found[pair[:1]] - found[pair[1:]]
+    return found
+
+
+def shares_of(names, means):
+    """The squares of cell means less those that chance makes, over all of them."""
+    cells = means.groupby(names)["score"].mean()
+    total = ((cells - cells.mean()) ** 2).sum()
+    found = squares_of(names, cells)
+    each = [
+        squares_of(names, rows.groupby(names)["score"].mean() - cells)
+        for _, rows in means.groupby("index")
+    ]
+    n = len(each)
+    chance = {of: sum(one[of] for one in each) / (n - 1) / n for of in found}
+    return {of: max(0.0, found[of] - chance[of]) / total for of in found}
 
 
 def test_shares_of_variance_are_those_of_an_analysis_by_hand(crossed):

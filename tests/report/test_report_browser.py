@@ -10,8 +10,9 @@ import os
 import shutil
 
 import pytest
+from test_designs import CROSSED
 
-from allminds.administration.plan import Plan, Test
+from allminds.administration.plan import Plan, Test, read_plan
 from allminds.administration.run import How, run
 from allminds.report import write_report
 
@@ -40,6 +41,17 @@ OUTSIDE = """() => [...document.querySelectorAll("body *")].filter(e => {
   return box.width > 1 && !e.closest("thead, .scroll *, svg *")
     && (box.left < -0.5 || box.right > document.documentElement.clientWidth + 0.5);
 }).map(e => `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`)"""
+# What is wider than the cell or paragraph that holds it, and so runs into what stands beside it.
+SPILT = """() => [...document.querySelectorAll("td, th, caption, dd, li, p, pre, figcaption")]
+  .filter(e => !e.closest("thead, .scroll *") && e.clientWidth > 1
+    && e.scrollWidth > e.clientWidth + 1)
+  .map(e => `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`)"""
+# Spaces of WCAG 1.4.12: wider than any common font, so that it does not matter which there are.
+WIDEN = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { letter-spacing: .12em !important; word-spacing: .16em !important; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
 UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
 
 
@@ -83,12 +95,21 @@ def report(tmp_path_factory):
     return write_report(folders, where / "report.html", weights)
 
 
+@pytest.fixture(scope="module")
+def factors(tmp_path_factory):
+    """A crossed design: factors, their interactions, and groups pooled over all cells."""
+    where = tmp_path_factory.mktemp("factors")
+    (where / "plan.toml").write_text(CROSSED.replace("episodes = 20", "episodes = 8"), "utf-8")
+    folder = run(read_plan(where / "plan.toml"), where / "run", How(jobs=1))
+    return write_report(folder, where / "report.html")
+
+
 @pytest.fixture
 def opened(browser, report):
-    """Open the report; what it complains of, or asks of others, fails the test."""
+    """Open a report; what it complains of, or asks of others, fails the test."""
     contexts, wrong = [], []
 
-    def make(width, **options):
+    def make(width, which=report, **options):
         context = browser.new_context(viewport={"width": width, "height": 800}, **options)
         contexts.append(context)
         page = context.new_page()
@@ -96,7 +117,7 @@ def opened(browser, report):
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda asked: wrong.append(asked.message) or asked.dismiss())
         page.on("request", lambda one: one.url.startswith("file:") or wrong.append(one.url))
-        page.goto(report.as_uri())
+        page.goto(which.as_uri())
         return page
 
     yield make
@@ -112,12 +133,16 @@ def test_it_opens_without_a_complaint_or_a_request(opened):
     assert page.locator("body img, body script").count() == 0
 
 
-@pytest.mark.parametrize("width", [320, 390, 1000])
-def test_nothing_reaches_over_the_edge(opened, width):
-    page = opened(width)
+@pytest.mark.parametrize("name", ["report", "factors"])
+@pytest.mark.parametrize("width", [320, 390, 720, 1000])
+def test_nothing_reaches_over_the_edge(opened, width, name, request):
+    page = opened(width, request.getfixturevalue(name))
     page.evaluate(UNFOLD)
-    assert page.evaluate(OUTSIDE) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for _ in ("as it is", "widened"):
+        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(SPILT) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate(WIDEN)
 
 
 @pytest.mark.slow

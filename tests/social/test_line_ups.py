@@ -40,15 +40,11 @@ def test_parameters_in_brackets_keep_their_commas():
     assert [name for name, _ in names(found)] == ["q-learning(alpha=0.1,gamma=0.5)", "defect"]
 
 
-def test_too_many_are_cut():
-    found = registry.line_up("cooperate,defect,random", make("prisoners-dilemma"))
-    assert found.name == "cooperate, defect"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("give,keep", "a line-up of 2 is too short for an environment of 4 slots"),
+        ("give,keep", "a line-up of 2 is too short for an environment of 4 slots: give, keep"),
+        ("give,keep*4", "a line-up of 5 is too long for an environment of 4 slots: give, keep"),
         ("give,keep,heads,keep", "'heads' is a mind for matching-pennies, not for public-goods"),
         ("give,", "a name is missing"),
         ("give keep", "'keep' is not expected after it"),
@@ -81,7 +77,7 @@ def test_a_wrong_line_up_is_one_line_and_exit_code_2():
     done = allminds("evaluate", "public-goods", "-m", "give,keep", "--episodes", "2")
     assert done.returncode == 2
     assert done.stderr.strip() == (
-        "allminds: a line-up of 2 is too short for an environment of 4 slots"
+        "allminds: a line-up of 2 is too short for an environment of 4 slots: give, keep"
     )
 
 

@@ -72,7 +72,8 @@ def test_a_taken_cell_is_a_malformed_answer(tool):
     assert episode.waiting[1].legal == (0, 1, 2, 3, 5, 6, 7, 8)
     episode.play({1: 4})
     assert episode.record.status == ("void", "malformed")
-    assert episode.record.reason == "4 is not one of the actions"
+    free = "0 a1, 1 a2, 2 a3, 3 b1, 5 b3, 6 c1, 7 c2, 8 c3"
+    assert episode.record.reason == f"4 is not legal now; legal are {free}"
 
 
 def test_the_score_is_the_total_so_a_slow_win_is_worth_a_quick_one(tool):

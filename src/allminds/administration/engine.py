@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from allminds.blocks import Block
 from allminds.contracts import Fast, Instrument, LineUp
 from allminds.episode import form
 from allminds.errors import Error, nearest
+from allminds.frames import remember_sources, sources_of, working_folder
 from allminds.watch import Watch
 
 ENGINES = ("local", "dask")  # or the address of a Dask scheduler
@@ -40,6 +41,8 @@ class Sitting:
     seed: int
     traced: int = 0
     time_limit: float = 10.0
+    folder: str = ""  # the user's, to which the paths in reasons are relative
+    sources: tuple[tuple[str, str], ...] = ()  # code of minds that is no file where it is played
 
     @cached_property
     def tool(self) -> Instrument:
@@ -53,8 +56,8 @@ class Sitting:
 
     @cached_property
     def watch(self) -> Watch:
-        """Over the minds."""
-        return Watch(self.time_limit)
+        """The time-out guard that every call to a mind goes through."""
+        return Watch(self.time_limit, self.folder)
 
     @cached_property
     def forms(self) -> list[Fast]:
@@ -66,9 +69,14 @@ class Sitting:
         """Whether threads will do."""
         return all(way.compiled for way in self.forms)
 
-    def bare(self) -> Sitting:
-        """The same, with nothing made ready yet."""
-        return replace(self)
+    def bare(self, every: bool = False) -> Sitting:
+        """The sitting as it is sent: nothing made ready, and with source that is no file.
+
+        With `every`, for another machine, it has the source of all the user's minds.
+        """
+        subjects = [seat.subject for line_up in self.line_ups for seat in line_up.seats]
+        makers = [one.make for who in subjects for one in (who, *who.members)]
+        return replace(self, sources=sources_of(makers, every))
 
     @property
     def block(self) -> int:
@@ -95,6 +103,7 @@ class Part:
     last: int
     blocks: list[Block]
     seconds: list[float]
+    stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
 
 
 def seat(
@@ -102,16 +111,16 @@ def seat(
     time_limit: float,
 ) -> list[Sitting]:  # fmt: skip
     """The sittings of a test: all compiled minds in one, every other in one of its own."""
-    given = tuple(sorted(settings.items()))
+    given, folder = tuple(sorted(settings.items())), working_folder()
     together: list[Any] = []
     alone: list[Sitting] = []
     for who in minds:
-        one = Sitting(instrument, given, (who,), seed, traced, time_limit)
+        one = Sitting(instrument, given, (who,), seed, traced, time_limit, folder)
         if one.compiled:
             together.append(who)
         else:
             alone.append(one)
-    first = Sitting(instrument, given, tuple(together), seed, traced, time_limit)
+    first = Sitting(instrument, given, tuple(together), seed, traced, time_limit, folder)
     return ([first] if together else []) + alone
 
 
@@ -127,6 +136,7 @@ def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
     """Do one task."""
     blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
     seconds = [0.0] * len(blocks)
+    remember_sources(sitting.sources)
     with sitting.watch.running():
         for low in range(first, last, sitting.block):
             for n, way in enumerate(sitting.forms):
@@ -134,7 +144,8 @@ def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
                 high = min(last, low + sitting.block)
                 blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
                 seconds[n] += time.perf_counter() - start
-    return Part(number, first, last, [Block.join(of) for of in blocks], seconds)
+    made = [Block.join(of) for of in blocks]
+    return Part(number, first, last, made, seconds, dict(sitting.watch.stories))
 
 
 # ---------------------------------------------------------------- engines

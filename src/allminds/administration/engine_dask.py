@@ -235,7 +235,7 @@ def packed(sitting: Sitting) -> bytes:
     """A sitting as it travels, with its minds: a worker needs no file of the user's."""
     import cloudpickle
 
-    sent = sitting.bare()
+    sent = sitting.bare(every=True)
     sent.__dict__["line_ups"] = sitting.line_ups
     ours = own_modules()
     for module in ours:

@@ -70,7 +70,10 @@ class Plan(Settings):
     seed: int = Field(1, ge=0, lt=2**63)
     traces: int = Field(200, ge=0, description="exercises of which every action is kept")
     time_limit: float = Field(
-        10.0, ge=0.001, le=86_400, description="seconds a mind may take for an action"
+        10.0,
+        ge=0.001,
+        le=86_400,
+        description="seconds of processor time a mind of the user's may take for an action",
     )
 
     @property

@@ -156,7 +156,11 @@ def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
     for line_up, block in zip(sitting.line_ups, part.blocks, strict=True):
         if block.reasons:
             index = min(block.reasons)
-            raise Error(f"{line_up.name} failed exercise {index} of {what}: {block.reasons[index]}")
+            reason = block.reasons[index]
+            said, _, frames = part.stories.get(reason, reason).partition("\n")
+            error = Error(f"{line_up.name} failed exercise {index} of {what}: {said}")
+            error.detail = frames
+            raise error
 
 
 # ---------------------------------------------------------------- what is kept of a part

@@ -107,6 +107,17 @@ class Scores:
         return normalised(score.tally.plays(), low, top, score.tally.rule)
 
 
+def total_failures(tests: Sequence[dict[str, Any]]) -> list[str]:
+    """A sentence for every mind that failed all exercises of a test."""
+    return [
+        f"{row['mind']} failed all {row['episodes']:,} exercises of {test['instrument']}; "
+        "--strict stops at the first and shows where"
+        for test in tests
+        for row in test["results"]
+        if 0 < row["episodes"] <= row["failed"]
+    ]
+
+
 def summarise(folder: RunFolder) -> dict[str, Any]:
     """The scores of a whole run, read back part by part, so that memory stays flat."""
     spent = folder.seconds()
@@ -143,7 +154,9 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None
     reasons = dict(zip(why["index"].to_pylist(), why["reason"].to_pylist(), strict=True))
     score = column("score")
     failed = np.isin(status.reshape(score.shape), [STATUSES.index(name) for name in FAILURES])
-    score = np.where(failed & np.isnan(score), tool.lowest, score)  # of a run made before they counted
+    score = np.where(
+        failed & np.isnan(score), tool.lowest, score
+    )  # of a run made before they counted
     kept = {
         name: here[name].to_numpy().reshape(-1, tool.slots)[:, 0]
         for name in ("item", "cluster")

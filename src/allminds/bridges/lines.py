@@ -34,7 +34,7 @@ from allminds.contracts import Failure, Instrument, MindBase, Task
 from allminds.errors import Error
 from allminds.registry import mind
 from allminds.seeding import Random
-from allminds.watch import Failed
+from allminds.watch import Failed, away
 
 LONGEST = 1 << 20  # bytes in a line of a program
 _TELLING = re.compile(r"[\w. ]*(Error|Exception|panicked)\b.*")  # a line that names an error
@@ -174,7 +174,7 @@ class Process:
         self.end()
 
     def _wait(self, file: int, event: int, until: float) -> None:
-        with selectors.DefaultSelector() as selector:
+        with away(), selectors.DefaultSelector() as selector:
             selector.register(file, event)
             if not selector.select(max(0.0, until - time.monotonic())):
                 self.end()

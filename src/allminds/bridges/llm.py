@@ -22,12 +22,14 @@ from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
 from allminds.errors import Error
 from allminds.registry import mind
 from allminds.seeding import Random
+from allminds.watch import Failed, away
 
 if TYPE_CHECKING:
     import asyncio
 
 MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
 LETTERS_A_TOKEN = 4  # about, in a dry run
+PATIENCE = 600.0  # seconds that a provider may take for a reply
 
 
 # ---------------------------------------------------------------- what it costs
@@ -114,14 +116,22 @@ def _price(text: str) -> tuple[float, float] | None:
 
 @mind("llm")
 class LanguageModel(MindBase):
-    """A language model by its name in Inspect: llm(openai/gpt-4o) or llm(NAME,form=text)."""
+    """A language model by its name in Inspect: llm(openai/gpt-4o) or llm(NAME,form=text).
+
+    Its provider may take `seconds` by the clock for a reply, retries included.
+    """
 
     takes_instrument = True
     one_at_a_time = True  # what was paid for is whole exercises, not the beginnings of all
 
-    def __init__(self, tool: Instrument, model: str = "", form: str = "") -> None:
+    def __init__(
+        self, tool: Instrument, model: str = "", form: str = "", seconds: float = PATIENCE
+    ) -> None:
         if "/" not in model:
             raise Error("name a model as Inspect does: llm(provider/model)")
+        if not seconds > 0:
+            raise Error(f"llm: seconds must be above 0, not {seconds:g}")
+        self.seconds = seconds
         self.conversation = Conversation(tool, form)
         self.messages: list[Any] = []
         ledger = _ledger.get() or Ledger()
@@ -149,7 +159,7 @@ class LanguageModel(MindBase):
             ledger.unasked += 1
             return Failure("error", f"not asked, for ${ledger.most:g} are spent")
         self.messages.append(message(turn))
-        output = _waited(self.model.generate(list(self.messages)))
+        output = _waited(self.model.generate(list(self.messages)), self.seconds)
         usage = output.usage
         if usage is not None:
             ledger.add(usage.input_tokens, usage.output_tokens, usage.total_cost)
@@ -220,13 +230,21 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def _waited(work: Any) -> Any:
-    """What comes of a coroutine; if the watch breaks in, the call is called off."""
+def _waited(work: Any, seconds: float) -> Any:
+    """Wait for a coroutine; call it off if it takes too long, or if somebody breaks in."""
     import asyncio
 
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
-        return future.result()
+        with away():
+            return future.result(seconds)
+    except TimeoutError:
+        if future.done():  # the provider's own, not ours
+            raise
+        future.cancel()
+        raise Failed(
+            Failure("timeout", f"the provider gave no reply within {seconds:g} s")
+        ) from None
     except BaseException:
         future.cancel()
         raise

@@ -62,9 +62,11 @@ _UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's
 def main() -> None:
     """Run the command line; what a user can mend is one line and exit code 2."""
     try:
-        app(standalone_mode=False)
+        code = app(standalone_mode=False)
+        if code:  # of `typer.Exit`
+            sys.exit(code)
     except Error as error:
-        sys.exit(_said(str(error)))
+        sys.exit(_said(str(error), error.detail))
     except _UsageError as error:
         where, wrong = error.ctx.command_path if error.ctx else "allminds", error.format_message()
         sys.exit(_said(f"{wrong.rstrip('.')}; see {where} --help") if wrong else 2)
@@ -78,6 +80,8 @@ def main() -> None:
         sys.exit(_said(f"cannot use {error.filename}: {error.strerror}"))
 
 
-def _said(sentence: str) -> int:
+def _said(sentence: str, detail: str = "") -> int:
     print(f"allminds: {' '.join(sentence.split())}", file=sys.stderr)
+    if detail:
+        print(detail, file=sys.stderr)
     return 2

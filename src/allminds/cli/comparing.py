@@ -100,7 +100,7 @@ def compare(
     """Compare minds, people and groups on the exercises that they have in common.
 
     The scores are those that evaluate prints. A pair is different if p is below .05, equivalent if
-    the 90 % interval lies within the margin, both corrected for all pairs asked for; else undecided.
+    the 90 % interval lies within the margin, both corrected for all pairs asked; else undecided.
     """
     import numpy as np
 
@@ -256,7 +256,7 @@ def _show(name: str, found: Comparison) -> None:
     print()
     if any(one.r is not None for one in found.correlations):
         title = "Correlation of score with complexity"
-        say(f"{title} (intervals by resampling {found.unit}s)", _correlations(found))
+        say(f"{title} (intervals over {found.unit}s)", _correlations(found))
     if found.anova:
         subjects = f"{found.anova.subjects} {found.anova.subject}s"
         say(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))

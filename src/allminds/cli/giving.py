@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,10 @@ MindOption = Annotated[
     typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
 ]
 JobsOption = Annotated[int, typer.Option(min=1, help="Threads or processes.")]
-StrictOption = Annotated[bool, typer.Option(help="Stop at the first exercise that fails.")]
+StrictOption = Annotated[
+    bool,
+    typer.Option(help="Stop at the first exercise that fails, and show where in your code it did."),
+]
 EngineOption = Annotated[
     str,
     typer.Option(
@@ -63,7 +67,8 @@ def run(
 ) -> None:
     """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
-    Shows a table for every test and writes one HTML report into the run folder.
+    Shows a table for every test and writes one HTML report into the run folder. The exit code is
+    1 if a mind failed every exercise of a test.
     """
     from allminds.administration import plan as plans
     from allminds.administration import run as runs
@@ -104,6 +109,7 @@ def run(
     if ledger.calls:
         print(ledger)
     print(f"report: {page}")
+    _end(tests)
 
 
 @app.command(
@@ -124,13 +130,22 @@ def evaluate(
     as_json: JsonOption = False,
     engine: EngineOption = "local",
     strict: StrictOption = False,
-    time_limit: Annotated[float, typer.Option(help="Seconds a mind may take to act.")] = 10.0,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            help="Seconds of processor time that a mind of yours may take to act; ten times as "
+            "long by the clock."
+        ),
+    ] = 10.0,
     plot: PlotOption = None,
     max_cost: MaxCostOption = None,
     price: PriceOption = "",
     dry_run: DryRunOption = False,
 ) -> None:
-    """Give one instrument to some minds, and show their scores with floor and ceiling."""
+    """Give one instrument to some minds, and show their scores with floor and ceiling.
+
+    The exit code is 1 if a mind failed every exercise.
+    """
     from allminds import registry
     from allminds.administration import run as runs
     from allminds.administration.asking import Asking
@@ -161,10 +176,11 @@ def evaluate(
         save_chart(score_chart(best_first(found), f"score on {instrument}"), plot)
     if as_json:
         print_json(found | {"results": [_as_promised(row) for row in found["results"]]} | asked)
-        return
-    show_test(found)
-    if asked:
-        print(ledger)
+    else:
+        show_test(found)
+        if asked:
+            print(ledger)
+    _end([found])
 
 
 @app.command("list", epilog="Example: allminds list minds")
@@ -237,8 +253,21 @@ def replay(
 
 def _as_promised(row: dict[str, Any]) -> dict[str, Any]:
     """The keys of a result that `--json` promises."""
-    keys = ("mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "seconds")
+    keys = ("mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "failures",
+            "reason", "seconds")  # fmt: skip
     return {key: row[key] for key in keys}
+
+
+def _end(tests: Sequence[dict[str, Any]]) -> None:
+    """Leave with exit code 1 if a mind failed all exercises of a test, and say so."""
+    from allminds.administration.summary import total_failures
+
+    sentences = total_failures(tests)
+    sys.stdout.flush()  # the table comes first, whoever reads both
+    for sentence in sentences:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    if sentences:
+        raise typer.Exit(1)
 
 
 def _plan_with(name: str, minds: list[str]) -> Plan:

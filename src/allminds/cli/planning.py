@@ -65,18 +65,22 @@ def plan_size(
         float | None, typer.Option(help="Wanted: Eρ² and Φ, such as .9.")
     ] = None,
     rel: Annotated[float | None, typer.Option(help="Wanted: P1's Rel, such as .95.")] = None,
+    assurance: Annotated[
+        float, typer.Option(help="The chance that the number will do, .5 to 1.")
+    ] = 0.8,
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """How many exercises a wanted precision takes, from the variance in a pilot.
 
     Says for every instrument of the pilot how many exercises give an interval, a difference or a
-    reliability that is good enough, and how sure that is. Without a wish, ±.02, .9 and .95.
+    reliability that is good enough, with a chance of 0.8 unless asked for another. Without a wish,
+    ±.02, .9 and .95.
     """
     from allminds.psychometrics.planning import Wanted, plan
 
     wishes = (interval, difference, reliability, rel)
-    wanted = Wanted(*(USUAL if wishes == (None,) * 4 else wishes))
+    wanted = Wanted(*(USUAL if wishes == (None,) * 4 else wishes), assurance=assurance)
     if (pilot is None) == (instrument is None):
         raise Error("name a pilot that was made (a run folder or a CSV file), or --instrument")
     if pilot is not None and (mind or exercises is not None):
@@ -90,10 +94,11 @@ def plan_size(
     if plot is not None:
         _draw(found, wanted, plot)
     if as_json:
-        print_json({"pilot": pilot, "seed": seed, "plans": [_as_json(*one) for one in found]})
+        plans = [_as_json(*one) for one in found]
+        print_json({"pilot": pilot, "seed": seed, "assurance": assurance, "plans": plans})
         return
     for one, answers in found:
-        _show(one, answers)
+        _show(one, answers, assurance)
 
 
 # ---------------------------------------------------------------- the pilot
@@ -163,7 +168,7 @@ def _tool(name: str, hashed: str, settings: dict[str, Any]) -> Instrument | None
 # ---------------------------------------------------------------- what is shown
 
 
-def _show(pilot: Pilot, answers: list[Answer]) -> None:
+def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -174,19 +179,25 @@ def _show(pilot: Pilot, answers: list[Answer]) -> None:
     table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
     for name in ("figure", "of"):
         table.add_column(name, overflow="fold")
-    for name in ("wanted", "pilot has", "exercises", "95 % interval"):
+    for name in ("wanted", "pilot", "exercises", "even", "95 % of it"):
         table.add_column(name, justify="right", no_wrap=True)
     shown, more = _hardest(answers)
     for one in shown:
         table.add_row(
             SIGNS[one.figure], Text(one.who), f"{one.wanted:g}", number(one.pilot),
-            "–" if one.exercises is None else f"{one.exercises:,}", _range(one),
+            *("–" if n is None else f"{n:,}" for n in (one.exercises, one.even)), _range(one),
         )  # fmt: skip
     console = Console()
     title = f"{pilot.instrument}  ·  a pilot of {pilot.exercises:,} exercises"
     console.print(title, style="bold", markup=False, highlight=False)
     console.print(table)
-    for line in [*more, *_reasons(answers), *pilot.notes]:
+    said = []
+    if any(one.exercises is not None for one in answers):
+        said = [
+            f"The exercises will do with a chance of {assurance:g} or more; those under 'even', "
+            "from the pilot's variance as it is, in about half of all studies."
+        ]
+    for line in [*said, *more, *_reasons(answers), *pilot.notes]:
         console.print(line, style="yellow", markup=False, highlight=False)
 
 
@@ -234,7 +245,10 @@ def _draw(found: list[tuple[Pilot, list[Answer]]], wanted: Wanted, out: Path) ->
         numbers = [one.exercises for one in answers if one.figure == "interval" and one.exercises]
         most = max([2 * pilot.exercises, *(int(1.3 * n) for n in numbers)])
         before = f"{pilot.instrument}: " if len(found) > 1 else ""
-        points += [(f"{before}{mind}", n, reach) for mind, n, reach in precision(pilot, most)]
+        points += [
+            (f"{before}{mind}", n, reach)
+            for mind, n, reach in precision(pilot, most, wanted.assurance)
+        ]
     if not points:
         raise Error("there is nothing to draw: the pilot cannot say how much scores vary")
     names = list(dict.fromkeys(name for name, _, _ in points))[:MOST_LINES]

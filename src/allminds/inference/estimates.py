@@ -2,8 +2,9 @@
 
 A play is one exercise taken by one mind. Plays of the same item are repeats and count as one unit;
 units that share a cluster (shifts of one series, one person, one test of seven) are not independent
-and their errors are clustered. A failed exercise counts, with the score that `Instrument.failed_score`
-gives it; a missing one (the provider's fault, another mind's, the machine's) does not.
+and their errors are clustered. A failed exercise counts, with the score that
+`Instrument.failed_score` gives it; a missing one (the fault of the provider, of another mind or of
+the machine) does not.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from allminds.contracts import STATUSES
 from allminds.inference import verdict
 from allminds.inference.intervals import (
     FEWEST,
-    Betting,
     Evidence,
     Interval,
     Numbers,
@@ -28,6 +28,7 @@ from allminds.inference.intervals import (
     Units,
     Values,
     clustered_error,
+    mostly_alike,
     of_mean,
     t_interval,
 )
@@ -40,10 +41,10 @@ NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
 class Rule:
     """How the plays of a mind become one figure.
 
-    The figure is the mean over the strata of a complexity, each of the same weight, or each weighing
-    n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting` plays has one
-    `figure`, made of the complexities it asked for and of the scores, and is one unit; `error` is
-    that figure's standard error and degrees of freedom from within a single administration.
+    The figure is the mean over the strata of a complexity, each of the same weight, or each
+    weighing n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting`
+    plays has one `figure`, made of the complexities it asked for and of the scores, and is one
+    unit; `error` is that figure's standard error and degrees of freedom from within a single one.
     """
 
     strata: str | None = None
@@ -109,6 +110,11 @@ class Plays:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    @property
+    def fails_too_often(self) -> bool:
+        """Whether more than 5 % of the plays that are there failed."""
+        return too_many(int(self.failed.sum()), int((~np.isnan(self.score)).sum()))
 
     def where(self, rows: NDArray[np.bool_]) -> Plays:
         """Some of the plays."""
@@ -189,14 +195,22 @@ def _levels(
         return None, (0, 0), None, None
     figures = plays.figures(rule)
     mean, n = float(figures.mean()), len(figures)
-    evidence: Evidence | None = None
-    if n > 1 and np.ptp(figures) > 0:
-        evidence = Student(mean, float(figures.std(ddof=1)) / n**0.5, n - 1)
-    elif rule.error is not None and n == 1:
-        within = rule.error(plays.stratum, np.nan_to_num(plays.score))
-        evidence = None if within is None else Student(mean, *within)
+    error = over_figures(figures)
+    if rule.error is not None and n == 1:
+        error = rule.error(plays.stratum, np.nan_to_num(plays.score))
+    evidence = None if error is None else Student(mean, *error)
     stderr = evidence.stderr if isinstance(evidence, Student) else None
     return mean, (n, n), evidence, stderr
+
+
+def over_figures(figures: Values) -> tuple[float, float] | None:
+    """Standard error of the mean of independent figures, and its degrees of freedom.
+
+    None if more than half of them are one value, as at either end of the scale.
+    """
+    if len(figures) < 2 or mostly_alike(figures):
+        return None
+    return float(figures.std(ddof=1)) / len(figures) ** 0.5, len(figures) - 1.0
 
 
 def _learning(plays: Plays) -> float | None:
@@ -220,7 +234,7 @@ def difference(
 
     None if they have no item in common, unless `unpaired` comparisons are wanted.
     """
-    failed = any(too_many(int(one.failed.sum()), len(one)) for one in (first, second))
+    failed = any(one.fails_too_often for one in (first, second))
     if rule.figure is not None:
         return _between_levels(first, second, rule, names, margin, failed)
     one, other = _common(first, second)
@@ -350,14 +364,8 @@ def play_scores(score: Values, status: NDArray[np.int8]) -> tuple[Values, NDArra
     """
     lost = np.isin(status, NOT_PLAYED)
     at_fault = (status > 0) & ~lost
-    failed = at_fault.any(axis=1)
+    failed = np.asarray(at_fault.any(axis=1))
     counted = np.where(failed[:, None], at_fault, True)
     with np.errstate(invalid="ignore"):
         total = np.where(counted, score, 0.0).sum(axis=1) / counted.sum(axis=1)
-    return np.where(~failed & lost.any(axis=1), np.nan, total), failed
-
-
-__all__ = [
-    "Betting", "Estimate", "Plays", "Rule", "Tally", "difference", "estimate", "normalised",
-    "play_scores", "plays_of", "summed", "too_many",
-]  # fmt: skip
+    return np.where(~failed & np.asarray(lost.any(axis=1)), np.nan, total), failed

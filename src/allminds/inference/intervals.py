@@ -99,7 +99,7 @@ class Hits:
 
     def tails(self, value: float) -> tuple[float, float]:
         """The levels at which the interval ends at `value`."""
-        return _tails(self.interval, self.hits / self.n, value)
+        return level_tails(self.interval, self.hits / self.n, value)
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class StratifiedHits:
 
     def tails(self, value: float) -> tuple[float, float]:
         """The levels at which the interval ends at `value`."""
-        return _tails(self.interval, self._mean(), value)
+        return level_tails(self.interval, self._mean(), value)
 
     def _mean(self) -> float:
         return min(float((self.share * self.rate).sum()), 1.0)
@@ -183,7 +183,7 @@ class Betting:
 
 @dataclass(frozen=True)
 class PairedHits:
-    """Two minds on the same `n` units: `gained` were right for the first only, `lost` the second."""
+    """Two minds on `n` common units: `gained` were right for the first only, `lost` the second."""
 
     gained: int
     lost: int
@@ -253,9 +253,9 @@ class Units:
 
 def of_mean(units: Units) -> Evidence:
     """Choose the evidence about a mean score that the sample can bear."""
-    if units.clusters == len(units.score) and bool(np.isin(units.score, (0.0, 1.0)).all()):
-        if (units.low, units.high) == (0.0, 1.0):
-            return _of_hits(units)
+    alone, scale = units.clusters == len(units.score), (units.low, units.high)
+    if alone and scale == (0.0, 1.0) and bool(np.isin(units.score, scale).all()):
+        return _of_hits(units)
     student = student_of(units)
     return betting_of(units) if student is None else student
 
@@ -273,7 +273,12 @@ def of_difference(units: Units, hits: bool) -> Evidence:
 def differing(units: Units) -> int:
     """How many clusters have a difference other than 0."""
     _, cluster = np.unique(units.cluster, return_inverse=True)
-    return int((np.bincount(cluster, np.abs(units.score)) > 0).sum())
+    return int((sums(cluster, np.abs(units.score)) > 0).sum())
+
+
+def sums(code: Numbers, values: Values, least: int = 0) -> Values:
+    """The sum of the values that have each code 0, 1, …."""
+    return np.asarray(np.bincount(code, values, minlength=least), float)
 
 
 def _of_hits(units: Units) -> Evidence:
@@ -284,9 +289,9 @@ def _of_hits(units: Units) -> Evidence:
     if n < EXACT_BELOW:
         return betting_of(units)
     pool = _pooled(units.stratum)
-    share = np.bincount(pool, weights)
-    rate = np.bincount(pool, weights * units.score) / share
-    return StratifiedHits(rate, share**2 / np.bincount(pool, weights**2), share)
+    share = sums(pool, weights)
+    rate = sums(pool, weights * units.score) / share
+    return StratifiedHits(rate, share**2 / sums(pool, weights**2), share)
 
 
 def _pooled(stratum: Numbers) -> Numbers:
@@ -333,8 +338,8 @@ def _skewness(units: Units) -> float:
 def betting_of(units: Units) -> Betting:
     """The betting evidence, a cluster being one score."""
     _, cluster = np.unique(units.cluster, return_inverse=True)
-    weights = np.bincount(cluster, units.weights)
-    scores = np.bincount(cluster, units.weights * units.score) / weights
+    weights = sums(cluster, units.weights)
+    scores = sums(cluster, units.weights * units.score) / weights
     return Betting(np.clip(scores, units.low, units.high), weights, units.low, units.high)
 
 
@@ -349,16 +354,16 @@ def clustered_error(units: Units) -> tuple[float, float]:
     stratum = _collapsed(units)
     _, cluster = np.unique(units.cluster, return_inverse=True)
     weights, strata = units.weights, int(stratum.max()) + 1
-    total = np.bincount(stratum, weights)
-    centre = np.bincount(stratum, weights * units.score) / total
+    total = sums(stratum, weights)
+    centre = sums(stratum, weights * units.score) / total
     # A part is what a cluster has in one stratum; mostly a cluster is a single part.
     codes, part = np.unique(cluster * strata + stratum, return_inverse=True)
     where, whose = codes % strata, codes // strata
-    mass = np.bincount(part, weights)
+    mass = sums(part, weights)
     scale = 1 / np.sqrt(np.maximum(1 - mass / total[where], 1e-9))
-    pull = scale * np.bincount(part, weights * (units.score - centre[stratum]))
-    variance = math.fsum((np.bincount(whose, pull) ** 2).tolist())
-    own = np.bincount(part, weights**2)
+    pull = scale * sums(part, weights * (units.score - centre[stratum]))
+    variance = math.fsum((sums(whose, pull) ** 2).tolist())
+    own = sums(part, weights**2)
     return math.sqrt(variance), _freedom(where, whose, scale, mass, own, total)
 
 
@@ -372,11 +377,11 @@ def _freedom(
     """
     strata, m = len(total), scale * mass
     a, d = scale * own / total[where], scale**2 * own
-    e = np.bincount(where, own, minlength=strata) / total**2
+    e = sums(where, own, strata) / total**2
     if len(where) == int(whose.max()) + 1:  # every cluster lies in one stratum
 
         def by_stratum(values: Values) -> Values:
-            return np.bincount(where, values, minlength=strata)
+            return sums(where, values, strata)
 
         aa, mm, am = by_stratum(a * a), by_stratum(m * m), by_stratum(a * m)
         diagonal = d - 2 * a * m + e[where] * m * m
@@ -385,7 +390,7 @@ def _freedom(
         return float(diagonal.sum() ** 2 / squares)
     A, M = np.zeros((2, int(whose.max()) + 1, strata))
     A[whose, where], M[whose, where] = a, m
-    d = np.bincount(whose, d)
+    d = sums(whose, d)
     left, right = np.hstack([-A, -M, M * e]), np.hstack([M, A, M])  # E = diag(d) + left rightᵀ
     off = (left * right).sum(axis=1)
     squares = (d * d + 2 * d * off).sum() + ((left.T @ left) * (right.T @ right)).sum()
@@ -410,6 +415,12 @@ def _collapsed(units: Units) -> Numbers:
 
 
 # ---------------------------------------------------------------- formulas
+
+
+def mostly_alike(values: Values) -> bool:
+    """True if more than half of the values are the same, so that a spread says nothing."""
+    _, counts = np.unique(values, return_counts=True)
+    return bool(2 * counts.max() > len(values))
 
 
 def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL) -> Interval:
@@ -444,7 +455,7 @@ def _root(
     return (low + high) / 2
 
 
-def _tails(
+def level_tails(
     interval: Callable[[float], Interval], estimate: float, value: float
 ) -> tuple[float, float]:
     """One-sided p-values, from the levels at which an interval ends at `value`."""

@@ -22,18 +22,18 @@ from typing import Literal
 import numpy as np
 
 from allminds.inference.intervals import (
-    FEWEST,
     LEVEL,
     Evidence,
     Interval,
-    PairedHits,
     Student,
     Units,
     Values,
-    _tails,
     clustered_error,
     differing,
+    mostly_alike,
+    level_tails,
     of_difference,
+    sums,
 )
 
 Verdict = Literal["different", "equivalent", "different, but smaller than δ", "undecided"]
@@ -126,7 +126,7 @@ def of_levels(
     """The difference of levels, each the mean of many plays: Student's t from two on."""
     n, mean = len(units.score), units.mean
     spread = float(units.score.std(ddof=1)) / n**0.5
-    evidence = Student(mean, spread, n - 1) if spread > 0 else None
+    evidence = None if mostly_alike(units.score) else Student(mean, spread, n - 1)
     p = None if evidence is None else min(1.0, 2 * min(evidence.tails(0.0)))
     made = _made(names, True, (n,), mean, spread, evidence, p, margin, failed)
     return replace(made, differs=bool(units.score.any()), note="administrations")
@@ -169,8 +169,9 @@ class Apart:
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).interval(level)
         (low, high), (under, over) = a.interval(level), b.interval(level)
-        down, up = math.hypot(self.one - low, over - self.other), math.hypot(
-            high - self.one, self.other - under
+        down, up = (
+            math.hypot(self.one - low, over - self.other),
+            math.hypot(high - self.one, self.other - under),
         )
         return mean - down, mean + up
 
@@ -179,7 +180,7 @@ class Apart:
         a, b = self.first, self.second
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).tails(value)
-        return _tails(self.interval, self.one - self.other, value)
+        return level_tails(self.interval, self.one - self.other, value)
 
     def _welch(self, a: Student, b: Student) -> Student:
         stderr = math.hypot(a.stderr, b.stderr)
@@ -228,7 +229,7 @@ def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> fl
 def _pulls(units: Units) -> Values:
     """What each cluster adds to the mean difference, those that add something."""
     _, cluster = np.unique(units.cluster, return_inverse=True)
-    found = np.bincount(cluster, units.weights * units.score)
+    found = sums(cluster, units.weights * units.score)
     return found[np.abs(found) > 1e-15]
 
 
@@ -258,6 +259,3 @@ def _made(
         names[0], names[1], pairs, units, mean, stderr, interval, interval90, p, same, p, same,
         margin, failed=failed,
     )  # fmt: skip
-
-
-__all__ = ["ALPHA", "FEWEST", "MARGIN", "Difference", "PairedHits", "Verdict", "corrected", "paired"]

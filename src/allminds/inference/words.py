@@ -53,20 +53,29 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row.get("missing")
     ]
+    said += [
+        f"{row['mind']} has no interval: one administration cannot tell its own error, nor can "
+        "several that mostly give one figure. Give more, or longer ones."
+        for row in rows
+        if row["score"] is not None and row["ci95"] is None
+    ]
     if any(row["failures"].get("timeout") for row in rows):
-        said.append("Some exercises ended by a time-out: this table may not repeat to the bit.")
+        said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
 
 
 def _failures(row: Mapping[str, Any]) -> str:
     """How many exercises a mind failed, how, and what that does to its score."""
     ways = ", ".join(f"{count:,} {status}" for status, count in row["failures"].items())
-    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways}), which count"
+    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways})"
+    said += ", which count"
     if row.get("bounds"):
         finished = "none was finished"
         if row["finished"] is not None:
             finished = f"those finished scored {number(row['finished'])}"
-        said += f"; {finished}, and had all failures been the worst or the best, the score would be "
+        said += (
+            f"; {finished}, and had all failures been the worst or the best, the score would be "
+        )
         said += f"{number(row['bounds'][0])} or {number(row['bounds'][1])}"
     if not row.get("ranked", True):
         said += ". More than 5 % failed: not ranked"

@@ -26,6 +26,10 @@ from allminds.errors import Error
 
 Values = NDArray[np.float64]
 CUT_OFF = 0.05  # ψ at the highest difficulty above which the curve is cut off
+ABOVE_FLOOR = 1.85  # z beyond which a run of levels is above the floor
+PERHAPS_ABOVE = 0.0  # the same for the upper end of the spread: a thin tail may be there
+LEAST_ITEMS = 20  # a difficulty, from which on the spread has an interval that covers
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class DifficultyCurve:
     @property
     def cut_off(self) -> bool:
         """Whether the curve is still above .05 where the measuring ends."""
-        return bool(self.psi[-1] > CUT_OFF)
+        return bool(self.psi[-1] > CUT_OFF + _ROUNDING)
 
     @property
     def capability(self) -> float:
@@ -96,33 +100,113 @@ def difficulty_curve(
     ceiling: float = 1.0,
     start: float | None = None,
 ) -> DifficultyCurve:
-    """ψ(h) = (mean score at h - floor) / (ceiling - floor), cut to [0, 1] after averaging.
+    """Estimate ψ(h) = (mean score at h - floor) / (ceiling - floor) as a curve that only falls.
 
-    For answers that are right or wrong the floor is the chance c of guessing, the ceiling 1. h_0 is
-    `start`, the lowest difficulty measured if none is given. NaN is an exercise that failed.
+    The means of levels are pooled where they rise (isotonic regression, weighted by exercises), cut
+    to [0, 1], and 0 from the first level on where no run of levels is above the floor (one-sided
+    z > 1.85): cutting the noise of each level to [0, 1] by itself would leave a tail that is
+    not there. For answers that are right or wrong the floor is the chance c of guessing, the
+    ceiling 1. h_0 is `start`, the lowest difficulty measured if none is given. A NaN is left out.
     """
+    return _study(difficulties, scores, floor, ceiling, start).curve()
+
+
+@dataclass(frozen=True)
+class _Study:
+    """Scores in the order of their levels, and the ends of the scale."""
+
+    levels: Values
+    score: Values
+    counts: NDArray[np.intp]
+    floor: float
+    ceiling: float
+    start: float
+
+    @property
+    def hits(self) -> bool:
+        """True if answers are right (1) or wrong (0), and the floor is a chance."""
+        return 0 <= self.floor < 1 and bool(np.isin(self.score, (0, 1)).all())
+
+    def curve(self) -> DifficultyCurve:
+        """The curve of the scores as they are."""
+        psi = self.psi(self.score[None])[0]
+        return DifficultyCurve(self.levels, psi, self.counts, self.start)
+
+    def psi(self, scores: Values, above: float = ABOVE_FLOOR) -> Values:
+        """[draw, level]: ψ of scores[draw, exercise], in the order of levels."""
+        first = np.cumsum(self.counts) - self.counts
+        means = np.add.reduceat(scores - self.floor, first, axis=1) / self.counts
+        squares = np.add.reduceat((scores - self.floor) ** 2, first, axis=1)
+        within = np.maximum(squares - self.counts * means**2, 0.0)
+        known = self.floor * (1 - self.floor) if self.hits else None
+        fitted = falling(means, self.counts.astype(float), within, known, above)
+        scaled: Values = np.clip(fitted / (self.ceiling - self.floor), 0.0, 1.0)
+        return scaled
+
+    def redrawn(self, rng: np.random.Generator, draws: int) -> Values:
+        """[draw, exercise]: the exercises of each level drawn anew from that level."""
+        base = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        size = np.repeat(self.counts, self.counts)
+        chosen = base + (rng.random((draws, len(self.score))) * size).astype(np.intp)
+        drawn: Values = self.score[chosen]
+        return drawn
+
+
+def _study(
+    difficulties: ArrayLike, scores: ArrayLike, floor: float, ceiling: float, start: float | None
+) -> _Study:
     h, score = _given(difficulties, scores)
     if not ceiling > floor:
         raise Error(f"the ceiling {ceiling:g} must lie above the floor {floor:g}")
-    levels, codes = np.unique(h, return_inverse=True)
+    levels, counts = np.unique(h, return_counts=True)
     begin = float(levels[0]) if start is None else start
     if not begin <= levels[0]:
         raise Error(f"difficulty cannot begin at {begin:g}, above the lowest, {levels[0]:g}")
-    counts = np.bincount(codes)
-    means = np.bincount(codes, weights=score) / counts
-    return DifficultyCurve(levels, _psi(means, floor, ceiling), counts, begin)
+    return _Study(levels, score[np.argsort(h, kind="stable")], counts, floor, ceiling, begin)
 
 
-def _psi(means: Values, floor: float, ceiling: float) -> Values:
-    return np.clip((means - floor) / (ceiling - floor), 0.0, 1.0)
+def falling(
+    means: Values, counts: Values, within: Values, known: float | None, above: float = ABOVE_FLOOR
+) -> Values:
+    """[draw, level]: the falling curve nearest to means[draw, level], 0 where nothing is left.
+
+    Means are above the floor, `within` the sums of squares about them, `known` the variance of one
+    exercise at the floor if that is known; nothing is left where no run has z > `above`. Isotonic
+    regression by its minimax formula: at i the least over a <= i of the greatest over b >= i of the
+    mean from a to b.
+    """
+    levels = means.shape[1]
+    total = np.concatenate([[0.0], np.cumsum(counts)])
+    summed = np.cumsum(np.pad(means * counts, ((0, 0), (1, 0))), axis=1)
+    freedom = np.maximum(np.cumsum((counts - 1)[::-1])[::-1], 1.0)
+    left = np.cumsum(within[:, ::-1], axis=1)[:, ::-1] / freedom
+    fitted = np.full(means.shape, np.inf)
+    nothing = np.zeros(means.shape, bool)
+    for a in range(levels):
+        runs = summed[:, a + 1 :] - summed[:, a : a + 1]
+        size = total[a + 1 :] - total[a]
+        highest = np.maximum.accumulate((runs / size)[:, ::-1], axis=1)[:, ::-1]
+        fitted[:, a:] = np.minimum(fitted[:, a:], highest)
+        variance = left[:, a] if known is None else np.full(len(means), known)
+        surest = (runs / np.sqrt(size)).max(axis=1)
+        nothing[:, a] = surest <= above * np.sqrt(variance) + _ROUNDING
+    return np.where(np.logical_or.accumulate(nothing, axis=1), 0.0, fitted)
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """95 % intervals of a curve's figures, by resampling the exercises of each difficulty."""
+    """95 % intervals of a curve's figures; None is what so many exercises cannot say."""
 
-    capability: tuple[float, float]
-    spread: tuple[float, float]
+    capability: tuple[float, float] | None
+    spread: tuple[float, float] | None
+
+    def text(self) -> dict[str, str]:
+        """The intervals as they are to be printed."""
+        pairs = {"capability": self.capability, "spread": self.spread}
+        return {
+            name: "–" if pair is None else f"[{pair[0]:.2f}, {pair[1]:.2f}]"
+            for name, pair in pairs.items()
+        }
 
 
 def curve_intervals(
@@ -134,21 +218,60 @@ def curve_intervals(
     start: float | None = None,
     draws: int = 1000,
 ) -> Intervals:
-    """How far capability and spread may be off, having been taken from so many exercises."""
-    plain = difficulty_curve(difficulties, scores, floor, ceiling, start)
-    h, score = _given(difficulties, scores)
-    score = score[np.argsort(h, kind="stable")]
-    counts = plain.counts
-    first = np.cumsum(counts) - counts  # of each difficulty, in the order of difficulties
-    base, size = np.repeat(first, counts), np.repeat(counts, counts)
-    found = []
-    for _ in range(draws):
-        drawn = score[base + (rng.random(len(score)) * size).astype(np.intp)]
-        psi = _psi(np.add.reduceat(drawn, first) / counts, floor, ceiling)
-        curve = replace(plain, psi=psi)
-        found.append((curve.capability, curve.spread))
-    (a, b), (c, d) = np.quantile(np.array(found), [0.025, 0.975], axis=0).T
-    return Intervals((float(a), float(b)), (float(c), float(d)))
+    """Say how far capability and spread may be off, having been taken from so many exercises.
+
+    Capability: by t from the area under the level means as they are, which has no bias, cut at h_0.
+    Spread: by resampling the exercises of each difficulty, the wider of the percentile and the
+    reflected interval at either end; from `LEAST_ITEMS` exercises a difficulty on, and only if some
+    difficulty has both good and bad ones. Of a curve that is cut off these hold for its bounds.
+    """
+    study = _study(difficulties, scores, floor, ceiling, start)
+    plain = study.curve()
+    return Intervals(_capability_interval(study, plain), _spread_interval(study, plain, rng, draws))
+
+
+def _capability_interval(study: _Study, plain: DifficultyCurve) -> tuple[float, float] | None:
+    """By t over exercises within levels; right or wrong answers leave a chance of the other."""
+    from scipy.special import stdtrit
+
+    n, first = study.counts, np.cumsum(study.counts) - study.counts
+    means = np.add.reduceat(study.score, first) / n
+    freedom = len(study.score) - len(n)
+    if study.hits:
+        likely = (n * means + 1) / (n + 2)
+        variance, freedom = likely * (1 - likely), max(freedom, 1)
+    else:
+        within = float(((study.score - np.repeat(means, n)) ** 2).sum())
+        if freedom < 1 or within <= _ROUNDING:
+            return None
+        variance = np.full(len(n), within / freedom)
+    begun = study.start < study.levels[0]
+    h = np.r_[study.start, study.levels] if begun else study.levels
+    weight = (np.diff(h, prepend=h[0]) + np.diff(h, append=h[-1])) / 2
+    area = float(weight[0]) if begun else 0.0  # below the lowest difficulty ψ counts from 1
+    weight = weight[1:] if begun else weight
+    scale = study.ceiling - study.floor
+    middle = study.start + area + float((weight * (means - study.floor)).sum()) / scale
+    error = float(np.sqrt((weight**2 * variance / n).sum())) / scale
+    reach = float(stdtrit(freedom, 0.975)) * error
+    low, high = max(study.start, middle - reach), min(float(h[-1]), middle + reach)
+    return min(low, plain.capability), max(high, plain.capability)
+
+
+def _spread_interval(
+    study: _Study, plain: DifficultyCurve, rng: np.random.Generator, draws: int
+) -> tuple[float, float] | None:
+    if study.counts.mean() < LEAST_ITEMS:
+        return None
+    drawn = study.redrawn(rng, draws)
+    low, high = (
+        float(np.quantile([replace(plain, psi=psi).spread for psi in study.psi(drawn, above)], q))
+        for above, q in ((ABOVE_FLOOR, 0.025), (PERHAPS_ABOVE, 0.975))
+    )
+    if high - low <= _ROUNDING:
+        return None
+    mirrored = 2 * plain.spread - high, 2 * plain.spread - low
+    return max(0.0, min(low, mirrored[0])), max(high, mirrored[1])
 
 
 def _given(difficulties: ArrayLike, scores: ArrayLike) -> tuple[Values, Values]:

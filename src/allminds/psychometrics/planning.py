@@ -4,7 +4,9 @@ Four questions, each with its own answer: the 95 % interval of a mind's score, t
 difference of two minds on the same exercises, generalisability Eρ² and dependability Φ, and P1's
 Rel. A score's error is the one that the instrument's own tally gives, so that strata, weights by
 complexity and administrations of adaptive tests count as they do in every table; it falls with
-the root of the number of exercises. How well a pilot knows its variance is part of the answer.
+the root of the number of exercises. A number is given with an assurance, the chance that it will
+do: neither the pilot's variance nor that of the exercises to come is the true one, and a number
+from the pilot's variance as it stands would do in about half of all studies.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 Figure = Literal["interval", "difference", "generalisability", "dependability", "rel"]
 MOST_PAIRS = 200
+UNSURE = "the pilot is too small to be sure that the minds differ beyond chance; make it larger"
 ALIKE = "the same in all exercises of the pilot, which cannot say how many will do"
 
 
@@ -46,6 +49,7 @@ class Wanted:
     difference: float | None = None  # the same of the difference of two minds
     reliability: float | None = None  # Eρ², and Φ
     rel: float | None = None  # P1's e^(-TE)
+    assurance: float = 0.8  # the chance with which the number is to do
 
     def __post_init__(self) -> None:
         """Lengths are above 0, reliabilities between 0 and 1."""
@@ -57,6 +61,8 @@ class Wanted:
             value = getattr(self, name)
             if value is not None and not 0 < value < 1:
                 raise Error(f"a wanted {name} lies between 0 and 1, such as 0.9, not {value:g}")
+        if not 0.5 <= self.assurance < 1:
+            raise Error(f"an assurance lies between 0.5 and 1, such as 0.8, not {self.assurance:g}")
 
 
 @dataclass(frozen=True)
@@ -67,8 +73,9 @@ class Answer:
     who: str  # a mind, a pair of minds, or all of them
     wanted: float
     pilot: float | None  # the figure with the pilot's own number of exercises
-    exercises: int | None
-    low: int | None  # 95 %: as the pilot's variance may be less or more than it looks
+    exercises: int | None  # that will do with the assurance asked for
+    even: int | None  # as if the pilot's variance were the true one: a coin toss
+    low: int | None  # 95 % of that: as the pilot's variance may be less or more than it looks
     high: int | None  # None: no number is surely enough
     why: str = ""
 
@@ -78,23 +85,25 @@ def plan(pilot: Pilot, wanted: Wanted) -> list[Answer]:
     found: list[Answer] = []
     if wanted.interval is not None:
         for mind, spread in pilot.spreads.items():
-            found.append(_of_spread("interval", mind, wanted.interval, spread, pilot))
+            found.append(_of_spread("interval", mind, wanted.interval, spread, pilot, wanted))
     if wanted.difference is not None:
-        found += _differences(pilot, wanted.difference)
+        found += _differences(pilot, wanted.difference, wanted)
     if wanted.reliability is not None:
-        found += _reliabilities(pilot, wanted.reliability)
+        found += _reliabilities(pilot, wanted.reliability, wanted.assurance)
     if wanted.rel is not None:
-        found.append(_rel(pilot, wanted.rel))
+        found.append(_rel(pilot, wanted.rel, wanted.assurance))
     return found
 
 
-def precision(pilot: Pilot, most: int, points: int = 60) -> Iterator[tuple[str, int, float]]:
-    """Half the length of every mind's interval at some numbers of exercises up to `most`."""
+def precision(
+    pilot: Pilot, most: int, assurance: float = 0.8, points: int = 60
+) -> Iterator[tuple[str, int, float]]:
+    """Half the length that every mind's interval has at most, with this assurance, by exercises."""
     steps = np.unique(np.geomspace(pilot.unit * 2, max(most, pilot.unit * 3), points).astype(int))
     for mind, spread in pilot.spreads.items():
         if isinstance(spread, Spread):
             for exercises in steps.tolist():
-                reach = spread.half_width(exercises)
+                reach = spread.half_width(exercises, assurance)
                 if math.isfinite(reach):
                     yield mind, exercises, reach
 
@@ -103,21 +112,29 @@ def precision(pilot: Pilot, most: int, points: int = 60) -> Iterator[tuple[str, 
 
 
 def _of_spread(
-    figure: Figure, who: str, wanted: float, spread: Spread | str, pilot: Pilot
+    figure: Figure, who: str, width: float, spread: Spread | str, pilot: Pilot, wanted: Wanted
 ) -> Answer:
     if isinstance(spread, str):
-        return Answer(figure, who, wanted, None, None, None, None, spread)
+        return _cannot(figure, who, width, spread)
     if spread.variance == 0:
-        return Answer(figure, who, wanted, 0.0, None, None, None, ALIKE)
+        return _cannot(figure, who, width, ALIKE, 0.0)
     reach = spread.half_width(pilot.exercises)
     now = reach if math.isfinite(reach) else None
     low, high = spread.range()
     try:
-        exercises = spread.exercises_for(wanted)
-        least = spread.with_variance(low).exercises_for(wanted)
+        exercises = spread.exercises_for(width, wanted.assurance)
+        even = spread.exercises_for(width)
+        least = spread.with_variance(low).exercises_for(width)
     except Error as error:
-        return Answer(figure, who, wanted, now, None, None, None, str(error))
-    return Answer(figure, who, wanted, now, exercises, least, _or_none(spread, high, wanted))
+        return _cannot(figure, who, width, str(error), now)
+    return Answer(figure, who, width, now, exercises, even, least, _or_none(spread, high, width))
+
+
+def _cannot(
+    figure: Figure, who: str, wanted: float, why: str, pilot: float | None = None
+) -> Answer:
+    """The answer that there is no number, and why."""
+    return Answer(figure, who, wanted, pilot, None, None, None, None, why)
 
 
 def _or_none(spread: Spread, variance: float, wanted: float) -> int | None:
@@ -127,18 +144,18 @@ def _or_none(spread: Spread, variance: float, wanted: float) -> int | None:
         return None
 
 
-def _differences(pilot: Pilot, wanted: float) -> list[Answer]:
+def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
     """All pairs; the interval is that of `compare`, over exercises without regard to strata."""
     pairs = list(itertools.combinations(range(len(pilot.minds)), 2))
     if not pairs:
         why = "a difference needs two or more minds"
-        return [Answer("difference", "all minds", wanted, None, None, None, None, why)]
+        return [_cannot("difference", "all minds", width, why)]
     if len(pairs) > MOST_PAIRS:
         raise Error(f"{len(pairs)} pairs are too many to plan for; {MOST_PAIRS} will do")
     return [
         _of_spread(
-            "difference", f"{pilot.minds[a]} − {pilot.minds[b]}", wanted,
-            _of_pair(pilot, pilot.units[:, a] - pilot.units[:, b]), pilot,
+            "difference", f"{pilot.minds[a]} − {pilot.minds[b]}", width,
+            _of_pair(pilot, pilot.units[:, a] - pilot.units[:, b]), pilot, wanted,
         )
         for a, b in pairs
     ]  # fmt: skip
@@ -155,10 +172,10 @@ def _of_pair(pilot: Pilot, differences: Values) -> Spread | str:
 # ---------------------------------------------------------------- reliability
 
 
-def _reliabilities(pilot: Pilot, wanted: float) -> list[Answer]:
+def _reliabilities(pilot: Pilot, wanted: float, assurance: float) -> list[Answer]:
     def cannot(why: str) -> list[Answer]:
         figures: Sequence[Figure] = ("generalisability", "dependability")
-        return [Answer(one, "all minds", wanted, None, None, None, None, why) for one in figures]
+        return [_cannot(one, "all minds", wanted, why) for one in figures]
 
     units, strata = pilot.common()
     if len(pilot.minds) < 2:
@@ -169,7 +186,9 @@ def _reliabilities(pilot: Pilot, wanted: float) -> list[Answer]:
     parts = components(values, strata)
     if parts.relative_error + parts.exercises == 0:
         return cannot("no score varies from exercise to exercise, so the pilot cannot say")
-    shares = of_measured(values, strata)
+    ends = of_measured(values, strata)
+    sure = of_measured(values, strata, (1 - assurance, 0.975))
+    shares = None if ends is None or sure is None else (sure[0], *ends)
     return [
         _of_components("generalisability", parts.relative_error, parts, shares, wanted, pilot),
         _of_components(
@@ -179,38 +198,48 @@ def _reliabilities(pilot: Pilot, wanted: float) -> list[Answer]:
 
 
 def _of_components(
-    figure: Figure, error: float, parts: Components, shares: tuple[float, float] | None,
+    figure: Figure, error: float, parts: Components, shares: tuple[float, float, float] | None,
     wanted: float, pilot: Pilot,
 ) -> Answer:  # fmt: skip
-    """The number for Eρ² or Φ; Φ's uncertainty is taken as that of Eρ², in proportion."""
+    """The number for Eρ² or Φ; Φ's uncertainty is taken as that of Eρ², in proportion.
+
+    `shares` are Eρ² of the pilot: the lower bound with the assurance asked for, and the 95 % ends.
+    """
     units = parts.counts[1]
     now = parts.minds / (parts.minds + error / units) if parts.minds + error else None
     try:
         exact = exercises_for_generalisability(wanted, parts.minds, error)
     except Error as problem:
-        return Answer(figure, "all minds", wanted, now, None, None, None, str(problem))
-    low = high = None
-    if shares is not None and parts.relative_error:
-        odds = wanted / (1 - wanted) * error / parts.relative_error
-        # Eρ²/(1-Eρ²) grows with the number of exercises
-        counts = [units * odds * (1 - s) / s if s > 0 else math.inf for s in shares]
-        low, high = (pilot.whole(count) for count in reversed(counts))
-    return Answer(figure, "all minds", wanted, now, pilot.whole(exact), low, high)
+        return _cannot(figure, "all minds", wanted, str(problem), now)
+    if shares is None or not parts.relative_error:
+        return _cannot(figure, "all minds", wanted, UNSURE, now)
+    odds = wanted / (1 - wanted) * error / parts.relative_error
+    # Eρ²/(1-Eρ²) grows with the number of exercises
+    counts = [units * odds * (1 - s) / s if s > 0 else math.inf for s in shares]
+    assured, high, low = (pilot.whole(count) for count in counts)
+    if assured is None:
+        return _cannot(figure, "all minds", wanted, UNSURE, now)
+    even = pilot.whole(exact)
+    return Answer(figure, "all minds", wanted, now, max(assured, even or 0), even, low, high)
 
 
-def _rel(pilot: Pilot, wanted: float) -> Answer:
+def _rel(pilot: Pilot, wanted: float, assurance: float) -> Answer:
     """TE is the squared standard error of a mind's score, averaged over minds."""
+    from scipy.special import chdtri
+
     spreads = [one for one in pilot.spreads.values() if isinstance(one, Spread)]
     if len(spreads) < len(pilot.spreads):
         mind, why = next(one for one in pilot.spreads.items() if isinstance(one[1], str))
-        return Answer("rel", "all minds", wanted, None, None, None, None, f"{mind}: {why}")
+        return _cannot("rel", "all minds", wanted, f"{mind}: {why}")
     errors = [one.variance / one.exercises for one in spreads]
     given = 1 - max(one.lost for one in spreads)
     lows, highs = zip(*(one.range() for one in spreads), strict=True)
     middle = [one.variance for one in spreads]
-    counts = [
+    known = min(one.freedom for one in spreads)  # minds had the same exercises, and go together
+    worse = known / float(chdtri(known, assurance)) if known > 0 else 1.0
+    sure = [one * worse for one in middle] if known > 0 else list(highs)
+    exercises, even, low, high = (
         pilot.whole(exercises_for_rel(wanted, sum(these) / len(these)) / given / pilot.unit)
-        for these in (middle, lows, highs)
-    ]
-    exercises, low, high = counts
-    return Answer("rel", "all minds", wanted, reliance(errors), exercises, low, high)
+        for these in (sure, middle, lows, highs)
+    )
+    return Answer("rel", "all minds", wanted, reliance(errors), exercises, even, low, high)

@@ -213,13 +213,15 @@ def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str,
     if empty:
         return made
     shown = means(found)
-    effects = variance_shares(found.scores, names, np.random.default_rng(0))
+    effects = variance_shares(found.scores, names)
     pictures = [] if drawn and len(names) == 2 else panels(found, shown)
     return made | _effects(effects) | {"panels": pictures, "means": shown}
 
 
 def _effects(effects: Sequence[Effect]) -> dict[str, Any]:
-    """The rows of the table, the small ones apart, and what is left."""
+    """The rows of the table, the small ones apart, and what is left; none if chance is unknown."""
+    if not effects:
+        return {"effects": [], "small": [], "small_share": 0.0, "rest": None}
     small = [e for e in effects[:-1] if len(e.factors) > 1 and e.share < SMALL]
     return {
         "effects": [effect for effect in effects[:-1] if effect not in small],

@@ -92,8 +92,8 @@ def _reliability(found: dict[str, Any] | None) -> Sentence | None:
     if not known:
         return None
     low = [row for row in known if row["generalisability"] < 0.9]
-    said = f"On {len(known) - len(low)} of {count(len(known), 'test')} in which it can be estimated, "
-    said += "the generalisability Eρ² of the scores is .9 or more"
+    said = f"On {len(known) - len(low)} of {count(len(known), 'test')} in which it can be estimated"
+    said += ", the generalisability Eρ² of the scores is .9 or more"
     if low:
         worst = min(low, key=lambda row: row["generalisability"])
         said += f"; the least is {number(worst['generalisability'])}"

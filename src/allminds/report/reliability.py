@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from allminds.errors import Error
-from allminds.psychometrics.reliability import Reliability, reliability, reliance
+from allminds.psychometrics.reliability import (
+    Reliability,
+    counted_minds,
+    reliability,
+    reliance,
+)
 from allminds.report.data import TestData
-
-Z = 1.959963984540054  # of a 95 % interval
 from allminds.report.sources import Floats
 
+Z = 1.959963984540054  # of a 95 % interval
 WANTED = 0.9  # Eρ²
 TIMES = (1, 2, 4, 10)  # as many exercises
 NEAR = 0.02  # half-width of an interval
@@ -30,7 +34,10 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
 
 def row_of(data: TestData) -> dict[str, Any]:
     """The three figures of one test, and the precision bought; None is what has no estimate."""
-    errors = [row["stderr"] for row in data.summary["results"] if row["stderr"] is not None]
+    kept, left = counted(data)
+    results = data.summary["results"]
+    errors = [results[n]["stderr"] for n in kept if results[n]["stderr"] is not None]
+    widest = max((row["stderr"] for row in results if row["stderr"] is not None), default=None)
     found = figures(data)
     components = found.components if found else None
     exercises = data.test.episodes
@@ -40,6 +47,7 @@ def row_of(data: TestData) -> dict[str, Any]:
         "data": data,
         "exercises": exercises,
         "minds": len(errors),
+        "left": left,
         "rel": reliance([error**2 for error in errors]) if errors else None,
         "sem": (min(errors), max(errors)) if errors else None,
         "generalisability": components and components.generalisability(exercises),
@@ -47,22 +55,31 @@ def row_of(data: TestData) -> dict[str, Any]:
         "dependability": components and components.dependability(exercises),
         "why": found.why if found else _why(data),
         "budget": _budget(found),
-        "no_more": _no_more(data, bool(errors)),
-        "bought": _bought(data, max(errors)) if errors else None,
-        "for_near": _for_near(data, max(errors)) if errors else None,
+        "no_more": _no_more(data, widest is not None),
+        "bought": None if widest is None else _bought(data, widest),
+        "for_near": None if widest is None else _for_near(data, widest),
     }
 
 
 def _why(data: TestData) -> str:
     """Why the third figure has no estimate."""
-    own = "each mind had exercises of its own" if data.tool.adaptive else "nobody has a score"
-    return f"not estimable: {own}"
+    if data.tool.adaptive:
+        return "not estimable: each mind had exercises of its own"
+    return "not estimable: no mind besides floor, ceiling and clairvoyant ones has a score"
+
+
+def counted(data: TestData) -> tuple[list[int], str]:
+    """The places of the minds that reliability is about, and a sentence on those left out."""
+    ends = {data.tool.floor_mind, data.tool.ceiling_mind} - {None}
+    bare = [data.bare.get(mind, mind) for mind in data.minds]
+    traits = {name: data.traits.get(mind, "") for name, mind in zip(bare, data.minds, strict=True)}
+    return counted_minds(bare, traits, ends)
 
 
 def figures(data: TestData) -> Reliability | None:
     """Over the exercises that every mind with a score has, repeats of a fixed form as such."""
-    scored = ~np.isnan(data.scores).all(axis=0)
-    if data.tool.adaptive or not scored.any():
+    scored = [n for n in counted(data)[0] if not np.isnan(data.scores[:, n]).all()]
+    if data.tool.adaptive or not scored:
         return None
     return reliability(_repeats(data.scores[:, scored], data.tool.length))
 

@@ -11,9 +11,14 @@ from typing import Any
 from allminds.inference import Difference
 from allminds.inference.words import NONE, interval, number
 
+__all__ = [
+    "NONE", "count", "decided", "drawn", "first_line", "interval", "listed", "number", "percent",
+    "percents", "pre", "wraps",
+]  # fmt: skip
+
 
 def decided(found: Difference) -> str:
-    """A difference's interval; an end so near 0 that it looks like 0 keeps its sign if it counts."""
+    """A difference's interval; an end that only looks like 0 keeps its sign."""
     low, high = found.interval or (0.0, 0.0)
     text = interval(found.interval)
     if high < 0 and number(high) == "0.000":

@@ -212,7 +212,8 @@ def evaluate(
     tool = registry.make_instrument(instrument, settings)
     parts: list[pa.Table] = []
     summary = runs.evaluate(
-        instrument, registry.with_ends(_named(minds, tool), tool), settings=settings, seed=seed, time_limit=time_limit,
+        instrument, registry.with_ends(_named(minds, tool), tool), settings=settings, seed=seed,
+        time_limit=time_limit,
         episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
         keep=parts.append,
     )  # fmt: skip

@@ -23,6 +23,13 @@ OUTSIDE = """() => [...document.querySelectorAll("body *")].filter(e => {
     && (box.left < -0.5 || box.right > document.documentElement.clientWidth + 0.5);
 }).map(e => `${e.tagName}.${e.className} ${e.textContent.slice(0, 40)}`)"""
 
+# Spaces of WCAG 1.4.12: wider than any common font, so that it does not matter which there are.
+WIDEN = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("* { letter-spacing: .12em !important; word-spacing: .16em !important; }");
+  document.adoptedStyleSheets.push(sheet);
+}"""
+
 
 def violations(page: Page) -> list[str]:
     """What axe finds wrong."""
@@ -49,14 +56,17 @@ def test_no_violations_by_axe(new_page: NewPage) -> None:
     assert wrong == {}
 
 
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("language", ["en", "es", tongues.LONG, tongues.ARABIC])
-def test_narrow_screens(language: str, new_page: NewPage) -> None:
+def test_narrow_screens(language: str, wide: bool, new_page: NewPage) -> None:
     """At 320 pixels nothing reaches over the edge, in long words and right to left too."""
     tongues.register()
     page = new_page(viewport={"width": 320, "height": 640}, has_touch=True, is_mobile=True)
     wrong = {}
     gallery.open_screen(page, "exercise", language, gallery.exercise("lambda-9"))
     page.eval_on_selector("#offline", "e => { e.hidden = false; }")
+    if wide:
+        page.evaluate(WIDEN)
     right_to_left = page.evaluate("getComputedStyle(document.body).direction") == "rtl"
     assert right_to_left == (language == tongues.ARABIC)
     for picture, (name, context) in SCREENS.items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allminds.contracts import MindBase, Subject, Task, Traits
+from allminds.contracts import Failure, MindBase, Subject, Task, Traits
 from allminds.errors import Error
-from allminds.instruments.series.environment import NO_ANSWER, Item
+from allminds.instruments.series.environment import NO_ANSWER, Answers, Item
 from allminds.instruments.series.minds import INSTRUMENT
 from allminds.registry import mind
 from allminds.seeding import Random
 from allminds.voting import majority_vote, vote, vote_weights
+from allminds.watch import Failed, malformed
 
 _MEMBERS = 1  # part 0 of the random words is the vote's own, part 1 + i is member i's
 
@@ -43,10 +45,13 @@ class Ballot(MindBase):
 
     def act(self, observation: Item, random: Random) -> int:
         """What the members elect; no answer where they cannot agree."""
-        answers = [
-            int(member.act(observation, random.part(_MEMBERS + n)))
-            for n, member in enumerate(self.minds)
-        ]
+        space = Answers(len(observation.options), labels=tuple(observation.options))
+        answers = []
+        for n, member in enumerate(self.minds):
+            answer = member.act(observation, random.part(_MEMBERS + n))
+            if not space.contains(answer):
+                raise Failed(answer if isinstance(answer, Failure) else malformed(answer, space))
+            answers.append(operator.index(answer))
         given = [None if answer == NO_ANSWER else answer for answer in answers]
         elected = self.elect(given, observation, random.part(0))
         return NO_ANSWER if elected is None else elected

@@ -92,7 +92,7 @@ class Protocol:
         for mind, view, words in zip(self.minds, observations, random, strict=True):
             action = mind.act(view, words)
             if not MOVE.contains(action):
-                raise Failed(action if isinstance(action, Failure) else malformed(action))
+                raise Failed(action if isinstance(action, Failure) else malformed(action, MOVE))
             wishes.append(operator.index(action))
         return wishes
 

@@ -154,11 +154,11 @@ class Compiled:
         def rewards(slot: int, lane: int) -> NDArray[Any]:
             slots, filled = next(one for one in ways if slot in one[0])
             n, (block, at) = slots.index(slot), divmod(lane, LANES)
-            return _half_rewards(here, filled.row[n, block, 1:, at], filled.col[n, block, 1:, at], lane)
+            return _half_rewards(
+                here, filled.row[n, block, 1:, at], filled.col[n, block, 1:, at], lane
+            )
 
-        return block_of(
-            self.tool, here, sums, curve, actions.transpose(1, 2, 0), failed, rewards
-        )
+        return block_of(self.tool, here, sums, curve, actions.transpose(1, 2, 0), failed, rewards)
 
 
 def _half_rewards(
@@ -170,10 +170,12 @@ def _half_rewards(
 
     def gain(rows: NDArray[np.int16], cols: NDArray[np.int16]) -> NDArray[Any]:
         down, across = np.abs(rows[block, 1:, at] - row), np.abs(cols[block, 1:, at] - col)
-        far = np.maximum(np.minimum(down, rules.rows - down), np.minimum(across, rules.cols - across))
-        return np.maximum(0, 2 - far)
+        far = np.maximum(
+            np.minimum(down, rules.rows - down), np.minimum(across, rules.cols - across)
+        )
+        return np.asarray(np.maximum(0, 2 - far))
 
-    return gain(ways.good_row, ways.good_col) - gain(ways.evil_row, ways.evil_col)
+    return np.asarray(gain(ways.good_row, ways.good_col) - gain(ways.evil_row, ways.evil_col))
 
 
 def block_of(

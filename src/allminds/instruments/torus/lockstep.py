@@ -198,7 +198,7 @@ class _OneByOne:
             elif MOVE.contains(action):
                 actions[lane] = operator.index(action)
             else:
-                failures[lane] = action if isinstance(action, Failure) else malformed(action)
+                failures[lane] = action if isinstance(action, Failure) else malformed(action, MOVE)
         watch.inside = False
         return actions
 
@@ -230,28 +230,29 @@ class _Together:
         self.watch, self.count = watch, here.count
         self.keys = _keys(here, slot)
         self.failures: dict[int, Failure] = {}
-        self.mind = subject.make()
-        begun = watch.call(self.mind.begin, tasks[0])
+        self.mind = watch.call(subject.make)
+        failed = isinstance(self.mind, Failure)
+        begun = self.mind if failed else watch.call(self.mind.begin, tasks[0])
         if isinstance(begun, Failure):
             self._all(begun)
 
     def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> NDArray[Any]:
         """Ask once; what is wrong as a whole fails every episode."""
         nothing = np.full(self.count, STAY)
-        if len(dead) == self.count:
+        if len(self.failures) == self.count or len(dead) == self.count:
             return nothing
         words = [seeding.words(self.keys, step, j) for j in range(self.mind.words)]
         view = View(*stage.observe(slot))  # type: ignore[arg-type] # one more axis in front
         answer = self.watch.call(self.mind.act_many, view, np.stack(words, axis=1))
-        if isinstance(answer, Failure):
-            return self._all(answer)
-        given = np.asarray(answer)
+        given = answer if isinstance(answer, Failure) else self.watch.call(np.asarray, answer)
+        if isinstance(given, Failure):
+            return self._all(given)
         if given.shape != (self.count,) or not np.issubdtype(given.dtype, np.integer):
             said = f"{self.count} whole numbers were awaited, not {given.dtype}{given.shape}"
             return self._all(Failure("malformed", f"act_many: {said}"))
         wrong = (given < 1) | (given > 9)
         for lane in np.flatnonzero(wrong).tolist():
-            self.failures.setdefault(lane, malformed(int(given[lane])))
+            self.failures.setdefault(lane, malformed(int(given[lane]), MOVE))
         return np.where(wrong, nothing, given)
 
     def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
@@ -280,8 +281,9 @@ def _cast(
 ) -> _Cast:
     future = subject.traits.sees == "future"
     tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
-    batch = isinstance(subject.make(), BatchMind) and not future
-    return (_Together if batch else _OneByOne)(here, tasks, subject, slot, watch)
+    own = watch.over(subject)
+    batch = isinstance(own.call(subject.make), BatchMind) and not future
+    return (_Together if batch else _OneByOne)(here, tasks, subject, slot, own)
 
 
 def _task(tool: LambdaStar, stage: Stage, slot: int, lane: int | None) -> Task:

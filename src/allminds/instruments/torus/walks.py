@@ -12,6 +12,7 @@ from allminds.contracts import Fast, LineUp, Subject
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.torus import collectives
 from allminds.instruments.torus.collectives import Protocol, SharedQLearning
+from allminds.instruments.torus.environment import MOVE
 from allminds.instruments.torus.fast import Compiled, Slots, Walk, Worlds, note_failure
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.kernels import groups, learners, shared, singles
@@ -149,7 +150,7 @@ def _users_own(mind: CompiledMind, tool: LambdaStar) -> Walk:
             )  # fmt: skip
             for lane in np.flatnonzero(failed.reshape(-1)[: here.count] >= 0).tolist():
                 step = int(failed.flat[lane])
-                said = malformed(int(answer.flat[lane]))
+                said = malformed(int(answer.flat[lane]), MOVE)
                 note_failure(slots.failed, lane, step, slot, said)
 
     return walk

@@ -1,6 +1,8 @@
 """Comparing minds, people and groups on the same exercises.
 
-`table` turns a results table into scores by exercise and mind, `effects` says how big a difference is, `anova` and `mixed` ask what scores depend on, `correlation`
+`table` turns a results table into scores by exercise and mind, `crossed` compares people with
+programs and with one another (people and items are samples), `effects` says how big a difference
+is, `anova` and `mixed` ask what scores depend on, `correlation`
 how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
 """
 
@@ -12,6 +14,7 @@ from allminds.psychometrics.comparison.anova import (
     repeated_measures,
 )
 from allminds.psychometrics.comparison.correlation import Correlation, correlations
+from allminds.psychometrics.comparison.crossed import Crossed, Logistic, crossed, logistic
 from allminds.psychometrics.comparison.effects import Size, paired_dz, paired_g, unpaired_g
 from allminds.psychometrics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.psychometrics.comparison.ranks import Rank, ranks
@@ -23,8 +26,10 @@ __all__ = [
     "Anova",
     "Comparison",
     "Correlation",
+    "Crossed",
     "Difference",
     "Effect",
+    "Logistic",
     "Mixed",
     "Rank",
     "Scores",
@@ -35,8 +40,10 @@ __all__ = [
     "complexities",
     "corrected",
     "correlations",
+    "crossed",
     "greenhouse_geisser",
     "holm",
+    "logistic",
     "mixed_model",
     "paired_dz",
     "paired_g",

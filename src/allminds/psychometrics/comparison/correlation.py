@@ -1,11 +1,14 @@
 """How the score goes with complexity, overall and at each value of a factor.
 
-Pearson's r. Its interval is by resampling units: exercises, or the tests they come in, since the
-exercises of one test were sat by one person.
+Pearson's r, with an interval on Fisher's scale, z = artanh r. The error of z is that of the
+jackknife, which leaves out one unit after the other: an exercise, or the test that exercises come
+in, since the exercises of one test were sat by one person. Where exercises are the units it is at
+least Fisher's 1/√(n - 3).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.psychometrics.comparison.resampling import (
-    DRAWS,
-    lot_sums,
-    lots,
-    redrawn_repeats,
-    resampled_sums,
-)
 from allminds.psychometrics.comparison.table import Scores, Values, column
 
-LEAST_DEFINED = 0.9  # share of resamples in which there must be a correlation at all
+LEAST_UNITS = 4
 _VARIES = 1e-12  # of the sum of squares: what is below is rounding
 
 
@@ -39,37 +35,54 @@ class Correlation:
 
 
 def correlations(
-    scores: Scores,
-    complexities: Sequence[str],
-    rng: np.random.Generator,
-    by: str | None = None,
-    draws: int = DRAWS,
+    scores: Scores, complexities: Sequence[str], by: str | None = None
 ) -> list[Correlation]:
     """r of every mind's scores with each complexity: overall, then at the values of a factor."""
-    redrawn = redrawn_repeats(scores.values, rng)
-    pairs = [(mind, name) for name in complexities for mind in range(len(scores.minds))]
     found = []
     for level, rows in _levels(scores, by):
-        if not pairs or not rows.any():
-            continue
-        lot = lots(scores.unit[rows], rng)
-        plain, sums = [], []
-        for mind, name in pairs:
+        for name in complexities if rows.any() else ():
             x = column(scores.exercises, name).to_numpy(dtype=float, na_value=np.nan)[rows]
-            plain.append(_moments(x, scores.means[rows, mind][:, None]).sum(axis=(0, 1)))
-            sums.append(lot_sums(_moments(x, redrawn[rows, mind]), lot))
-        drawn = resampled_sums(np.concatenate(sums, axis=2), rng, draws)
-        drawn = drawn.reshape(draws, len(pairs), -1)
-        for n, (mind, name) in enumerate(pairs):
-            r = float(_r(plain[n]))
-            known = np.isfinite(r)
-            found.append(
-                Correlation(
-                    scores.minds[mind], name, level, round(plain[n][0]),
-                    r if known else None, _interval(_r(drawn[:, n])) if known else None,
-                )
-            )  # fmt: skip
+            for n, mind in enumerate(scores.minds):
+                count, r, interval = correlate(x, scores.means[rows, n], scores.unit[rows])
+                found.append(Correlation(mind, name, level, count, r, interval))
     return found
+
+
+def correlate(
+    x: Values, y: Values, cluster: NDArray[np.intp] | None = None
+) -> tuple[int, float | None, tuple[float, float] | None]:
+    """The number of pairs without NaN, Pearson's r and its 95 % interval.
+
+    r is None where x or y does not vary. There is no interval of r = ±1, with fewer than four
+    clusters (each pair is one by itself if none are given), nor where all that x or y varies
+    hangs on one of them.
+    """
+    there = ~np.isnan(x) & ~np.isnan(y)
+    count = int(there.sum())
+    if count < 3:
+        return count, None, None
+    own = np.arange(len(x)) if cluster is None else cluster
+    _, codes = np.unique(own[there], return_inverse=True)
+    sums = _cluster_sums(x[there], y[there], codes)
+    whole = sums.sum(axis=0)
+    r = float(_r(whole))
+    if not np.isfinite(r):
+        return count, None, None
+    z = _fisher(np.r_[r, _r(whole - sums)])
+    if len(sums) < LEAST_UNITS or not np.isfinite(z).all():
+        return count, r, None
+    return count, r, _interval(z[0], z[1:], count)
+
+
+def _interval(z: float, left: Values, count: int) -> tuple[float, float]:
+    from scipy.special import stdtrit
+
+    units = len(left)
+    error = math.sqrt((units - 1) * float(np.var(left)))
+    reach = float(stdtrit(units - 1, 0.975)) * error
+    if units == count:  # each pair by itself
+        reach = max(reach, 1.959964 / math.sqrt(count - 3))
+    return math.tanh(z - reach), math.tanh(z + reach)
 
 
 def _levels(scores: Scores, by: str | None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
@@ -81,18 +94,13 @@ def _levels(scores: Scores, by: str | None) -> Iterator[tuple[Any, NDArray[np.bo
             yield level, (values == level).to_numpy(dtype=bool)
 
 
-def _moments(x: Values, y: Values) -> Values:
-    """[exercise, variant, 6]: 1, x, y, x², y², xy; 0 where there is no score.
-
-    Both are centred first, so that differences of large sums keep their digits.
-    """
-    there = ~np.isnan(y) & ~np.isnan(x)[:, None]
-    if not there.any():
-        return np.zeros((*y.shape, 6))
-    x = np.broadcast_to(x[:, None], y.shape)
-    x = np.where(there, x - x[there].mean(), 0.0)
-    y = np.where(there, y - y[there].mean(), 0.0)
-    return np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=2)
+def _cluster_sums(x: Values, y: Values, codes: NDArray[np.intp]) -> Values:
+    """[cluster, 6]: sums of 1, x, y, x², y², xy, centred first so that they keep their digits."""
+    x, y = x - x.mean(), y - y.mean()
+    moments = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
+    sums = np.zeros((int(codes.max()) + 1, 6))
+    np.add.at(sums, codes, moments)
+    return sums
 
 
 def _r(sums: Values) -> Values:
@@ -105,9 +113,7 @@ def _r(sums: Values) -> Values:
     return np.where(varies, np.clip(r, -1.0, 1.0), np.nan)
 
 
-def _interval(drawn: Values) -> tuple[float, float] | None:
-    there = drawn[np.isfinite(drawn)]
-    if len(there) < LEAST_DEFINED * len(drawn):
-        return None
-    low, high = np.quantile(there, [0.025, 0.975])
-    return float(low), float(high)
+def _fisher(r: Values) -> Values:
+    """Fisher's z; NaN for r = ±1, where it has no end."""
+    inside = np.abs(r) < 1 - _VARIES
+    return np.where(inside, np.arctanh(np.where(inside, r, 0.0)), np.nan)

@@ -1,36 +1,37 @@
 """A mixed model: does the score depend on the kind of mind, on complexity, on both together?
 
-score ~ kind × K + (1 | person) + (1 | environment), by restricted maximum likelihood. Persons
-differ among themselves and so do environments, beyond what kind and complexity explain; the model
-keeps that apart, so that 280 scores do not count as 280 independent ones. K is centred, so that the
-effect of kind is that at a mean complexity.
+score ~ kind × K + (1 | person) + (1 | environment), by restricted maximum likelihood with
+Satterthwaite's degrees of freedom (`random_effects`). Persons differ among themselves and so
+do environments, beyond what kind and complexity explain; the model keeps that apart, so that 280
+scores do not count as 280 independent ones. A row without a person (a program) has no person
+effect. K is centred, so that the effect of kind is that at a mean complexity.
 """
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from allminds.errors import Error
+from allminds.psychometrics.comparison.random_effects import EDGE, Codes, LinearMixed
 from allminds.psychometrics.comparison.table import Values, column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_ROWS = 4000  # crossed effects need the covariance of all rows at once
-AT_ZERO = 1e-4  # of the residual variance: a component below this is on its edge
+MOST_CELLS = 25_000_000  # persons × environments, whose table is held in memory
 
 
 @dataclass(frozen=True)
 class Term:
-    """A fixed effect, with Wald's 95 % interval and test."""
+    """A fixed effect, with its 95 % interval and test by t."""
 
     name: str
     estimate: float
     stderr: float
+    df: float  # Satterthwaite's; of persons or environments where their variance is at its edge
     interval: tuple[float, float]
     p: float
 
@@ -46,7 +47,6 @@ class Mixed:
     environments: float  # the variance between environments
     residual: float
     log_likelihood: float  # restricted
-    converged: bool
     trouble: tuple[str, ...]  # what to bear in mind, in sentences
 
 
@@ -58,51 +58,57 @@ def mixed_model(
     environment: str = "exercise",
     score: str = "score",
 ) -> Mixed:
-    """Fit score ~ kind × complexity + (1 | person) + (1 | environment)."""
+    """Fit score ~ kind × complexity + (1 | person) + (1 | environment).
+
+    Rows whose person is missing or empty are those of programs, and have no person effect.
+    """
     import pandas as pd
 
     names = {
         "score": score, "K": complexity, "kind": kind, "person": person,
         "environment": environment,
     }  # fmt: skip
-    rows = pd.DataFrame({role: column(frame, name) for role, name in names.items()}).dropna()
+    rows = pd.DataFrame({role: column(frame, name) for role, name in names.items()})
+    rows = rows.dropna(subset=[role for role in names if role != "person"])
+    rows["person"] = rows["person"].where(rows["person"].astype(str) != "")
     _check(rows, names)
     kinds = sorted(rows["kind"].astype(str).unique())
     design, terms = _design(rows, kinds, names)
-    fitted = _fit(rows, design)
-    residual = float(fitted.scale)
-    persons, environments = (float(value) for value in fitted.vcomp)
-    made = tuple(
-        _term(name, float(value), float(stderr))
-        for name, value, stderr in zip(terms, fitted.fe_params, fitted.bse_fe, strict=True)
-    )
+    roles = ("person", "environment")
+    factors = [pd.factorize(rows[role])[0].astype(np.intp) for role in roles]
+    fitted = LinearMixed(rows["score"].to_numpy(float), design, factors)
+    if fitted.exact:
+        raise Error("nothing is left over: persons and environments explain every score exactly")
+    edges = [part < EDGE * fitted.residual for part in fitted.components]
+    most = _most(factors, edges)
     return Mixed(
         rows=len(rows),
         reference=kinds[0],
-        terms=made,
-        persons=persons,
-        environments=environments,
-        residual=residual,
-        log_likelihood=float(fitted.llf),
-        converged=bool(fitted.converged),
-        trouble=_trouble(
-            {person: persons, environment: environments}, residual, bool(fitted.converged)
-        ),
+        terms=tuple(_term(fitted, n, name, most) for n, name in enumerate(terms)),
+        persons=fitted.components[0],
+        environments=fitted.components[1],
+        residual=fitted.residual,
+        log_likelihood=-fitted.deviance(fitted.theta) / 2,
+        trouble=tuple(_at_edge(names[role]) for role, at in zip(roles, edges, strict=True) if at),
     )
 
 
 def _check(rows: pd.DataFrame, names: dict[str, str]) -> None:
-    if len(rows) > MOST_ROWS:
-        raise Error(f"{len(rows)} rows are too many for a mixed model; {MOST_ROWS} will do")
     for role in ("kind", "person", "environment", "K"):
         if rows[role].nunique() < 2:
             raise Error(f"a mixed model needs two or more values of '{names[role]}'")
     for role in ("person", "environment"):
-        if rows[role].nunique() == len(rows):
+        if rows[role].nunique() == rows[role].count():
             raise Error(
                 f"every score has a '{names[role]}' of its own, so that the variance between them "
                 "cannot be told from chance"
             )
+    persons, environments = rows["person"].nunique(), rows["environment"].nunique()
+    if persons * environments > MOST_CELLS:
+        raise Error(
+            f"{persons} persons × {environments} environments are too many for a mixed model; "
+            f"at most {MOST_CELLS:,} pairs of them"
+        )
 
 
 def _design(
@@ -121,43 +127,24 @@ def _design(
     return design, ["intercept", *named, names["K"], *together]
 
 
-def _fit(rows: pd.DataFrame, design: Values) -> Any:
-    """One group that holds all rows, and two crossed components of variance in it."""
-    import pandas as pd
-    from statsmodels.regression import mixed_linear_model as linear  # type: ignore[import-untyped]
+def _most(factors: list[Codes], edges: list[bool]) -> float:
+    """The most degrees of freedom that a term may have.
 
-    roles = ["person", "environment"]
-    dummies = [pd.get_dummies(pd.factorize(rows[role])[0], dtype=float) for role in roles]
-    parts = linear.VCSpec(
-        roles,
-        [[[str(name) for name in part.columns]] for part in dummies],
-        [[part.to_numpy()] for part in dummies],
-    )
-    score = rows["score"].to_numpy(float)
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # what they would say is looked up and said in sentences
-        model = linear.MixedLM(score, design, groups=np.zeros(len(rows)), exog_vc=parts)
-        return model.fit(reml=True, method=["lbfgs", "bfgs", "powell"])
+    A variance estimated at 0 is not known to be 0, and Satterthwaite's rule would then count rows.
+    """
+    levels = [float(codes.max()) for codes, edge in zip(factors, edges, strict=True) if edge]
+    return max(1.0, min(levels, default=np.inf))  # one fewer than the levels
 
 
-def _term(name: str, estimate: float, stderr: float) -> Term:
-    from scipy.special import ndtr, ndtri
-
-    reach = float(ndtri(0.975)) * stderr
-    p = float(2 * ndtr(-abs(estimate) / stderr))
-    return Term(name, estimate, stderr, (estimate - reach, estimate + reach), p)
+def _term(fitted: LinearMixed, place: int, name: str, most: float) -> Term:
+    found = fitted.contrast(np.eye(fitted.columns)[place])
+    found = replace(found, df=min(found.df, most))
+    return Term(name, found.estimate, found.stderr, found.df, found.interval(0.95), found.p)
 
 
-def _trouble(components: dict[str, float], residual: float, converged: bool) -> tuple[str, ...]:
-    said = []
-    if not converged:
-        said.append(
-            "The fit did not converge: take its figures as rough, and rely on paired differences."
-        )
-    said += [
+def _at_edge(name: str) -> str:
+    return (
         f"The variance between values of '{name}' is estimated at 0, the edge of what it can be: "
-        "the data show no differences of that kind beyond chance."
-        for name, value in components.items()
-        if value < AT_ZERO * residual
-    ]
-    return tuple(said)
+        "the data show no differences of that kind beyond chance. With few of them that is often "
+        "chance itself, so that the degrees of freedom are at most their number less one."
+    )

@@ -1,4 +1,4 @@
-"""Resampling units, then the repeats within them, for figures that are made of sums."""
+"""Resampling units, for figures that are made of sums."""
 
 from __future__ import annotations
 
@@ -9,24 +9,7 @@ from allminds.psychometrics.comparison.table import Values
 
 DRAWS = 2000
 MOST_LOTS = 2000  # more units than these are resampled in lots, which says the same and is quick
-VARIANTS = 25  # other draws of the repeats, kept for each exercise
 _AT_ONCE = 8_000_000  # numbers held in memory
-
-
-def redrawn_repeats(values: Values, rng: np.random.Generator) -> Values:
-    """[exercise, mind, variant]: the means of repeats drawn anew; as it is where there is one."""
-    if values.shape[2] == 1:
-        return values
-    order = np.argsort(np.isnan(values), axis=2, kind="stable")
-    values = np.take_along_axis(values, order, axis=2)  # those that are there, first
-    there = ~np.isnan(values)
-    count = there.sum(axis=2)
-    made = []
-    for _ in range(VARIANTS):
-        chosen = (rng.random(values.shape) * count[..., None]).astype(np.intp)
-        drawn = np.where(there, np.take_along_axis(values, chosen, axis=2), 0.0).sum(axis=2)
-        made.append(np.where(count > 0, drawn / np.maximum(count, 1), np.nan))
-    return np.stack(made, axis=2)
 
 
 def lots(unit: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 Values = NDArray[np.float64]
 NEEDED = ("exercise", "mind", "score")
 OTHER = frozenset((
-    "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind", "traits",
-    "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat", "test",
+    "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind",
+    "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat", "test",
     "person", "kind", "seconds",
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
@@ -77,9 +77,7 @@ def unit_means(values: Values, unit: NDArray[np.intp]) -> Values:
     return sums / counts.reshape(-1, *[1] * (values.ndim - 1))
 
 
-def plays_by_mind(
-    frame: pd.DataFrame, rule: Rule, unit: str | None = None
-) -> dict[str, Plays]:
+def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> dict[str, Plays]:
     """The plays of every mind of a results table, in the order of its exercises.
 
     `unit` names a column of clusters, such as the tests that exercises come in.
@@ -109,7 +107,7 @@ def plays_by_mind(
 
 
 def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
-    """The instrument's rule; of an unknown one, the plain mean on the least scale that holds all."""
+    """The instrument's rule; of an unknown one, the plain mean on the least scale for all scores."""
     if tool is not None:
         return tool.rule()
     score = frame["score"].to_numpy(dtype=float, na_value=np.nan)
@@ -151,7 +149,8 @@ def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None
     def summed(rows: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Values]:
         """How many rows each play has, and the sum of their scores."""
         weights = np.where(rows, score, 0.0)
-        return np.bincount(place[rows], minlength=size), np.bincount(place, weights, size)
+        count = np.bincount(place[rows], minlength=size)
+        return count, np.asarray(np.bincount(place, weights, size), float)
 
     count, total = summed(np.ones(len(frame), bool))
     faults, lost = summed(fault)

@@ -25,7 +25,12 @@ from allminds.psychometrics.comparison.table import (
     rule_of,
     scores_of,
 )
-from allminds.psychometrics.reliability import Reliability, reliability, unknown
+from allminds.psychometrics.reliability import (
+    Reliability,
+    counted_minds,
+    reliability,
+    unknown,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +55,7 @@ class Standing:
 class Comparison:
     """Minds side by side; `notes` say in sentences what could not be done, and why."""
 
-    minds: tuple[str, ...]  # in the order of the table, and of reliability's figures
+    minds: tuple[str, ...]  # in the order of the table
     unit: str  # what is drawn anew in thought: "exercise", or the column of tests
     exercises: int
     common: int  # exercises that all minds have
@@ -59,6 +64,7 @@ class Comparison:
     sizes: tuple[Size | None, ...]  # Hedges' g of every difference
     correlations: tuple[Correlation, ...]
     reliability: Reliability
+    reliable: tuple[str, ...]  # the minds that it is about
     anova: Anova | None
     notes: tuple[str, ...]
 
@@ -76,7 +82,7 @@ class Comparison:
             row |= {"verdict": one.verdict, "g": size}
         for name in ("total_error", "stderr"):
             values = made["reliability"][name]
-            made["reliability"][name] = values and dict(zip(self.minds, values, strict=True))
+            made["reliability"][name] = values and dict(zip(self.reliable, values, strict=True))
         return made
 
 
@@ -97,9 +103,9 @@ def compare(
 
     Scores and differences are of the figure that `tool` makes of plays. All pairs of `minds` are
     asked for, or each against a `baseline`; without them, all pairs but those of the instrument's
-    floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor, at
-    whose values the correlation with complexity is shown and, within tests, the analysis of variance
-    is made.
+    floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor,
+    at whose values the correlation with complexity is shown and, within tests, the analysis of
+    variance is made.
     """
     if not 0 < margin < np.inf:
         raise Error(f"the margin must be above 0, not {margin:g}")
@@ -120,6 +126,7 @@ def compare(
     pairs = _pairs(list(plays), tool, minds, baseline)
     found = [_difference(plays, pair, rule, margin, allow_unpaired) for pair in pairs]
     own = rule.figure is not None
+    kept, left = _counted(frame, scores)
     anova, said = _anova(frame, unit, by)
     measures = [name for name in complexities(scores.exercises) if name != by]
     return Comparison(
@@ -130,11 +137,28 @@ def compare(
         standings=_standings(scores, plays, rule, rng, draws),
         differences=tuple(corrected(found)),
         sizes=tuple(None if own else _size(scores, one) for one in found),
-        correlations=() if own else tuple(correlations(scores, measures, rng, by, draws)),
-        reliability=unknown(OWN_EXERCISES) if own else reliability(scores.values),
+        correlations=() if own else tuple(correlations(scores, measures, by)),
+        reliability=(
+            unknown(OWN_EXERCISES) if own else reliability(scores.values[:, kept], scores.unit)
+        ),
+        reliable=tuple(scores.minds[n] for n in kept),
         anova=anova,
-        notes=(*notes, *said),
+        notes=(*notes, *said, *([left] if left and not own else [])),
     )
+
+
+def _counted(frame: pd.DataFrame, scores: Scores) -> tuple[list[int], str]:
+    """The minds that reliability is about, by the traits and the instrument in the table."""
+    from allminds import registry
+
+    traits: dict[str, str] = {}
+    if "traits" in frame:
+        rows = frame.assign(mind=frame["mind"].astype(str)).drop_duplicates("mind")
+        traits = dict(zip(rows["mind"], rows["traits"].fillna("").astype(str), strict=True))
+    names = frame["instrument"].astype(str).unique() if "instrument" in frame else ()
+    known = [registry.instruments().get(name) for name in names]
+    ends = {end for cls in known if cls for end in (cls.floor_mind, cls.ceiling_mind)}
+    return counted_minds(scores.minds, traits, ends - {None})
 
 
 def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> pd.DataFrame:

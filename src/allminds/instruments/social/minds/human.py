@@ -13,7 +13,7 @@ from allminds.seeding import Random
 
 @mind("human", (*GAMES, "pettingzoo:"))
 class Human(MindBase):
-    """Asks on the terminal; an empty line is to refuse. Play with --jobs 1 --time-limit 3600."""
+    """Asks on the terminal; an empty line is to refuse. Play with --jobs 1."""
 
     def begin(self, task: Task) -> None:
         """Find the words of the game."""
