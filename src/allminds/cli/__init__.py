@@ -1,6 +1,7 @@
 """The command line: one verb each. Heavy imports wait until a command needs them."""
 
 from allminds.cli import (
+    calibrating,
     comparing,
     exchanging,
     giving,
@@ -15,6 +16,7 @@ from allminds.cli import (
 from allminds.cli.app import main
 
 __all__ = [
+    "calibrating",
     "comparing",
     "exchanging",
     "giving",

@@ -8,8 +8,9 @@ wrong on the same units.
 - Hits, fewer than 20: Clopper and Pearson (1934), exact. From 20 on: Wilson (1927); over strata
   with weights, Wilson's for the effective number of units.
 - Mean of bounded scores: Student's t with the CR2 standard error of Bell and McCaffrey (2002) and
-  Satterthwaite's degrees of freedom. Where the sample cannot bear that (fewer than 8 units, no
-  variance, or a mean so near to an end of the scale that rare values may not have shown up yet):
+  Satterthwaite's degrees of freedom. Where the sample cannot bear that (fewer than 8 units, hardly
+  any variance, a few units far from all others, or a mean so near to an end of the scale that rare
+  values may not have shown up yet):
   the betting interval of Waudby-Smith and Ramdas (2024), valid for any bounded scores and any n.
 - Difference of paired hits: Tango's (1998) score interval.
 
@@ -35,6 +36,7 @@ EXACT_BELOW = 20  # hits: the exact interval below, Wilson's from there on
 FEWEST = 8  # units for a normal approximation
 OUTER = 0.25  # of the scale at either end: where the mean lies there, Student's t needs …
 EXPECTED = 8.0  # … n · (its distance to that end / range) of this, as for a count of rare hits
+NEARLY = 0.02  # of the scale: scores that vary less than this have nearly no variance
 POOLED = 10  # units that a stratum of the stratified Wilson interval has at least
 _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed evenly
 
@@ -170,10 +172,13 @@ class Betting:
 
     def _lower(self, y: Values, least: float) -> float:
         """The m at which the capital falls to `least`."""
+        from scipy.optimize import brentq
+
         mean = float((self.weights * y).sum())
         if self._capital(y, mean * 1e-12) < least:
             return 0.0
-        return _root(lambda m: self._capital(y, m) - least, mean * 1e-12, mean)
+        found = brentq(lambda m: self._capital(y, m) - least, mean * 1e-12, mean, xtol=1e-9)
+        return float(found)
 
 
 @dataclass(frozen=True)
@@ -312,7 +317,22 @@ def student_of(units: Units) -> Student | None:
     stderr, freedom = clustered_error(units)
     if not stderr > 1e-12 * max(1.0, abs(mean)):
         return None
+    # Scores that hardly vary, and samples whose variance rests on a few units far from the others:
+    # a rare score that has not come up, or once too seldom, would put the truth outside.
+    if width < math.inf and (
+        stderr * n**0.5 < NEARLY * width or n < EXPECTED * _skewness(units) ** 2
+    ):
+        return None
     return Student(mean, stderr, freedom, units.low, units.high)
+
+
+def _skewness(units: Units) -> float:
+    """The skewness of what clusters add to the mean; of c rare hits its square is about n / c."""
+    stratum, weights = _collapsed(units), units.weights
+    centre = np.bincount(stratum, weights * units.score) / np.bincount(stratum, weights)
+    _, cluster = np.unique(units.cluster, return_inverse=True)
+    pulls = np.bincount(cluster, weights * (units.score - centre[stratum]))
+    return float(len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5)
 
 
 def betting_of(units: Units) -> Betting:
@@ -327,7 +347,8 @@ def clustered_error(units: Units) -> tuple[float, float]:
     """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
 
     A stratum of a single cluster says nothing of its own variance, so it is put together with its
-    neighbour for this purpose (collapsed strata, which errs on the wide side). The residual e of
+    neighbour for this purpose (collapsed strata, which errs on the wide side); if all are such, there
+    may be others that were not drawn, and strata are left out of account. The residual e of
     unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
     stratum = _collapsed(units)
@@ -382,6 +403,8 @@ def _collapsed(units: Units) -> Numbers:
     _, cluster = np.unique(units.cluster, return_inverse=True)
     pairs = np.unique(cluster * strata + units.stratum)
     clusters = np.bincount(pairs % strata, minlength=strata)
+    if len(pairs) == strata:  # one each: there may be strata that none was drawn from
+        return np.zeros_like(units.stratum)
     pool, number, held = np.zeros(strata, np.int64), 0, 0
     for h in range(strata):
         pool[h] = number
@@ -422,9 +445,11 @@ def _z(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
+def _root(
+    function: Callable[[float], float], low: float, high: float, steps: int = 36
+) -> float:
     """Where a falling function crosses 0 between two values, by halving."""
-    for _ in range(50):
+    for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
     return (low + high) / 2
@@ -442,6 +467,6 @@ def level_tails(
         found = interval(1 - 2 * alpha)[end]
         return found - value if end == 0 else value - found
 
-    p = _root(lambda log: -outside(math.exp(log)), math.log(1e-15), math.log(0.5))
+    p = _root(lambda log: -outside(math.exp(log)), math.log(1e-15), math.log(0.5), 24)
     p = math.exp(p)
     return (p, 1 - p) if end == 0 else (1 - p, p)

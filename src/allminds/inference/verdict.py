@@ -5,8 +5,10 @@
 - **different, but smaller than δ**: both of them.
 - **undecided**: everything else, and always if no unit differs.
 
-p is exact (all assignments of signs) where at most twelve units differ, and for paired hits; by
-Student's t otherwise. A mind that failed more than 5 % of its exercises is never "equivalent".
+p of paired hits is exact (all assignments of signs where at most twelve units differ, the sign test
+otherwise). Of scores it is by Student's t, and also by all assignments of signs where at most twelve
+units differ; where the sample cannot bear Student's t, by the betting evidence, since assignments
+of signs say nothing of means of lopsided differences. A mind that failed more than 5 % of its exercises is never "equivalent".
 """
 
 from __future__ import annotations
@@ -113,7 +115,7 @@ def paired(
     n, mean, differs = units.clusters, units.mean, differing(units)
     evidence = of_difference(units, hits) if n > 1 else None
     stderr = clustered_error(units)[0] if n > 1 else None
-    p = None if evidence is None else _p_of_none(units, evidence, differs)
+    p = None if evidence is None else _p_of_none(units, evidence, differs, hits)
     made = _made(names, True, (n,), mean, stderr, evidence, p, margin, failed)
     return replace(made, differs=differs > 0)
 
@@ -212,15 +214,15 @@ def holm(values: Sequence[float]) -> list[float]:
 # ---------------------------------------------------------------- p-values
 
 
-def _p_of_none(units: Units, evidence: Evidence, differs: int) -> float:
-    """The two-sided p of no difference: exact where few units differ, and for hits."""
+def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> float:
+    """The two-sided p of no difference: exact for hits."""
     if differs == 0:
         return 1.0
-    pulls = _pulls(units)
-    if differs <= MOST_FLIPPED:
-        return _flipped(pulls)
-    if isinstance(evidence, Student):
-        return min(1.0, 2 * min(evidence.tails(0.0)))
+    pulls, p = _pulls(units), min(1.0, 2 * min(evidence.tails(0.0)))
+    if differs <= MOST_FLIPPED and len(pulls):
+        return _flipped(pulls) if hits else max(p, _flipped(pulls))
+    if isinstance(evidence, Student) or not hits:
+        return p
     return _sign_test(int((pulls > 0).sum()), len(pulls))
 
 
