@@ -6,9 +6,9 @@ Every function takes a generator and a number of repeats, and returns (wrong, to
 from __future__ import annotations
 
 import numpy as np
+from allminds.estimate import t_interval
 from scipy import stats
 
-from allminds.estimate import t_interval
 from allminds.instruments.cells.tally import StaircaseLevel
 from allminds.psychometrics.comparison.correlation import correlate
 from allminds.psychometrics.comparison.ranks import rank_intervals

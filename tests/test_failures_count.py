@@ -162,7 +162,7 @@ def minds(tmp_path_factory):
 
 
 def asked(case, minds):
-    """The instrument, its settings, the honest line-up, the quitting one, and how many exercises."""
+    """The instrument, its settings, the honest and the quitting line-up, how many exercises."""
     instrument, settings, name, rest, episodes = CASES[case]
     pair = [f"{minds}:{name}{rest}", f"{minds}:{name}Quitter{rest}"]
     return instrument, settings, pair, episodes

@@ -185,7 +185,11 @@ def test_nothing_is_said_of_groups_that_are_not_there():
 def rows(*values):
     return {
         "rows": [
-            {"generalisability": value, "interval": None, "data": SimpleNamespace(label=f"test {n}")}
+            {
+                "generalisability": value,
+                "interval": None,
+                "data": SimpleNamespace(label=f"test {n}"),
+            }
             for n, value in enumerate(values)
         ]
     }

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
+from allminds.estimate import t_interval
 from simulate_figures import simulate_staircase
 
 from allminds import registry
@@ -19,7 +20,6 @@ from allminds.check import block_difference
 from allminds.contracts import Failure, MindBase
 from allminds.episode import Plain, play_on
 from allminds.errors import Error
-from allminds.estimate import t_interval
 from allminds.watch import Watch
 
 STAIRCASE = {"time": 200, "steps": 20}

@@ -56,7 +56,10 @@ def test_rewards_become_the_records_of_the_plain_loop():
     assert block.first == 7
     assert block.score.tolist() == [[math.fsum((0.1, 0.2, 0.4)) / 3, 0.0]]
     assert block.learning.tolist() == [[0.4 - 0.1, -2.0]]
-    assert block.curve.tolist() == on_lattice([0.1, 0.2, 0.4] + np.array([1, 0, -1])).tolist()
+    assert (
+        block.curve.tolist()
+        == on_lattice(np.array([0.1, 0.2, 0.4]) + np.array([1, 0, -1])).tolist()
+    )
     assert block.actions.tolist() == [[[1, 2], [3, 4], [5, 6]]]
 
 

@@ -44,7 +44,14 @@ from allminds.names import Name, parse_all
 from allminds.results import units_of
 from allminds.watch import Watch
 
-LIMITS = ("time", "working", "token", "message", "turn", "cost")  # of Inspect's: the mind used it up
+LIMITS = (
+    "time",
+    "working",
+    "token",
+    "message",
+    "turn",
+    "cost",
+)  # of Inspect's: the mind used it up
 MODEL = Name("model")  # in `against`: a slot that is the model's too
 KEPT = "allminds"  # what the solver leaves in the sample's store for the scorer
 
@@ -321,7 +328,7 @@ _COUNTS = {"coverage": [share()], **{status: [total()] for status in FAILURES}}
 
 @scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
 def record() -> Any:
-    """The score, that of the slots but the first, whether the exercise was finished, and how not."""
+    """The score, that of the other slots, whether the exercise was finished, and how not."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
         return _score_of(state)

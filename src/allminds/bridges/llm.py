@@ -93,7 +93,7 @@ _ledger: ContextVar[Ledger | None] = ContextVar("allminds_llm_ledger", default=N
 def spending(most: float | None = None, price: str = "", dry: bool = False) -> Iterator[Ledger]:
     """Count what language models cost while this lasts, and ask them no more once it is `most`.
 
-    What is left of the exercises is missing then, and what was paid for stays. `price` is dollars per
+    What is left of the exercises is missing then; what was paid for stays. `price` is dollars per
     million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry run
     asks nobody: actions are drawn by lot, so that calls can be counted.
     """
@@ -309,7 +309,7 @@ class Call:
 
 
 def fault(error: Exception, model: str) -> Failure:
-    """What comes of an exception of a provider: it is missing, or failed if the request was at fault.
+    """What comes of a provider's exception: missing, or failed if the request was at fault.
 
     A model that cannot be asked at all, for want of a key or of money, stops everything.
     """

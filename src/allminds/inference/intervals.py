@@ -347,7 +347,7 @@ def clustered_error(units: Units) -> tuple[float, float]:
     """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
 
     A stratum of a single cluster says nothing of its own variance, so it is put together with its
-    neighbour for this purpose (collapsed strata, which errs on the wide side); if all are such, there
+    neighbour for this purpose (collapsed strata, which errs on the wide side); if all are, there
     may be others that were not drawn, and strata are left out of account. The residual e of
     unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
@@ -445,9 +445,7 @@ def _z(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _root(
-    function: Callable[[float], float], low: float, high: float, steps: int = 36
-) -> float:
+def _root(function: Callable[[float], float], low: float, high: float, steps: int = 36) -> float:
     """Where a falling function crosses 0 between two values, by halving."""
     for _ in range(steps):
         middle = (low + high) / 2

@@ -36,7 +36,9 @@ def _above(tests: Sequence[TestData]) -> Sentence | None:
     always = sum(all(of) for of in above.values())
     nowhere = [mind for mind, of in above.items() if not any(of)]
     said = f"Of {count(len(above), 'mind')} besides floors and ceilings, {always} scored above the "
-    said += "floor on every test they took that has one for all minds on the same exercises (p below "
+    said += (
+        "floor on every test they took that has one for all minds on the same exercises (p below "
+    )
     said += ".05, corrected for the minds of a test)"
     if nowhere:
         named = f" ({listed(nowhere)})" if len(nowhere) <= MOST_NAMED else ""

@@ -25,7 +25,7 @@ COLUMNS = {
     "slot": ("place in the environment", "0, 1, …"),
     "team": ("number of the slot's team", "0, 1, …"),
     "steps": ("steps that were played", "1, 2, …"),
-    "score": ("mean or total of the rewards; a failed exercise has the lowest it could have", "reward, −1 to 1"),
+    "score": ("mean or total of the rewards; a failed exercise counts too", "reward, −1 to 1"),
     "learning": ("mean reward of the second half of the steps minus the first", "reward, −2 to 2"),
     "status": ("how it ended; all but ok have no score", ", ".join(STATUSES)),
     "reason": ("why it failed; missing if it did not", "a sentence"),

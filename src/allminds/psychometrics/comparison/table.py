@@ -28,8 +28,8 @@ Values = NDArray[np.float64]
 NEEDED = ("exercise", "mind", "score")
 OTHER = frozenset((
     "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind",
-    "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat", "test",
-    "person", "kind", "seconds",
+    "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat",
+    "test", "person", "kind", "seconds",
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
 
@@ -107,7 +107,7 @@ def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> d
 
 
 def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
-    """The instrument's rule; of an unknown one, the plain mean on the least scale for all scores."""
+    """The instrument's rule; of an unknown one, the plain mean on a scale that holds all scores."""
     if tool is not None:
         return tool.rule()
     score = frame["score"].to_numpy(dtype=float, na_value=np.nan)
