@@ -12,7 +12,6 @@ from allminds.administration.imports import rows_2011
 from allminds.psychometrics.comparison import (
     compare,
     correlations,
-    differences,
     mixed_model,
     repeated_measures,
     scores_of,
@@ -90,8 +89,12 @@ def test_analysis_of_variance(frame):
     assert [round(one.eta, 3) for one in found.effects] == [0.024, 0.021, 0.035]
 
 
+def pairs(frame, unit):
+    return compare(frame, np.random.default_rng(1), unit=unit, draws=50).differences
+
+
 def test_people_minus_q_learning_is_undecided(frame):
-    [found] = differences(scores_of(frame, "test"))
+    [found] = pairs(frame, "test")
     assert (found.first, found.second, found.units) == ("people", "q-learning", (20,))
     assert found.mean == pytest.approx(-0.022, abs=5e-4)
     assert found.interval90 == pytest.approx((-0.077, 0.033), abs=5e-4)
@@ -102,8 +105,8 @@ def test_people_minus_q_learning_is_undecided(frame):
 
 def test_over_exercises_the_interval_would_be_narrower(frame):
     """Exercises of one test were sat by one person, so they are not 140 units."""
-    [by_exercise] = differences(scores_of(frame))
-    [by_test] = differences(scores_of(frame, "test"))
+    [by_exercise] = pairs(frame, "exercise")
+    [by_test] = pairs(frame, "test")
     assert by_exercise.units == (140,)
     assert by_exercise.mean == pytest.approx(by_test.mean)
     assert by_exercise.stderr < by_test.stderr

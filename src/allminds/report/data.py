@@ -259,7 +259,8 @@ def _read_items(found: TestData) -> None:
     found.about, strata = _numbered_items(found.test.episodes), found.tool.rule().strata
     for source in found.sources:
         for part in source.parts:
-            names = sorted({"index", "item", "cluster", strata} & set(pq_names(part)))
+            wanted = {"index", "item", "cluster", strata or "index"}
+            names = sorted(wanted & set(pq_names(part)))
             for rows in batches(part, found.tool.slots, ["who", *names]):
                 _note_items(found.about, rows, found.tool.slots, strata)
 
