@@ -127,7 +127,11 @@ def test_a_model_that_breaks_off_ends_the_episode(given):
     stays = play(tool.exercise(1, 0), registry.line_up(lambda seen: 5, tool))
     before = sum(made[0] for made in stays.rewards[:2])
     kept = log.samples[0].scores["record"].metadata
-    assert (kept["status"], kept["steps"], kept["score"]) == (["refused"], 2, [pytest.approx((before - 8) / 10)])
+    assert (kept["status"], kept["steps"], kept["score"]) == (
+        ["refused"],
+        2,
+        [pytest.approx((before - 8) / 10)],
+    )
 
 
 def test_a_model_against_a_mind_is_as_in_the_runner(given):

@@ -149,7 +149,9 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None
     reasons = dict(zip(why["index"].to_pylist(), why["reason"].to_pylist(), strict=True))
     score = column("score")
     failed = np.isin(status.reshape(score.shape), [STATUSES.index(name) for name in FAILURES])
-    score = np.where(failed & np.isnan(score), tool.lowest, score)  # of a run made before they counted
+    score = np.where(
+        failed & np.isnan(score), tool.lowest, score
+    )  # of a run made before they counted
     kept = {
         name: here[name].to_numpy().reshape(-1, tool.slots)[:, 0]
         for name in ("item", "cluster")

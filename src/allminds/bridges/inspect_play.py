@@ -44,7 +44,14 @@ from allminds.names import Name, parse_all
 from allminds.results import units_of
 from allminds.watch import Watch
 
-LIMITS = ("time", "working", "token", "message", "turn", "cost")  # of Inspect's: the mind used it up
+LIMITS = (
+    "time",
+    "working",
+    "token",
+    "message",
+    "turn",
+    "cost",
+)  # of Inspect's: the mind used it up
 MODEL = Name("model")  # in `against`: a slot that is the model's too
 KEPT = "allminds"  # what the solver leaves in the sample's store for the scorer
 
@@ -316,7 +323,10 @@ def high() -> Metric:
     return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
 
 
-_COUNTS = {"coverage": [share()], **{status: [total()] for status in FAILURES}}
+_COUNTS: dict[str, list[Any]] = {
+    "coverage": [share()],
+    **{status: [total()] for status in FAILURES},
+}
 
 
 @scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])

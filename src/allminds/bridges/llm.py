@@ -297,7 +297,7 @@ class Call:
 
 
 def fault(error: Exception, model: str) -> Failure:
-    """What comes of an exception of a provider: it is missing, or failed if the request was at fault.
+    """What comes of a provider's exception: missing, or failed if the request was at fault.
 
     A model that cannot be asked at all, for want of a key or of money, stops everything.
     """

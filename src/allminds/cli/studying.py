@@ -162,9 +162,7 @@ def export(
 
     store = Store(database)
     row = store.study(slug)
-    made = export_folder(
-        store, row, face, out, pooled=pooled, external=external, now=now_in_ms()
-    )
+    made = export_folder(store, row, face, out, pooled=pooled, external=external, now=now_in_ms())
     store.close()
     if as_json:
         print_json(made)

@@ -21,7 +21,9 @@ from allminds.people.study import PERSON
 from allminds.people.study_course import Course
 from allminds.watch import Watch
 
-ENDED: dict[str, tuple[Status, str]] = {  # flags of an exercise that ended before its time: whose doing it was, and what it was
+ENDED: dict[
+    str, tuple[Status, str]
+] = {  # flags of an exercise that ended before its time: whose doing it was, and what it was
     "void": ("void", "broken off"),
     "replaced": ("void", "broken off and replaced by another"),
     "closed": ("void", "the study was closed"),
