@@ -331,7 +331,7 @@ _COUNTS: dict[str, list[Any]] = {
 
 @scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
 def record() -> Any:
-    """The score, that of the slots but the first, whether the exercise was finished, and how not."""
+    """The score, that of the other slots, whether the exercise was finished, and how not."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
         return _score_of(state)
