@@ -148,14 +148,9 @@ def test_leaving_a_world_never_pays(opened, clock):
 
 
 def test_leaving_a_game_is_to_lose_it(opened, clock):
-    game = {
-        "instrument": "noughts-and-crosses",
-        "exercises": 1,
-        "opponent": "random",
-        "practice": 0,
-    }
+    game = {"instrument": "noughts-and-crosses", "exercises": 1, "opponent": "random"}
     person = begun(opened, moves=0, tests=[game])
-    person.choose(person.context["view"]["choices"][0]["value"])
+    assert person.choose() == "exercise"
     clock.now += 25 * HOUR
     person.load()
     with person.server.store.reading() as db:

@@ -323,8 +323,10 @@ def high() -> Metric:
     return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
 
 
-_COUNTS: dict[str, list[Metric]] = {"coverage": [share()]}
-_COUNTS |= {str(status): [total()] for status in FAILURES}
+_COUNTS: dict[str, list[Any]] = {
+    "coverage": [share()],
+    **{status: [total()] for status in FAILURES},
+}
 
 
 @scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])

@@ -94,9 +94,9 @@ _ledger: ContextVar[Ledger | None] = ContextVar("allminds_llm_ledger", default=N
 def spending(most: float | None = None, price: str = "", dry: bool = False) -> Iterator[Ledger]:
     """Count what language models cost while this lasts, and ask them no more once it is `most`.
 
-    What is left of the exercises is missing then; what was paid for stays. `price` is dollars per
-    million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry run
-    asks nobody: actions are drawn by lot, so that calls can be counted.
+    What is left of the exercises is missing then, and what was paid for stays. `price` is dollars
+    per million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry
+    run asks nobody: actions are drawn by lot, so that calls can be counted.
     """
     if most is not None and not most > 0:
         raise Error(f"the most that may be spent must be above 0, not {most:g}")

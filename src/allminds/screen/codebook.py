@@ -27,7 +27,7 @@ COLUMNS = {
     "steps": ("steps that were played", "1, 2, …"),
     "score": ("mean or total of the rewards; a failed exercise counts too", "reward, −1 to 1"),
     "learning": ("mean reward of the second half of the steps minus the first", "reward, −2 to 2"),
-    "status": ("how it ended; all but ok have no score", ", ".join(STATUSES)),
+    "status": ("how it ended; void and missing have no score", ", ".join(STATUSES)),
     "reason": ("why it failed; missing if it did not", "a sentence"),
     "repeat": ("number of the play, where an exercise was played more than once", "0, 1, …"),
     "person": ("label of the person", "a name"),
