@@ -12,14 +12,14 @@ from allminds.psychometrics.comparison.people import people_difference, pooled
 
 
 def table(people, program, items=20):
-    """Results of people (name -> score by item) and of one program."""
+    """Results of people (name -> scores by item) and of one program."""
     rows = [
-        {"exercise": f"e{i}", "mind": name, "kind": "person", "person": name, "score": of(i)}
+        {"exercise": f"e{i}", "mind": name, "kind": "person", "person": name, "score": float(of[i])}
         for name, of in people.items()
         for i in range(items)
     ]
     rows += [
-        {"exercise": f"e{i}", "mind": "program", "kind": "", "person": None, "score": program(i)}
+        {"exercise": f"e{i}", "mind": "program", "kind": "", "person": None, "score": float(program[i])}
         for i in range(items)
     ]
     return pd.DataFrame(rows).assign(status="ok")
@@ -27,7 +27,7 @@ def table(people, program, items=20):
 
 def test_one_always_right_and_one_always_wrong_say_nothing_of_people():
     found = compare(
-        table({"ann": lambda _: 1.0, "bob": lambda _: 0.0}, lambda i: float(i % 2)),
+        table({"ann": [1] * 20, "bob": [0] * 20}, [0, 1] * 10),
         np.random.default_rng(1),
     )
     (pair,) = found.differences
@@ -41,9 +41,8 @@ def test_one_always_right_and_one_always_wrong_say_nothing_of_people():
 
 def test_many_people_who_are_better_are_different_and_the_words_say_so():
     rng = np.random.default_rng(3)
-    hits = {f"p{n}": (lambda i, own=rng.random(20) < 0.9: float(own[i])) for n in range(20)}
-    easy = rng.random(20) < 0.3
-    found = compare(table(hits, lambda i: float(easy[i])), np.random.default_rng(1))
+    hits = {f"p{n}": rng.random(20) < 0.9 for n in range(20)}
+    found = compare(table(hits, rng.random(20) < 0.3), np.random.default_rng(1))
     (pair,) = found.differences
     assert pair.verdict == "different"
     assert pair.mean > 0.3
@@ -58,11 +57,8 @@ def test_people_like_a_program_are_seldom_called_different(people):
     wrong = 0
     for _ in range(60):
         skill = np.clip(rng.normal(0.5, 0.15, people), 0, 1)
-        made = {
-            f"p{n}": (lambda i, own=rng.random(10) < p: float(own[i])) for n, p in enumerate(skill)
-        }
-        own = rng.random(10) < 0.5
-        frame = pooled(table(made, lambda i, own=own: float(own[i]), 10))
+        made = {f"p{n}": rng.random(10) < p for n, p in enumerate(skill)}
+        frame = pooled(table(made, rng.random(10) < 0.5, 10))
         pair, _ = people_difference(frame, ("people", "program"), Rule(low=0.0), 0.05)
         wrong += pair.verdict != "undecided"
     assert wrong <= 7  # 98 % of binomial(60, .05) lie at or below
