@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 import pytest
-from simulate_figures import simulate_staircase
+from allminds.psychometrics.calibration.figures import simulate_staircase
 
 from allminds import registry
 from allminds.administration import engine

@@ -5,10 +5,11 @@
 - **different, but smaller than δ**: both of them.
 - **undecided**: everything else, and always if no unit differs.
 
-p of paired hits is exact (all assignments of signs where at most twelve units differ, the sign test
-otherwise). Of scores it is by Student's t, and also by all assignments of signs where at most twelve
-units differ; where the sample cannot bear Student's t, by the betting evidence, since assignments
-of signs say nothing of means of lopsided differences. A mind that failed more than 5 % of its exercises is never "equivalent".
+p of paired hits is exact (all assignments of signs where at most twelve units differ, the sign
+test otherwise). Of scores it is by Student's t, and also by all assignments of signs where at most
+twelve units differ; where the sample cannot bear Student's t, by the betting evidence, since
+assignments of signs say nothing of the mean of lopsided differences. A mind that failed more than
+5 % of its exercises is never "equivalent".
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from allminds.inference.intervals import (
     Values,
     clustered_error,
     differing,
-    mostly_alike,
     level_tails,
+    mostly_alike,
     of_difference,
     sums,
 )
