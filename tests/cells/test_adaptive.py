@@ -7,8 +7,12 @@ import itertools
 
 import numpy as np
 import pytest
+<<<<<<< HEAD
 from allminds.estimate import t_interval
 from simulate_figures import simulate_staircase
+=======
+from allminds.psychometrics.calibration.figures import simulate_staircase
+>>>>>>> calibrate
 
 from allminds import registry
 from allminds.administration import engine

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from simulate_figures import simulate_assurance
+from allminds.psychometrics.calibration.figures import simulate_assurance
 
 import allminds as am
 from allminds import registry

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize, stats
-from simulate_figures import simulate_correlation, simulate_ranks
+from allminds.psychometrics.calibration.figures import simulate_correlation, simulate_ranks
 
 from allminds.errors import Error
 from allminds.psychometrics.comparison import (

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulate_figures import curve_truth, simulate_capability, simulate_spread
+from allminds.psychometrics.calibration.figures import (
+    curve_truth,
+    simulate_capability,
+    simulate_spread,
+)
 
 from allminds.errors import Error
 from allminds.psychometrics.curves import curve_intervals, difficulty_curve, falling

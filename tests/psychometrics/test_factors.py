@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulate_figures import simulate_null_shares, simulate_shares
+from allminds.psychometrics.calibration.figures import simulate_null_shares, simulate_shares
 
 from allminds.psychometrics.factors import variance_shares
 

@@ -19,7 +19,13 @@ def table(people, program, items=20):
         for i in range(items)
     ]
     rows += [
-        {"exercise": f"e{i}", "mind": "program", "kind": "", "person": None, "score": float(program[i])}
+        {
+            "exercise": f"e{i}",
+            "mind": "program",
+            "kind": "",
+            "person": None,
+            "score": float(program[i]),
+        }
         for i in range(items)
     ]
     return pd.DataFrame(rows).assign(status="ok")

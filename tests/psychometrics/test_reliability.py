@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulate_figures import simulate_generalisability
+from allminds.psychometrics.calibration.figures import simulate_generalisability
 
 from allminds.errors import Error
 from allminds.psychometrics.reliability import (

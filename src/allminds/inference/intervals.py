@@ -329,9 +329,9 @@ def student_of(units: Units) -> Student | None:
 def _skewness(units: Units) -> float:
     """The skewness of what clusters add to the mean; of c rare hits its square is about n / c."""
     stratum, weights = _collapsed(units), units.weights
-    centre = np.bincount(stratum, weights * units.score) / np.bincount(stratum, weights)
+    centre = sums(stratum, weights * units.score) / sums(stratum, weights)
     _, cluster = np.unique(units.cluster, return_inverse=True)
-    pulls = np.bincount(cluster, weights * (units.score - centre[stratum]))
+    pulls = sums(cluster, weights * (units.score - centre[stratum]))
     return float(len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5)
 
 
@@ -346,10 +346,15 @@ def betting_of(units: Units) -> Betting:
 def clustered_error(units: Units) -> tuple[float, float]:
     """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
 
-    A stratum of a single cluster says nothing of its own variance, so it is put together with its
-    neighbour for this purpose (collapsed strata, which errs on the wide side); if all are, there
-    may be others that were not drawn, and strata are left out of account. The residual e of
-    unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
+        A stratum of a single cluster says nothing of its own variance, so it is put together with its
+    <<<<<<< HEAD
+        neighbour for this purpose (collapsed strata, which errs on the wide side); if all are, there
+        may be others that were not drawn, and strata are left out of account. The residual e of
+    =======
+        neighbour for this purpose (collapsed strata, which errs on the wide side); if all are such,
+        there may be others that were not drawn, and strata are left out of account. The residual e of
+    >>>>>>> calibrate
+        unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
     stratum = _collapsed(units)
     _, cluster = np.unique(units.cluster, return_inverse=True)

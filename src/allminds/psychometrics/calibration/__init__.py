@@ -1,10 +1,10 @@
 """How often what allminds prints is wrong: simulated, shown as a table, and held by a gate.
 
-Rows are made in `one_mind` and `two_minds`; to add one, append a `Row` there with a function
-``(rng, repeats) -> (wrong, total)``.
+Rows are made in `one_mind`, `two_minds` and `figures`; to add one, append a `Row` there with a
+function ``(rng, repeats) -> (wrong, total)``.
 """
 
-from allminds.psychometrics.calibration import one_mind, two_minds
+from allminds.psychometrics.calibration import figures, one_mind, two_minds
 from allminds.psychometrics.calibration.page import CAPTIONS, cells, page
 from allminds.psychometrics.calibration.table import (
     REPEATS,
@@ -18,7 +18,7 @@ from allminds.psychometrics.calibration.table import (
 
 def rows() -> list[Row]:
     """All rows of the table."""
-    return one_mind.rows() + two_minds.rows()
+    return one_mind.rows() + two_minds.rows() + figures.rows()
 
 
 __all__ = [

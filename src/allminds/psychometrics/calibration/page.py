@@ -76,6 +76,30 @@ SECTIONS = {
         "True differences of exactly δ; a study is wrong if any mind is called equivalent to, or "
         '"different, but smaller than δ" from, the first.'
     ),
+    "Correlation with complexity": (
+        "Fisher's z, or by clusters. Normal: r = .6; none: r = 0; hits: of five levels; clustered: "
+        "tests of five."
+    ),
+    "Places of all minds at once": (
+        "A study is wrong if some mind's places lack one that is truly its own; minds that are "
+        "equal have all places of their tie."
+    ),
+    "Capability": ("Curves over 20 levels of difficulty: where a mind's reach lies on average."),
+    "Spread": ("The same curves: how much a mind's reach varies."),
+    "Shares of factors where none does anything": (
+        "Counted are intervals that exclude 0, over all factors and interactions."
+    ),
+    "Shares of factors": ("Two factors and their interaction; the truth is the share aimed at."),
+    "Generalisability Eρ²": ("Minds at .1, .3 and .9."),
+    "Planned number of exercises, assured in .8": (
+        "A study is wrong if its interval is longer than what was planned for."
+    ),
+    "Level within one administration": (
+        "ξ walks around 10 with this autocorrelation time; short ones are given no interval."
+    ),
+    "People against a program": (
+        "People and items are both samples; people differ from each other by this much."
+    ),
     "No unit differs": ("All minds do the same on every exercise."),
 }
 FOOT = """
@@ -88,8 +112,7 @@ FOOT = """
   learns from one exercise to the next, or a test chosen for its results, breaks that.
 - Models (the mixed model, analysis of variance) are held against R and published figures by
   tests, not simulated here, but for the rows above.
-- Correlations, ranks, curves, shares of factors, votes against the best member, prediction beyond
-  the data, planned sample sizes and comparisons with people have no rows here.
+- Votes against the best member and prediction beyond the data have no rows here.
 - A row says how often a statement is wrong, not how short an interval or how strong a verdict
   is.
 """
