@@ -7,12 +7,6 @@ import itertools
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
-from allminds.estimate import t_interval
-from simulate_figures import simulate_staircase
-=======
-from allminds.psychometrics.calibration.figures import simulate_staircase
->>>>>>> calibrate
 
 from allminds import registry
 from allminds.administration import engine
@@ -24,6 +18,7 @@ from allminds.check import block_difference
 from allminds.contracts import Failure, MindBase
 from allminds.episode import Plain, play_on
 from allminds.errors import Error
+from allminds.psychometrics.calibration.figures import simulate_staircase
 from allminds.watch import Watch
 
 STAIRCASE = {"time": 200, "steps": 20}

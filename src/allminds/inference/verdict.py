@@ -8,13 +8,8 @@
 p of paired hits is exact (all assignments of signs where at most twelve units differ, the sign
 test otherwise). Of scores it is by Student's t, and also by all assignments of signs where at most
 twelve units differ; where the sample cannot bear Student's t, by the betting evidence, since
-<<<<<<< HEAD
-assignments of signs say nothing of means of lopsided differences. A mind that failed more than 5 %
-of its exercises is never "equivalent".
-=======
 assignments of signs say nothing of the mean of lopsided differences. A mind that failed more than
 5 % of its exercises is never "equivalent".
->>>>>>> calibrate
 """
 
 from __future__ import annotations
