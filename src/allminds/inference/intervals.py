@@ -346,11 +346,10 @@ def betting_of(units: Units) -> Betting:
 def clustered_error(units: Units) -> tuple[float, float]:
     """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
 
-        A stratum of a single cluster says nothing of its own variance, so it is put together with its
+    A stratum of a single cluster says nothing of its own variance, so it is put together with its
     neighbour for this purpose (collapsed strata, which errs on the wide side); if all are such,
-    there may be others that were not drawn, and strata are left out of account. The residual e
-    of
-        unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
+    there may be others that were not drawn, and strata are left out of account. The residual e of
+    unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
     stratum = _collapsed(units)
     _, cluster = np.unique(units.cluster, return_inverse=True)
