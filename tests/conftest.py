@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("allminds")
+
+# What a shell may say of its terminal: tests, and the programs they start, have one and the same.
+os.environ["COLUMNS"] = "80"
+for name in ("LINES", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
 
 SHARED = Path(__file__).parents[2] / "shared" / "reference"
 
