@@ -10,7 +10,7 @@ import typer
 
 from allminds.cli.app import JsonOption, app, print_json
 from allminds.cli.reading import budget_of
-from allminds.errors import Error
+from allminds.errors import Error, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +110,10 @@ def compare(
     wanted = budget_of(budget)
     parts, notes = _instruments(_only(read_together(run), instrument), unpaired)
     tools = tools_of(run)
+    known = {str(name) for frame in parts.values() for name in frame["mind"].unique()}
+    for name in mind or ():
+        if name not in known:
+            raise Error(f"there is no mind '{name}' in the results; {nearest(name, known)}")
     found: dict[str, Comparison] = {}
     for name, frame in parts.items():
         first = frame.iloc[0]
@@ -149,8 +153,6 @@ def _only(frame: pd.DataFrame, instrument: str | None) -> pd.DataFrame:
     """The results on one instrument, if one was asked for."""
     if instrument is None:
         return frame
-    from allminds.errors import nearest
-
     known = sorted(set(frame["instrument"].astype(str)))
     if instrument not in known:
         raise Error(f"there are no results on '{instrument}'; {nearest(instrument, known)}")
@@ -264,8 +266,19 @@ def _show(name: str, found: Comparison) -> None:
         f"Reliability, {figures.exercises:,} exercises in common: three figures, never one",
         _reliability(figures),
     )
-    for note in found.notes:
+    for note in (*_failures(found), *found.notes):
         _say(note, "yellow")
+
+
+def _failures(found: Comparison) -> list[str]:
+    """What failures did to scores."""
+    from allminds.inference.words import failure
+
+    return [
+        failure(asdict(one.found) | {"mind": one.mind, "ranked": one.found.ranked})
+        for one in found.standings
+        if one.found.failed
+    ]
 
 
 def _ends(name: str) -> dict[str | None, str]:

@@ -177,7 +177,7 @@ def evaluate(
 
         save_chart(score_chart(best_first(found), f"score on {instrument}"), plot)
     if as_json:
-        print_json(found | {"results": [_as_promised(row) for row in found["results"]]} | asked)
+        print_json(found | asked)
     else:
         show_test(found)
         if asked:
@@ -251,13 +251,6 @@ def replay(
 
 
 # ---------------------------------------------------------------- helpers
-
-
-def _as_promised(row: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a result that `--json` promises."""
-    keys = ("mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "failures",
-            "reason", "seconds")  # fmt: skip
-    return {key: row[key] for key in keys}
 
 
 def _end(tests: Sequence[dict[str, Any]]) -> None:

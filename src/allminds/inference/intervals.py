@@ -36,7 +36,7 @@ EXACT_BELOW = 20  # hits: the exact interval below, Wilson's from there on
 FEWEST = 8  # units for a normal approximation
 OUTER = 0.25  # of the scale at either end: where the mean lies there, Student's t needs …
 EXPECTED = 8.0  # … n · (its distance to that end / range) of this, as for a count of rare hits
-NEARLY = 0.02  # of the scale: scores that vary less than this have nearly no variance
+NEARLY = 0.02  # of the scale: fewer than 20 scores that vary less have nearly no variance
 POOLED = 10  # units that a stratum of the stratified Wilson interval has at least
 _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed evenly
 
@@ -319,8 +319,9 @@ def student_of(units: Units) -> Student | None:
         return None
     # Scores that hardly vary, and samples whose variance rests on a few units far from the others:
     # a rare score that has not come up, or once too seldom, would put the truth outside.
+    nearly = NEARLY if n < EXACT_BELOW else NEARLY / 4
     if width < math.inf and (
-        stderr * n**0.5 < NEARLY * width or n < EXPECTED * _skewness(units) ** 2
+        stderr * n**0.5 < nearly * width or n < EXPECTED * _skewness(units) ** 2
     ):
         return None
     return Student(mean, stderr, freedom, units.low, units.high)

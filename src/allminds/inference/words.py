@@ -46,7 +46,7 @@ def heading(column: str, adaptive: bool) -> str:
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """What must be said below a table: failures and what they could have changed, and gaps."""
-    said = [_failures(row) for row in rows if row["failed"]]
+    said = [failure(row) for row in rows if row["failed"]]
     said += [
         f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
         f"no fault of its own, so this test is not complete{_why(row)}."
@@ -69,10 +69,12 @@ def _why(row: Mapping[str, Any]) -> str:
     return "" if row["failed"] or not row.get("reason") else f". First: {row['reason']}"
 
 
-def _failures(row: Mapping[str, Any]) -> str:
+def failure(row: Mapping[str, Any]) -> str:
     """How many exercises a mind failed, how, and what that does to its score."""
-    ways = ", ".join(f"{count:,} {status}" for status, count in row["failures"].items())
-    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises ({ways})"
+    kinds = row.get("failures", {})
+    ways = ", ".join(f"{count:,} {status}" for status, count in kinds.items())
+    said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises"
+    said += f" ({ways})" if ways else ""
     said += ", which count"
     if row.get("bounds"):
         finished = "none was finished"
@@ -84,4 +86,5 @@ def _failures(row: Mapping[str, Any]) -> str:
         said += f"{number(row['bounds'][0])} or {number(row['bounds'][1])}"
     if not row.get("ranked", True):
         said += ". More than 5 % failed: not ranked"
-    return f"{said}. First: {row['reason']}"
+    first = row.get("reason")
+    return f"{said}. First: {first}" if first else f"{said}."

@@ -46,7 +46,7 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
 
 def has_people(frame: pd.DataFrame) -> bool:
     """True if `pooled` made one side of persons."""
-    return bool((frame["mind"].astype(str) == PEOPLE).any() and "person" in frame)
+    return "kind" in frame and bool((frame["kind"] == "person").any())
 
 
 def estimate_people(frame: pd.DataFrame, rule: Rule) -> Estimate:

@@ -121,7 +121,7 @@ def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
     """The instrument's rule; of an unknown one, the plain mean on a scale that holds all scores."""
     if tool is not None:
         return tool.rule()
-    score = frame["score"].to_numpy(dtype=float, na_value=np.nan)
+    score = column(frame, "score").to_numpy(dtype=float, na_value=np.nan)
     low, high = float(np.nanmin(score, initial=0.0)), float(np.nanmax(score, initial=1.0))
     return Rule(low=-1.0 if low < 0 else 0.0, high=1.0 if high <= 1 else high)
 

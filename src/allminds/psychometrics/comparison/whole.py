@@ -27,6 +27,7 @@ from allminds.psychometrics.comparison.resampling import DRAWS
 from allminds.psychometrics.comparison.table import (
     Scores,
     check_constant,
+    column,
     complexities,
     plays_by_mind,
     rule_of,
@@ -117,6 +118,8 @@ def compare(
     if not 0 < margin < np.inf:
         raise Error(f"the margin must be above 0, not {margin:g}")
     rule = rule_of(frame, tool)
+    if unit == "person":
+        column(frame, unit)
     if unit in (None, "person"):
         frame, unit = pooled(frame), None
     frame = _asked(frame, minds, baseline)
