@@ -17,7 +17,7 @@ import allminds.bridges.gymnasium  # noqa: F401 - registers the ids
 from allminds import registry
 from allminds.episode import Episode
 
-ID = "allminds/LambdaStar-v0"
+ID = "allminds/LambdaStar-v1"
 SEED = 1
 COPIES = 4096
 TARGET = 20.0

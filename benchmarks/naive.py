@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tables import tables
 
 from allminds.instruments.torus import LambdaStar
-from allminds.seeding import MAKING, MINDS, WORLD, key
+from allminds.seeding import MAKING, MINDS, WORLD, key, stratum
 
 MASK = 0xFFFFFFFFFFFFFFFF
 Way = list[int]
@@ -64,7 +64,7 @@ def lists(tool: LambdaStar) -> Lists:
 
 
 def draw(stream: int, n: int, step: int, j: int = 0) -> int:
-    """`Random(stream, step).below(n, j)` in one function."""
+    """`Random(stream, step).below_at(n, j)` in one function."""
     z = (stream + 0x9E3779B97F4A7C15 * ((step << 32 | j) + 1)) & MASK
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
@@ -74,7 +74,7 @@ def draw(stream: int, n: int, step: int, j: int = 0) -> int:
 def route(of: Lists, seed: int, i: int) -> Route:
     """The world of exercise i."""
     making, world = key(seed, i, MAKING), key(seed, i, WORLD)
-    k = of.complexities[i % len(of.complexities)]
+    k = of.complexities[stratum(seed, i, len(of.complexities))]
     shelf = of.segments[k]
     good_segment = shelf[draw(making, len(shelf), 0, 0)]
     j = 1

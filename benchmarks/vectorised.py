@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tables import Tables, tables
 
 from allminds.instruments.torus import LambdaStar
-from allminds.seeding import MAKING, MINDS, WORLD, Words, below, keys, words
+from allminds.seeding import MAKING, MINDS, WORLD, Words, below, keys, stratum, words
 
 Cells = NDArray[np.int64]
 TABLE_BYTES = 128 << 20  # of Q-learning's tables at a time
@@ -51,7 +51,7 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
     """All worlds of some exercises."""
     numbers, of = np.arange(first, last), tables(tool.torus)
     making, world = keys(seed, numbers, MAKING), keys(seed, numbers, WORLD)
-    good_moves, evil_moves = _segments(tool, numbers, making)
+    good_moves, evil_moves = _segments(tool, seed, numbers, making)
     cells, steps, agents = tool.torus.cells, tool.settings.iterations, tool.settings.agents
     good = np.empty((steps + 1, len(numbers)), np.int64)
     evil = np.empty_like(good)
@@ -77,10 +77,15 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
     return Worlds(of, good, evil, _starts(world, cells, agents), streams)
 
 
-def _segments(tool: LambdaStar, numbers: Cells, making: Words) -> tuple[Cells, Cells]:
+def _strata(tool: LambdaStar, seed: int, numbers: Cells) -> Cells:
+    """Which of its values of K every exercise has."""
+    return np.array([stratum(seed, i, len(tool.complexities)) for i in numbers.tolist()])
+
+
+def _segments(tool: LambdaStar, seed: int, numbers: Cells, making: Words) -> tuple[Cells, Cells]:
     """Good's and Evil's moves [step, episode], picked from the catalogue."""
     shelves = tool.catalogue
-    k = np.array(tool.complexities)[numbers % len(tool.complexities)]
+    k = np.array(tool.complexities)[_strata(tool, seed, numbers)]
     low, size = shelves.shelf[k], shelves.shelf[k + 1] - shelves.shelf[k]
     good, evil = low + draw(making, size, 0, 0), low + draw(making, size, 0, 1)
     j = 1

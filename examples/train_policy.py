@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 
 import allminds as am
-import allminds.bridges.gymnasium  # registers allminds/LambdaStar-v0
+import allminds.bridges.gymnasium  # registers allminds/LambdaStar-v1
 from allminds.bridges.policies import subject
 
 LEVELS = 5  # rewards -1, -0.5, 0, 0.5, 1 in each cell
@@ -36,7 +36,7 @@ def situations(rewards):
 
 def train(rounds=20, copies=4096, seed=0):
     """Values of the nine actions by situation."""
-    envs = gymnasium.make_vec("allminds/LambdaStar-v0", num_envs=copies)
+    envs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=copies)
     where = envs.unwrapped.fields["rewards"]
     lots = np.random.default_rng(seed)
     known, values = np.array([], np.int64), np.zeros((0, 9))

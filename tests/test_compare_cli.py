@@ -74,11 +74,12 @@ def test_json_is_complete_and_plain(one, two):
     assert comparison["instrument"] == "quiz"
     assert [row["mind"] for row in comparison["standings"]][-1] == "bob"
     for row in comparison["standings"]:
-        assert row["interval"][0] < row["score"] < row["interval"][1]
+        assert row["ci95"][0] < row["score"] < row["ci95"][1]
+        assert (row["failed"], row["missing"], row["coverage"], row["ranked"]) == (0, 0, 1, True)
         assert row["ranks"][0] <= row["rank"] <= row["ranks"][1]
     verdicts = {(row["first"], row["second"]): row["verdict"] for row in comparison["differences"]}
     assert verdicts["ann", "bob"] == verdicts["bob", "program"] == "different"
-    assert verdicts["ann", "program"] in ("undecided", "no difference")
+    assert verdicts["ann", "program"] in ("undecided", "equivalent")
     assert {row["complexity"] for row in comparison["correlations"]} == {"K"}
     assert set(comparison["reliability"]["stderr"]) == {"ann", "bob", "program"}
     assert comparison["reliability"]["generalisability"] > 0.9
@@ -88,13 +89,13 @@ def test_the_same_seed_prints_the_same(one, two):
     assert called("compare", one, two, "--json") == called("compare", one, two, "--json")
 
 
-def test_the_margin_decides_what_is_no_difference(one, two):
+def test_the_margin_decides_what_is_equivalent(one, two):
     def verdict(margin):
         found = json.loads(called("compare", one, two, "--json", "--margin", margin))
         rows = found["comparisons"][0]["differences"]
         return next(r["verdict"] for r in rows if {r["first"], r["second"]} == {"ann", "program"})
 
-    assert verdict(0.2) == "no difference"
+    assert verdict(0.2) == "equivalent"
     assert verdict(0.001) == "undecided"
 
 
@@ -105,7 +106,60 @@ def test_minds_without_a_common_exercise_need_to_be_asked_for(one, elsewhere):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "have no common exercise" in done.stderr
-    assert "unpaired, by Welch's t" in called("compare", one, elsewhere, "--unpaired")
+    assert "* each on exercises of its own: unpaired" in called(
+        "compare", one, elsewhere, "--unpaired"
+    )
+
+
+@pytest.fixture
+def four(tmp_path):
+    return write(tmp_path / "four.csv", 7, {"a": 0.5, "b": 0.45, "c": 0.3, "d": 0.1})
+
+
+def test_what_is_asked_for_is_compared_and_corrected_for(four):
+    def pairs(*words):
+        [found] = json.loads(called("compare", four, "--json", *words))["comparisons"]
+        return {(row["first"], row["second"]): row for row in found["differences"]}
+
+    everything = pairs()
+    assert len(everything) == 6
+    single = pairs("--mind", "a", "--mind", "b")
+    assert set(single) == {("a", "b")}
+    assert single["a", "b"]["p_holm"] == single["a", "b"]["p"] == everything["a", "b"]["p"]
+    assert everything["a", "b"]["p_holm"] >= single["a", "b"]["p_holm"]
+    baseline = pairs("--baseline", "a")
+    assert set(baseline) == {("b", "a"), ("c", "a"), ("d", "a")}
+    assert {row["verdict"] for row in pairs("--instrument", "quiz").values()}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mind", "ana", "--mind", "b"], "no mind 'ana'"),
+        (["--baseline", "ana"], "no mind 'ana'"),
+        (["--instrument", "quis"], "no results on 'quis'"),
+    ],
+)
+def test_what_is_asked_for_must_be_there(four, words, said):
+    with pytest.raises(Error, match=said):
+        called("compare", four, *words)
+
+
+def test_failures_are_told_and_count(tmp_path):
+    """A mind that failed a tenth: counted as the lowest, not ranked, and said with its bounds."""
+    path, lines = tmp_path / "fails.csv", ["exercise,mind,score,status"]
+    for n in range(40):
+        lines.append(f"e{n},a,{n % 2},ok")
+        lines.append(f"e{n},b,,error" if n < 4 else f"e{n},b,1,ok")
+    path.write_text("\n".join(lines) + "\n")
+    [found] = json.loads(called("compare", path, "--json"))["comparisons"]
+    row = next(row for row in found["standings"] if row["mind"] == "b")
+    assert (row["score"], row["failed"], row["coverage"]) == (0.9, 4, 0.9)
+    assert (row["finished"], row["bounds"], row["ranked"]) == (1.0, [0.9, 1.0], False)
+    assert row["rank"] is None
+    shown = called("compare", path)
+    assert "not ranked" in shown
+    assert "b failed 4 of 40 exercises" in " ".join(shown.split())
 
 
 def test_other_instruments_are_never_compared(one, tmp_path):
@@ -214,5 +268,5 @@ def test_p3_from_the_authors_rows(reference, tmp_path):
     shown = called("compare", tmp_path / "p3", "--by", "cells")
     assert max(map(len, shown.splitlines())) <= 80
     for figure in ("0.237", "0.259", "−0.257", "−0.444", "0.4605", "0.4005", "0.6930", ".5056",
-                   ".8774", ".6557", "[−0.077, 0.033]", "undecided"):  # fmt: skip
+                   ".8774", ".6557", "[−0.109, 0.066]", "[−0.095, 0.051]", "undec"):  # fmt: skip
         assert figure in shown

@@ -86,7 +86,9 @@ class Sums(Instrument):
     def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
         random = Random(key(seed, i, MAKING))
         prefix = registry.exercise_prefix(self, seed)
-        return Exercise(f"{prefix}{i}", self, seed, i, Sum(random.below(5), random.below(5, 1)))
+        return Exercise(
+            f"{prefix}{i}", self, seed, i, Sum(random.below_at(5, 0), random.below_at(5, 1))
+        )
 
     def show(self, observation: Any, form: str) -> Any:
         return f"{observation[0]} + {observation[1]} =" if form == "text" else observation
@@ -276,7 +278,7 @@ def test_random_words_of_the_play_that_counts_do_not_depend_on_practice():
             traits = Traits(practice=practice)
 
             def act(self, observation, random):
-                words.append(random.word())
+                words.append(random.word_at(0))
                 return 0
 
         tool = Sums()

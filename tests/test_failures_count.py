@@ -1,7 +1,9 @@
-"""Quitting never pays: a mind that raises wherever it would not win scores below its honest self.
+"""Quitting never pays: a mind that raises wherever it would not win stands below its honest self.
 
-On Λ*, the C-test (r̃ and points), matrices and two games, by `evaluate`, `run` and `compare`, in the
-plain form and in the quickest that a line-up has.
+A question that is not answered is wrong, so there the score is the same; where there are steps or a
+game to lose, it is lower; in any case the mind is not ranked. On Λ*, the C-test (r̃ and points),
+matrices and two games, by `evaluate`, `run` and `compare`, in the plain form and in the quickest
+that a line-up has.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from allminds import registry
 from allminds.administration.plan import Plan
 from allminds.cli.app import app
 from allminds.episode import Plain, form
+from allminds.inference.words import best_first
 from allminds.watch import Watch
 
 ONE = am.How(jobs=1)
@@ -130,7 +133,7 @@ class Friend(MindBase):
     quits = False
 
     def act(self, seen, random):
-        if self.quits and 1 in seen.others:
+        if self.quits and seen.step == 1 and 1 in seen.others:
             raise Quit("betrayed")
         return 0
 
@@ -162,7 +165,7 @@ def minds(tmp_path_factory):
 
 
 def asked(case, minds):
-    """The instrument, its settings, the honest line-up, the quitting one, and how many exercises."""
+    """The instrument, its settings, the honest and the quitting line-up, how many exercises."""
     instrument, settings, name, rest, episodes = CASES[case]
     pair = [f"{minds}:{name}{rest}", f"{minds}:{name}Quitter{rest}"]
     return instrument, settings, pair, episodes
@@ -173,7 +176,9 @@ def below(rows, pair):
     honest, quitter = (next(row for row in rows if row["mind"] == name) for name in pair)
     assert honest["failed"] == 0
     assert 0 < quitter["failed"] < quitter["episodes"]
-    assert quitter["score"] < honest["score"] or quitter["score"] == honest["score"] == 0
+    assert quitter["score"] <= honest["score"]
+    ranked = [row["mind"] for row in best_first(rows)]
+    assert ranked.index(honest["mind"]) < ranked.index(quitter["mind"])
     return honest, quitter
 
 
@@ -189,7 +194,7 @@ def test_by_evaluate(case, minds):
     honest, quitter = below(rows, pair)
     instrument, settings, _, _ = asked(case, minds)
     tool = registry.make_instrument(instrument, settings)
-    if tool.lowest < 0 or tool.slots > 1:  # where failing is worse than being wrong
+    if tool.exercise(1, 0).environment.steps > 1:  # no question
         assert quitter["score"] < honest["score"]
     assert quitter["bounds"][0] <= quitter["score"] <= quitter["bounds"][1]
     assert quitter["finished"] > quitter["score"]
@@ -199,7 +204,7 @@ def test_by_evaluate(case, minds):
     assert quitter["ci95"][0] < quitter["score"] < quitter["ci95"][1]
 
 
-@pytest.mark.parametrize("case", ["c-test, r̃", "c-test, generated", "matrices"])
+@pytest.mark.parametrize("case", ["c-test, r̃", "c-test, generated", "c-test, points", "matrices"])
 def test_who_fails_where_it_is_wrong_has_the_score_of_who_is_wrong(case, minds):
     honest, quitter = below(*evaluated(case, minds))
     assert quitter["score"] == honest["score"]
@@ -224,7 +229,7 @@ def test_by_run_and_by_compare(case, minds, tmp_path):
     [comparison] = json.loads(done.stdout)["comparisons"]
     standing = {row["mind"]: row for row in comparison["standings"]}
     for row in (honest, quitter):
-        [name] = [name for name in standing if row["mind"].startswith(name)]
+        name = max((name for name in standing if row["mind"].startswith(name)), key=len)
         assert standing[name]["score"] == pytest.approx(row["score"], abs=1e-12)
         assert standing[name]["ci95"] == pytest.approx(row["ci95"], abs=1e-9)
         assert standing[name]["ranked"] is row["ranked"]
@@ -281,7 +286,7 @@ def test_more_than_one_in_twenty_is_not_ranked_and_not_equivalent(failing):
     class Fails(Walks):
         pass
 
-    Fails.failing = failing
+    Fails.failing, Fails.begun = failing, 0
     found = am.evaluate(
         "lambda-star", {"honest": Walks, "fails": Fails},
         settings={"rows": 5, "cols": 5, "iterations": 20}, episodes=100, how=ONE,
@@ -290,8 +295,8 @@ def test_more_than_one_in_twenty_is_not_ranked_and_not_equivalent(failing):
     assert row["failed"] == failing
     assert row["ranked"] is (failing == 5)
     pairs = found.compare(margin=0.5)
-    [pair] = pairs[(pairs["first"] == "honest") & (pairs["second"] == "fails")].itertuples()
-    assert 0 < pair.difference < 0.01
+    [pair] = (one for one in pairs.itertuples() if {one.first, one.second} == {"honest", "fails"})
+    assert 0 < abs(pair.difference) < 0.01
     assert pair.verdict == ("equivalent" if failing == 5 else "undecided")
 
 

@@ -78,7 +78,7 @@ def test_nor_do_they_in_compare(tmp_path):
 @pytest.fixture(scope="module")
 def once_and_a_hundred_times():
     return [
-        evaluated("c-test", "--mind", "pattern(y=3)", "--episodes", episodes)["pattern(y=3)"]
+        am.evaluate("c-test", ["pattern(y=3)"], episodes=episodes, how=ONE)["results"][0]
         for episodes in (20, 2000)
     ]
 
@@ -98,7 +98,7 @@ def test_the_table_says_that_there_are_20_items(episodes):
     header = next(line for line in shown.splitlines() if "95 % interval" in line)
     row = next(line for line in shown.splitlines() if line.strip().startswith("pattern(y=3)"))
     assert "items" in header
-    assert row.split()[-1] == "20" or "20" in row.split()
+    assert row.split()[-1] == "20"
 
 
 def test_compare_of_repeats_is_no_surer_either(tmp_path):
@@ -185,7 +185,11 @@ def test_nothing_is_said_of_groups_that_are_not_there():
 def rows(*values):
     return {
         "rows": [
-            {"generalisability": value, "interval": None, "data": SimpleNamespace(label=f"test {n}")}
+            {
+                "generalisability": value,
+                "interval": None,
+                "data": SimpleNamespace(label=f"test {n}"),
+            }
             for n, value in enumerate(values)
         ]
     }

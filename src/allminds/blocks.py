@@ -6,9 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from allminds.contracts import STATUSES, Record
+
+LATTICE = 2.0**-26
+
+
+def on_lattice(rewards: ArrayLike) -> NDArray[np.float64]:
+    """Round rewards to multiples of 2^-26, of which 10^8 can be added in any order exactly.
+
+    So a learning curve is the same however exercises were cut into blocks.
+    """
+    return np.rint(np.asarray(rewards, float) / LATTICE) * LATTICE
 
 
 @dataclass
@@ -21,7 +31,7 @@ class Block:
     learning: NDArray[np.float64]
     status: NDArray[np.int8]  # index into STATUSES
     steps: NDArray[np.int32]  # [exercise]
-    curve: NDArray[np.float64]  # [step]: rewards of all slots, summed over exercises that were ok
+    curve: NDArray[np.float64]  # [step]: `on_lattice` rewards of all slots, over ok exercises
     actions: NDArray[np.int16]  # [exercise, step, slot] of the traced ones, 0 where none was
     reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
     item: NDArray[np.int64] | None = None  # [exercise]; None if no two exercises show the same
@@ -39,7 +49,7 @@ class Block:
         actions = np.zeros((kept, steps, slots), np.int16)
         for n, record in enumerate(records):
             if set(record.status) == {"ok"}:
-                curve[: record.steps] += np.sum(record.rewards, axis=1)
+                curve[: record.steps] += on_lattice(record.rewards).sum(axis=1)
             for step, made in enumerate(record.actions if n < kept else ()):
                 for slot, action in made.items():
                     actions[n, step, slot] = action

@@ -9,6 +9,7 @@ import math
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,9 @@ def check_mind(
     """Whether a mind keeps the contract on an instrument.
 
     It answers every exercise with an action that there is, repeats itself given the same random
-    words, does not carry anything from one exercise into another, draws no words if it says it
-    is deterministic, and gives the same results in its quick form as in the plain loop.
+    words, does not carry anything from one exercise into another, reads no random word twice and
+    none of an earlier step, draws no words if it says it is deterministic, and gives the same
+    results in its quick form as in the plain loop.
     """
     tool = registry.make_instrument(instrument, settings)
     line_up = registry.line_up(who, tool)
@@ -62,6 +64,7 @@ def check_mind(
             f"{line_up.name} does not repeat itself: it has randomness or memory of its own; "
             "draw from the 'random' it is given and keep nothing outside the instance",
         )
+        _check_draws(tool, line_up, alone[0], watch)
         _check_traits(tool, line_up, alone[0], watch)
         _check_forms(tool, line_up, watch)
 
@@ -73,6 +76,71 @@ def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:
 
 def _outcome(record: Record) -> tuple[Any, ...]:
     return record.actions, record.rewards, record.score, record.status
+
+
+def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
+    """A mind's draws advance: it uses every word once, and only in the step it belongs to."""
+    found: list[str] = []
+    seats = [
+        replace(seat, subject=replace(seat.subject, make=_noting(seat.subject, found)))
+        for seat in line_up.seats
+    ]
+    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    _require(not found, f"{line_up.name} {found[0] if found else ''}")
+    _require(
+        _outcome(record) == _outcome(before),
+        f"{line_up.name} plays otherwise when its draws are counted: {record.reason}",
+    )
+
+
+class _Noted(Random):
+    """Randomness that notes what is read twice, or too late."""
+
+    __slots__ = ("found", "over", "used")
+
+    def __init__(self, random: Random, found: list[str], used: dict[tuple[int, int], None]) -> None:
+        super().__init__(random.key, random.step)
+        self.found, self.used, self.over = found, used, False
+
+    def word_at(self, j: int) -> int:
+        if self.over:
+            self.found.append(
+                "draws from the 'random' of an earlier step; draw from the one that 'act' is given"
+            )
+        elif (self.key, j) in self.used:
+            self.found.append(
+                f"reads random word {j} twice in one step, so that two choices are one; draw with "
+                "unit(), below(n) or choice(sequence), which advance"
+            )
+        self.used[self.key, j] = None
+        return super().word_at(j)
+
+    def at_step(self, step: int) -> Random:
+        return _Noted(super().at_step(step), self.found, {})
+
+    def part(self, number: int) -> Random:
+        return _Noted(super().part(number), self.found, self.used)
+
+
+def _noting(subject: Subject, found: list[str]) -> Any:
+    """Make a mind or a group whose draws are noted."""
+
+    def make() -> Any:
+        mind = subject.make()
+        act = mind.act
+
+        def noted(observation: Any, random: Any) -> Any:
+            one = isinstance(random, Random)
+            given = [_Noted(words, found, {}) for words in ([random] if one else random)]
+            answer = act(observation, given[0] if one else given)
+            for words in given:
+                words.over = True
+            return answer
+
+        mind.act = noted
+        return mind
+
+    return make
 
 
 def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
@@ -93,8 +161,14 @@ def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watc
 class _NoWords(Random):
     """Randomness that refuses."""
 
-    def word(self, j: int = 0) -> int:
+    def word_at(self, j: int) -> int:
         raise RuntimeError(f"word {j} was drawn")
+
+    def at_step(self, step: int) -> Random:  # noqa: ARG002
+        return self
+
+    def part(self, number: int) -> Random:  # noqa: ARG002
+        return self
 
 
 def _sealing(subject: Subject) -> Any:

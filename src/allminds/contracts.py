@@ -194,7 +194,7 @@ class BatchMind(MindBase):
         import numpy as np
 
         one = type(observation)(*(np.asarray(part)[None] for part in observation))
-        words = np.array([[random.word(j) for j in range(self.words)]], np.uint64)
+        words = np.array([[random.word_at(j) for j in range(self.words)]], np.uint64)
         return int(self.act_many(one, words)[0])
 
 

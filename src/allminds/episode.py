@@ -7,6 +7,7 @@ that every quicker form must equal bit for bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -41,7 +42,7 @@ class Episode:
         self.exercise = exercise
         self.environment: Environment = exercise.environment
         self.random = Random(key(exercise.seed, exercise.index, WORLD))
-        self.state = self.environment.reset(self.random)
+        self.state = self.environment.reset(self.random.at_step(0))
         self.step = 0
         self.actions: list[Mapping[int, Any]] = []
         self.rewards: list[tuple[float, ...]] = []
@@ -61,7 +62,7 @@ class Episode:
             steps=environment.steps,
             facts=environment.facts,
             rehearsal=rehearsal,
-            secret=environment.secret(self.state, slot, self.random) if future else None,
+            secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
         )
 
     def play(self, actions: Mapping[int, Any | Failure]) -> None:
@@ -76,10 +77,11 @@ class Episode:
             if isinstance(action, Failure) or not self._allowed(slot, action)
         }
         if failures:
-            self._fail(failures)
+            self.fail(failures)
             return
         self.step += 1
-        self.state, rewards = self.environment.step(self.state, actions, self.random.at(self.step))
+        words = self.random.at_step(self.step)
+        self.state, rewards = self.environment.step(self.state, actions, words)
         where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
         check_rewards(self.environment, rewards, where)
         self.actions.append(dict(actions))
@@ -114,8 +116,10 @@ class Episode:
                 tuple("ok" for _ in slots),
             )
 
-    def _fail(self, failures: Mapping[int, Failure]) -> None:
+    def fail(self, failures: Mapping[int, Failure]) -> None:
         """Close with the score of a failure for the slots at fault, and none for the others."""
+        if self.record is not None:
+            raise Error(f"exercise {self.exercise.id} is over; it cannot fail any more")
         slots = range(len(self.environment.actions))
         self.waiting = {}
         failed_score = self.exercise.tool.failed_score
@@ -172,7 +176,7 @@ def _one_each(actions: Any, slots: Sequence[int]) -> bool:
 
 
 def _score(rewards: Sequence[float], kind: str) -> float:
-    total = sum(rewards)
+    total = math.fsum(rewards)  # rounded once: `sum` rounds otherwise from Python 3.12 on
     return total if kind == "total" else total / len(rewards)
 
 
@@ -180,7 +184,7 @@ def _learning(rewards: Sequence[float]) -> float | None:
     half = len(rewards) // 2
     if half == 0:
         return None
-    return sum(rewards[-half:]) / half - sum(rewards[:half]) / half
+    return math.fsum(rewards[-half:]) / half - math.fsum(rewards[:half]) / half
 
 
 # ---------------------------------------------------------------- minds at play
@@ -206,7 +210,7 @@ class Player:
 
     def act(self, seen: Mapping[int, Any], clock: int) -> dict[int, Any | Failure]:
         slots = [slot for slot in self.slots if slot in seen]
-        randoms = [self.randoms[self.slots.index(slot)].at(clock) for slot in slots]
+        randoms = [self.randoms[self.slots.index(slot)].at_step(clock) for slot in slots]
         if self.group:
             actions = self._safely(self.mind.act, [seen[slot] for slot in slots], randoms)
         else:

@@ -12,7 +12,7 @@ import numpy as np
 
 from allminds import registry
 from allminds.blocks import Block
-from allminds.contracts import STATUSES, Instrument, LineUp, numbered
+from allminds.contracts import STATUSES, Exercise, Instrument, LineUp, numbered
 from allminds.errors import Error
 
 if TYPE_CHECKING:
@@ -51,6 +51,14 @@ def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) 
     for name, values in block.complexity.items():
         columns[name] = pa.array(np.repeat(values, slots))
     return pa.table(columns | _who(tool, line_up, exercises) | _what(block, index))
+
+
+def units_of(exercise: Exercise) -> dict[str, int]:
+    """The item and the cluster of an exercise, as `table` has them for one played here."""
+    item = exercise.item
+    if item is None:
+        item = int(numbered(registry.exercise_prefix(exercise.tool, exercise.seed), exercise.index))
+    return {"item": item, "cluster": item if exercise.cluster is None else exercise.cluster}
 
 
 def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:

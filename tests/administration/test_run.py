@@ -68,7 +68,7 @@ def test_the_table_is_tidy(unbroken):
     assert len(table) == 3 * 3000
     assert not table.duplicated(["exercise", "mind", "slot"]).any()
     assert (table["run"] == unbroken.plan.run).all()
-    assert table["exercise"][0].startswith("lambda-star@1/")
+    assert table["exercise"][0].startswith("lambda-star@2/")
     assert table.sort_values(["index", "mind", "slot"]).index.tolist() == list(range(len(table)))
     assert (table.groupby("index")["exercise"].nunique() == 1).all()
 
@@ -313,3 +313,29 @@ def test_a_million_episodes_stay_within_500_mb(tmp_path):
         capture_output=True, text=True, check=True, env=os.environ,
     )  # fmt: skip
     assert float(done.stdout) < 500
+
+
+# ---------------------------------------------------------------- another version
+
+
+def test_what_another_version_has_made_is_read_but_neither_replayed_nor_continued(
+    tmp_path, monkeypatch
+):
+    from allminds.administration.replay import replayed
+    from allminds.instruments.torus.instrument import LambdaStar
+
+    folder = run(plan(["random"], episodes=30), tmp_path / "old")
+    assert replayed(folder, 3, None, 0).record.index == 3
+    before = folder.records()
+    monkeypatch.setattr(LambdaStar, "version", LambdaStar.version + 1)
+    with pytest.raises(
+        Error, match=r"was made with version 2 of lambda-star, and this .* version 3"
+    ):
+        replayed(folder, 3, None, 0)
+    assert (
+        resume(tmp_path / "old").records().equals(before)
+    )  # nothing is missing: nothing is played
+    for part in (tmp_path / "old").glob("*/part-*"):  # as if ten exercises had not been played
+        part.rename(part.with_name(part.name.replace("000000000030", "000000000020")))
+    with pytest.raises(Error, match="whose exercises are others"):
+        resume(tmp_path / "old")

@@ -116,7 +116,8 @@ def test_html_escapes_names_and_shows_floor_and_ceiling():
 
 def test_a_mind_without_a_score_is_last_and_has_dashes():
     found = evaluated(["random", lambda seen: 0], episodes=10)
-    assert str(found).split("\n")[5].split()[:3] == ["<lambda>", "–", "–"]
+    rows = [line.split() for line in str(found).split("\n\n")[1].splitlines()]
+    assert rows[-1][:3] == ["<lambda>", "–", "–"]
     assert ">–<" in found._repr_html_()
 
 

@@ -29,7 +29,7 @@ def test_every_instrument_for_one_mind_has_an_id():
     alone = [n for n in registry.instruments() if registry.make_instrument(n).slots == 1]
     assert sorted(NAMES[i] for i in IDS) == sorted(alone)
     for id in ("LambdaStar", "Lambda", "CTest", "Matrices"):
-        assert f"allminds/{id}-v0" in IDS
+        assert f"allminds/{id}-v1" in IDS
 
 
 def test_every_instrument_can_be_encoded():
@@ -51,7 +51,7 @@ def test_gymnasiums_own_check_passes_without_a_warning(id):
 def test_make_imports_the_module_that_is_named():
     code = (
         "import gymnasium; e = gymnasium.make("
-        "'allminds.bridges.gymnasium:allminds/LambdaStar-v0', rows=4, cols=4, iterations=3); "
+        "'allminds.bridges.gymnasium:allminds/LambdaStar-v1', rows=4, cols=4, iterations=3); "
         "print(e.observation_space.shape, e.action_space)"
     )
     said = subprocess.run(
@@ -80,7 +80,7 @@ class Drawn:
 
     def __call__(self, step, mask):
         legal = np.arange(self.space.n) if mask is None else np.flatnonzero(mask)
-        return int(self.space.start) + int(legal[self.random.at(step).below(len(legal))])
+        return int(self.space.start) + int(legal[self.random.at_step(step).below(len(legal))])
 
 
 def played_by_runner(name, settings, seed, last):

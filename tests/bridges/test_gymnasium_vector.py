@@ -60,7 +60,7 @@ def test_every_copy_sees_and_gets_what_it_would_alone(settings, seed):
 
 def test_a_random_policy_scores_as_the_random_mind_of_the_runner():
     copies, seed = 300, 11
-    envs = gymnasium.make_vec("allminds/LambdaStar-v0", num_envs=copies)
+    envs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=copies)
     assert isinstance(envs.unwrapped, LambdaStarVectorEnv)
     envs.reset(seed=seed)
     lots = keys(seed, np.arange(copies), MINDS)
@@ -86,8 +86,8 @@ def test_rounds_follow_each_other_and_options_choose_the_first():
 def test_its_spaces_are_those_of_gymnasiums_own():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ours = gymnasium.make_vec("allminds/LambdaStar-v0", num_envs=3)
-        theirs = gymnasium.make_vec("allminds/LambdaStar-v0", num_envs=3, vectorization_mode="sync")
+        ours = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=3)
+        theirs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=3, vectorization_mode="sync")
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     assert ours.single_action_space == theirs.single_action_space

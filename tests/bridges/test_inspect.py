@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -57,7 +56,9 @@ def knowing(task):
 def test_right_answers_score_1_and_wrong_ones_0(task, given):
     made = task()
     right = metrics(given(made, model(knowing(made))))
-    assert right["score"]["mean"] == 1.0
+    figure = "weighted" if "weighted" in right["score"] else "mean"
+    assert right["score"][figure] == 1.0
+    assert right["coverage"]["mean"] == 1.0
     right_of = {str(s.input[0].content): str(s.target) for s in made.dataset}
 
     def wrong(messages):
@@ -65,7 +66,7 @@ def test_right_answers_score_1_and_wrong_ones_0(task, given):
         return "none" if len(answer) == 1 and answer.islower() else "AB"[answer == "A"]
 
     found = metrics(given(made, model(wrong)))
-    assert found["score"]["mean"] == 0.0
+    assert found["score"][figure] == 0.0
     assert [found[s]["total"] for s in ("refused", "malformed", "timeout", "error")] == [0] * 4
 
 
@@ -79,15 +80,16 @@ def test_the_c_test_weighs_hits_by_complexity(given):
     assert metrics(log)["score"]["weighted"] == pytest.approx(sum(hits) / sum(ks))
 
 
-def test_refusals_and_nonsense_are_counted_and_not_scored(given):
+def test_refusals_and_nonsense_are_counted_and_are_wrong(given):
     said = ["I'm sorry, but I can't help with that.", "", "The answer is surely b or c.", "none"]
     made = tasks.c_test(n=4)
     order = {str(sample.input[0].content): said[n] for n, sample in enumerate(made.dataset)}
     log = given(made, model(lambda messages: order[str(messages[0].content)]))
     found = metrics(log)
     assert (found["refused"]["total"], found["malformed"]["total"]) == (2, 1)
-    assert found["score"]["mean"] == 0.0  # of the one that was answered
-    assert math.isnan(log.samples[0].scores["weighted_record"].value["score"])
+    assert found["coverage"]["mean"] == 0.25
+    assert found["score"]["weighted"] == found["hit"]["mean"] == 0.0
+    assert log.samples[0].scores["weighted_record"].value["score"] == 0.0
     filtered = given(tasks.c_test(n=2), model("b", stop="content_filter"))
     assert metrics(filtered)["refused"]["total"] == 2
     cut = given(tasks.c_test(n=2), model("Let me think about", stop="max_tokens"))
@@ -121,8 +123,15 @@ def test_a_model_that_breaks_off_ends_the_episode(given):
         return "5" if len(messages) < 4 else "I cannot go on."
 
     log = given(tasks.lambda_star(n=1, iterations=10), model(tires))
+    tool = registry.make_instrument("lambda-star", {"iterations": 10})
+    stays = play(tool.exercise(1, 0), registry.line_up(lambda seen: 5, tool))
+    before = sum(made[0] for made in stays.rewards[:2])
     kept = log.samples[0].scores["record"].metadata
-    assert (kept["status"], kept["steps"], kept["score"]) == (["refused"], 2, [None])
+    assert (kept["status"], kept["steps"], kept["score"]) == (
+        ["refused"],
+        2,
+        [pytest.approx((before - 8) / 10)],
+    )
 
 
 def test_a_model_against_a_mind_is_as_in_the_runner(given):
@@ -212,7 +221,9 @@ def test_a_log_imports_without_loss(given, tmp_path):
     log = given(made, model(lambda messages: order[str(messages[0].content)]))
     table = imported(log, tmp_path / "in")
     assert list(table["status"]) == ["refused", "malformed", "ok", "ok"]
-    assert table["score"].isna().tolist() == [True, True, False, False]
+    assert table["score"].tolist() == [0.0] * 4
+    tool = registry.make_instrument("c-test", {"form": "generated"})
+    assert list(table["item"]) == [tool.exercise(1, i).item for i in range(4)]
     assert set(table["mind"]) == {"llm(mockllm/model)"}
     assert set(table["items"]) == {"fresh"}
     assert list(table["exercise"]) == [one.metadata["exercise"] for one in made.dataset]
@@ -236,18 +247,24 @@ def test_slots_epochs_and_learning_import(given, tmp_path):
     assert list(mine["team"]) == [0, 1]
 
 
-def test_what_inspect_broke_off_is_imported_as_failed(given, tmp_path):
+def test_what_an_error_broke_off_is_missing_and_what_a_limit_did_has_failed(given, tmp_path):
     def breaks(messages):
         raise RuntimeError("the provider is down")
 
     log = given(tasks.noughts(n=2, against="random"), model(breaks), fail_on_error=False)
     table = imported(log, tmp_path / "error")
-    assert list(table["status"]) == ["error", "void"] * 2
+    assert list(table["status"]) == ["missing", "void"] * 2
+    assert table["score"].isna().all()
     assert "the provider is down" in table["reason"][0]
     limited = given(tasks.lambda_star(n=1, iterations=9), model("5"), message_limit=4)
     table = imported(limited, tmp_path / "limit")
-    assert list(table["status"]) == ["void"]
+    assert list(table["status"]) == ["timeout"]
     assert table["reason"][0] == "Inspect's limit on message"
+    steps, made = int(table["steps"][0]), registry.make_instrument("lambda-star", {"iterations": 9})
+    stays = play(made.exercise(1, 0), registry.line_up(lambda seen: 5, made))
+    kept = sum(one[0] for one in stays.rewards[:steps])
+    assert 0 < steps < 9
+    assert table["score"][0] == pytest.approx((kept - (9 - steps)) / 9)
 
 
 def test_a_log_of_another_task_and_what_is_none_are_one_sentence(given, tmp_path):

@@ -89,7 +89,7 @@ def test_who_broke_off_and_who_only_waited_is_told_apart(given, tmp_path):
 
     made = tasks.game(name="predator-prey", n=1, against="model*2,random")
     table = imported(given(made, model(breaks), fail_on_error=False), tmp_path / "in")
-    assert list(table["status"]) == ["error"] * 3 + ["void"]
+    assert list(table["status"]) == ["missing"] * 3 + ["void"]
     assert list(table["mind"]) == ["llm(mockllm/model)"] * 3 + ["random"]
 
 

@@ -46,6 +46,13 @@ def result(instrument, episodes, who="llm(some/model)", **how):
     return evaluate(instrument, [who], episodes=episodes, how=ONE, **how)["results"][0]
 
 
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch):
+    """Providers at fault are asked once."""
+    monkeypatch.setattr(llm, "WAITS", ())
+    monkeypatch.setattr(llm.Call, "down", set())
+
+
 # ---------------------------------------------------------------- the mind
 
 
@@ -67,20 +74,20 @@ def test_refusals_and_nonsense_are_failures_and_the_run_goes_on(mock):
     assert result("c-test", 5)["failures"] == {"malformed": 5}
 
 
-def test_what_the_provider_raises_is_an_error_of_the_exercise(mock):
+def test_what_the_provider_raises_is_no_failure_and_no_score(mock):
     def down(messages):
         raise RuntimeError("the provider is down")
 
     mock(down)
     found = result("c-test", 3)
-    assert found["failures"] == {"error": 3}
+    assert (found["failures"], found["missing"], found["score"]) == ({}, 3, None)
     assert "the provider is down" in found["reason"]
 
 
 def test_one_that_hangs_is_broken_off(mock, monkeypatch):
     import asyncio
 
-    async def hangs(messages):
+    async def hangs(messages, config):
         await asyncio.sleep(60)
 
     mock("b")
@@ -184,7 +191,7 @@ def test_no_more_is_asked_once_the_money_is_spent(mock):
         found = result("c-test", 20)
     assert ledger.calls == 5
     assert ledger.cost == pytest.approx(0.01)
-    assert (found["failed"], found["score"]) == (15, 0.0)
+    assert (found["failed"], found["missing"], found["score"]) == (0, 15, 0.0)
     assert found["reason"] == "not asked, for $0.01 are spent"
 
 

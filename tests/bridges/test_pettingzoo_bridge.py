@@ -155,15 +155,15 @@ def test_rewards_by_turns_are_those_of_the_runner(id, seed):
 
 
 def test_teams_are_in_the_metadata():
-    env = made("parallel", "allminds/PredatorPrey-v0")()
+    env = made("parallel", "allminds/PredatorPrey-v1")()
     assert env.metadata["teams"] == (("player_0", "player_1", "player_2"), ("player_3",))
-    assert env.metadata["name"] == "predator_prey_v0"
-    alone = made("aec", "allminds/LambdaStar-v0")(agents=3)
+    assert env.metadata["name"] == "predator_prey_v1"
+    alone = made("aec", "allminds/LambdaStar-v1")(agents=3)
     assert alone.metadata["teams"] == (("player_0",), ("player_1",), ("player_2",))
 
 
 def test_nobody_sees_what_the_others_have_said():
-    env = made("aec", "allminds/PrisonersDilemma-v0")()
+    env = made("aec", "allminds/PrisonersDilemma-v1")()
     env.reset(seed=1)
     before = env.observe("player_1")
     env.step(1)
@@ -175,7 +175,7 @@ def test_nobody_sees_what_the_others_have_said():
 
 
 def test_a_won_game_is_terminated_and_a_full_board_too():
-    env = made("parallel", "allminds/NoughtsAndCrosses-v0")()
+    env = made("parallel", "allminds/NoughtsAndCrosses-v1")()
     for moves in ([0, 3, 1, 4, 2], [0, 1, 2, 4, 3, 5, 7, 6, 8]):
         env.reset(seed=1)
         for move in moves:
@@ -187,7 +187,7 @@ def test_a_won_game_is_terminated_and_a_full_board_too():
 
 
 def test_only_who_is_to_move_is_listened_to():
-    env = made("parallel", "allminds/NoughtsAndCrosses-v0")()
+    env = made("parallel", "allminds/NoughtsAndCrosses-v1")()
     _, infos = env.reset(seed=1)
     assert infos["player_0"]["action_mask"].sum() == 9
     assert infos["player_1"]["action_mask"].sum() == 0
@@ -197,7 +197,7 @@ def test_only_who_is_to_move_is_listened_to():
 
 
 def test_an_action_that_may_not_be_taken_ends_it_for_all():
-    env = made("parallel", "allminds/NoughtsAndCrosses-v0")()
+    env = made("parallel", "allminds/NoughtsAndCrosses-v1")()
     env.reset(seed=1)
     env.step({"player_0": 4, "player_1": 0})
     _, rewards, terminated, _, infos = env.step({"player_0": 0, "player_1": 4})
@@ -207,7 +207,7 @@ def test_an_action_that_may_not_be_taken_ends_it_for_all():
 
 
 def test_a_missing_action_is_said():
-    env = made("parallel", "allminds/StagHunt-v0")()
+    env = made("parallel", "allminds/StagHunt-v1")()
     env.reset(seed=1)
     with pytest.raises(Error, match="an action of player_1 is awaited"):
         env.step({"player_0": 1})

@@ -7,7 +7,6 @@ import itertools
 
 import numpy as np
 import pytest
-from allminds.psychometrics.calibration.figures import simulate_staircase
 
 from allminds import registry
 from allminds.administration import engine
@@ -19,7 +18,8 @@ from allminds.check import block_difference
 from allminds.contracts import Failure, MindBase
 from allminds.episode import Plain, play_on
 from allminds.errors import Error
-from allminds.estimate import t_interval
+from allminds.inference import t_interval
+from allminds.psychometrics.calibration.figures import simulate_staircase
 from allminds.watch import Watch
 
 STAIRCASE = {"time": 200, "steps": 20}

@@ -37,7 +37,7 @@ def walked(place, actions, seed=1):
     random = random_of(seed)
     state, found = place.reset(random), []
     for step, made in enumerate(actions, start=1):
-        state, rewards = place.step(state, dict(enumerate(made)), random.at(step))
+        state, rewards = place.step(state, dict(enumerate(made)), random.at_step(step))
         found.append((state, list(rewards)))
     return found
 
@@ -70,11 +70,11 @@ def test_a_trail_is_halved_each_step_and_taken_by_who_enters():
     start = {state.good: 1.0, state.evil: -1.0}
     assert state.trail == tuple(start.get(cell, 0.0) for cell in range(4))
     state = state._replace(good=0, evil=2, minds=(0,), trail=(1.0, 0.0, -1.0, 0.0))
-    state, rewards = place.step(state, {0: 0}, random.at(1))
+    state, rewards = place.step(state, {0: 0}, random.at_step(1))
     assert (state.good, state.evil) == (1, 3)
     assert list(rewards) == [0.5]  # what Good left behind, one step old
     assert state.trail == (0.0, 1.0, -0.5, -1.0)
-    state, rewards = place.step(state, {0: 1}, random.at(2))
+    state, rewards = place.step(state, {0: 1}, random.at_step(2))
     assert list(rewards) == [0.5]  # Good has moved on from cell 1
     assert state.trail == (-1.0, 0.0, 1.0, -0.5)
 
@@ -82,7 +82,7 @@ def test_a_trail_is_halved_each_step_and_taken_by_who_enters():
 def test_those_who_enter_together_share_a_trail():
     place = world(RING, "0", rewards="trail", agents=2, teams=((0,), (1,)))
     state = place.reset(random_of(1))._replace(good=0, evil=2, minds=(3, 1))
-    _, rewards = place.step(state, {0: 1, 1: 2}, random_of(1).at(1))
+    _, rewards = place.step(state, {0: 1, 1: 2}, random_of(1).at_step(1))
     assert list(rewards) == [0.5, 0.5]
 
 

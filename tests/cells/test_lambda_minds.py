@@ -122,7 +122,7 @@ def test_sarsa_looks_ahead_to_the_action_it_takes():
     first = mind.act(here, ANY)
     mind.table[(0, 1), 0] = [5.0, 1.0]
     mind.learn(0.0, there, False)
-    second = mind.act(there, ANY.at(1))
+    second = mind.act(there, ANY.at_step(1))
     ahead = mind.table[(0, 1), 0][second]
     assert mind.table[(0, 1), 2][first] == 2.0 + 0.05 * (1.0 + 0.35 * ahead - 2.0)
 

@@ -13,7 +13,7 @@ class Lot:
     def __init__(self, falls):
         self.falls = falls
 
-    def below(self, n, j=0):
+    def below_at(self, n, j):
         return self.falls
 
 

@@ -173,7 +173,7 @@ def test_the_expert_knows_the_next_cells_of_good_and_evil():
         world, random = exercise.environment, Random(key(2, i, 1))
         state = world.reset(random)
         for made, (reward,) in zip(record.actions, record.rewards, strict=True):
-            words = random.at(state.step + 1)
+            words = random.at_step(state.step + 1)
             others = [world.step(state, {0: a}, words)[1][0] for a in range(1, 10)]
             assert reward == max(others)
             state, _ = world.step(state, made, words)

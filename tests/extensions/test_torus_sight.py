@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allminds.blocks import on_lattice
 from allminds.contracts import Failure
 from allminds.errors import Error
 from allminds.instruments.torus.arrays import actions_of, neighbours, settled
@@ -51,9 +54,12 @@ def test_rewards_become_the_records_of_the_plain_loop():
     rewards = np.array([[[0.1, 1.0], [0.2, 0.0], [0.4, -1.0]]])
     block = settled(7, [{"K": 3.0}], rewards, np.array([[[1, 2], [3, 4], [5, 6]]], np.int16))
     assert block.first == 7
-    assert block.score.tolist() == [[(0.1 + 0.2 + 0.4) / 3, 0.0]]
+    assert block.score.tolist() == [[math.fsum((0.1, 0.2, 0.4)) / 3, 0.0]]
     assert block.learning.tolist() == [[0.4 - 0.1, -2.0]]
-    assert block.curve.tolist() == [1.1, 0.2, -0.6]
+    assert (
+        block.curve.tolist()
+        == on_lattice(np.array([0.1, 0.2, 0.4]) + np.array([1, 0, -1])).tolist()
+    )
     assert block.actions.tolist() == [[[1, 2], [3, 4], [5, 6]]]
 
 

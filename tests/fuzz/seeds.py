@@ -38,8 +38,8 @@ LINES = (
 )  # fmt: skip
 CSV = (
     "exercise,mind,score\na,x,1\nb,x,0.5\na,y,-1\n",
-    "exercise,mind,score,status,slot,repeat,k\nc-test@1/4172dcb1/1/0,x,1,ok,0,0,7\n"
-    "c-test@1/4172dcb1/1/1,x,,refused,0,0,9\n",
+    "exercise,mind,score,status,slot,repeat,k\nc-test@2/4172dcb1/1/0,x,1,ok,0,0,7\n"
+    "c-test@2/4172dcb1/1/1,x,,refused,0,0,9\n",
     'exercise,mind,score,seed,index,steps,learning,colour\n"a, b",é,0,3,4,5,0.1,red\n',
 )
 PY_IRT = (
@@ -96,7 +96,7 @@ def studies() -> list[str]:
 def log() -> dict[str, Any]:
     """A log of Inspect's, as short as it reads one: a sample that was played, one that broke."""
     about = {
-        "exercise": "c-test@1/4172dcb1/1/0", "instrument": "c-test", "version": 1,
+        "exercise": "c-test@2/4172dcb1/1/0", "instrument": "c-test", "version": 2,
         "settings": {"form": "generated"}, "seed": 1, "index": 0, "items": "fresh", "form": "text",
         "against": "", "complexity": {"k": 7.0, "letters": 5.0},
     }  # fmt: skip

@@ -126,7 +126,9 @@ def test_more_hills_make_rougher_ground():
 def test_exercises_run_through_the_numbers_of_hills():
     tool = registry.make_instrument("landscape", {"peaks": "3..6"})
     found = [tool.exercise(1, i).environment.complexity for i in range(8)]
-    assert [columns["optima"] for columns in found] == [3, 4, 5, 6, 3, 4, 5, 6]
+    runs = [[columns["optima"] for columns in some] for some in (found[:4], found[4:])]
+    assert sorted(runs[0]) == sorted(runs[1]) == [3, 4, 5, 6]
+    assert runs[0] != runs[1]
     assert set(found[0]) == {"optima", "basin", "autocorrelation", "drift", "H"}
     assert registry.make_instrument("landscape").peaks == tuple(range(2, 17))
     assert registry.make_instrument("landscape", {"rows": 10, "cols": 10}).peaks == (2, 3, 4, 5)

@@ -112,12 +112,14 @@ def test_the_answer_is_anywhere():
 # ---------------------------------------------------------------- balance
 
 
-def test_c_goes_round_and_kinds_are_even():
+def test_every_three_have_each_c_and_kinds_are_even():
     made = batch(17, range(30_000))
     plans = [made.case(n).plan for n in range(len(made))]
-    assert [len(plan) for plan in plans[:6]] == [1, 2, 3, 1, 2, 3]
+    runs = [[len(plan) for plan in plans[n : n + 3]] for n in range(0, 30_000, 3)]
+    assert all(sorted(run) == [1, 2, 3] for run in runs)
+    assert len({tuple(run) for run in runs}) == 6
     for count in (1, 2, 3):
-        some = plans[count - 1 :: 3]
+        some = [plan for plan in plans if len(plan) == count]
         for kind in KINDS:
             shares = np.array([sum(c.kind == kind for c in plan) / count for plan in some])
             error = shares.std() / math.sqrt(len(shares))

@@ -55,6 +55,13 @@ def test_an_adaptive_test_needs_fewer_items():
     assert (table["root mean square error of ln α"] < 0.35).all()  # se .25, 50 minds each
 
 
+def test_intervals_beyond_the_data_cover_most_truths(monkeypatch):
+    monkeypatch.setattr("allminds.papers.p0_beyond.PREDICTED", 6)
+    table = paper("p0").parts["beyond"]().table.set_index("truth")
+    assert table.loc["all, 1 beyond", "accuracy covered"] > 0.85
+    assert {"E1", "step", "constant"} <= set(table.index)
+
+
 def test_the_students_are_foreseen_best_by_a_steeper_curve():
     part = paper("p0").parts["students"]()
     wins = part.table[part.table["wins"]].set_index("scheme")["curve"]

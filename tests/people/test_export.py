@@ -115,7 +115,8 @@ def test_results_are_rows_of_the_common_table(taken, tmp_path):
     assert set(programs.columns) <= set(frame.columns)
     assert set(frame["exercise"]) == set(programs["exercise"])
     both = frame.merge(programs, on="exercise")
-    for name in ("instrument", "settings", "seed", "index", "cells", "slot", "team"):
+    alike = ("instrument", "settings", "seed", "index", "item", "cluster", "cells", "slot", "team")
+    for name in alike:
         assert (both[f"{name}_x"] == both[f"{name}_y"]).all(), name
     together = read_together([tmp_path / "people", folder.path])
     assert set(together["mind"]) == {"person/p0", "person/p1", "q-learning"}

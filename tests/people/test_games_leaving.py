@@ -85,7 +85,7 @@ def test_whoever_does_not_move_is_left_behind(opened, clock):
     with server.store.reading() as db:
         found = list(results(db, server.store.study(), face))
     assert [(row["person"], row["status"]) for row in found] == [
-        ("p0", "void"), ("p0", "ok"), ("p0", "ok"), ("p1", "void"),
+        ("p0", "void"), ("p0", "ok"), ("p0", "ok"), ("p1", "timeout"),
     ]  # fmt: skip
 
 

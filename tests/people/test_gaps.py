@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from sqlalchemy import select
 from studio import CELLS, HOUR, MINUTE, Person, study
 
+from allminds import registry
+from allminds.episode import Episode
 from allminds.people.export import results
 from allminds.people.faces import face
 from allminds.people.sessions_gaps import meaning
@@ -105,9 +109,53 @@ def test_after_a_day_it_is_over_and_what_was_done_is_kept(opened, clock):
     with person.server.store.reading() as db:
         assert db.scalar(select(SessionRow.status)) == "abandoned"
         found = list(results(db, person.server.store.study(), face))
-    assert [one["status"] for one in found] == ["ok", "void"]
-    assert found[1]["score"] is None
+    assert [one["status"] for one in found] == ["ok", "timeout"]
+    assert found[1]["score"] < 0, "the moves that were not made count the lowest"
     assert found[1]["reason"] == "not finished"
+
+
+def test_whoever_never_comes_back_has_left_by_then(opened, clock):
+    person = begun(opened, moves=4)
+    person.post("/next")
+    person.choose()
+    found = {}
+    for hours in (1, 25):
+        with person.server.store.reading() as db:
+            at = clock.now + hours * HOUR
+            found[hours] = list(results(db, person.server.store.study(), face, now=at))
+    assert [one["status"] for one in found[1]] == ["ok"], "it may go on yet"
+    assert [one["status"] for one in found[25]] == ["ok", "timeout"]
+
+
+def test_leaving_a_world_never_pays(opened, clock):
+    """Whoever leaves after the first move scores no more than with any way of playing on."""
+    person = begun(opened, moves=1)
+    clock.now += 25 * HOUR
+    person.load()
+    (row,) = exercises(person.server)
+    with person.server.store.reading() as db:
+        (left,) = results(db, person.server.store.study(), face)
+        first = db.scalar(select(EventRow.action).where(EventRow.kind == "choice"))
+    assert left["status"] == "timeout"
+    tool = registry.make_instrument(row.kind, row.params)
+    world = tool.exercise(row.seed, row.number)
+    for ways in itertools.product(range(world.environment.actions[0].n), repeat=3):
+        episode = Episode(world)
+        episode.play({0: first})
+        while episode.record is None:
+            episode.play({0: ways[episode.step % 3]})
+        assert left["score"] <= episode.record.score[0]
+
+
+def test_leaving_a_game_is_to_lose_it(opened, clock):
+    game = {"instrument": "noughts-and-crosses", "exercises": 1, "opponent": "random"}
+    person = begun(opened, moves=0, tests=[game])
+    assert person.choose() == "exercise"
+    clock.now += 25 * HOUR
+    person.load()
+    with person.server.store.reading() as db:
+        (left,) = results(db, person.server.store.study(), face)
+    assert (left["status"], left["score"]) == ("timeout", -1.0)
 
 
 def test_before_anything_was_begun_no_gap_is_too_long(opened, clock):

@@ -65,7 +65,7 @@ def test_a_study_that_is_not_open_is_closed_or_full(opened, clock):
     assert person.choose() == "closed"
     assert len(events(server, "choice")) == 1
     assert rows(server, SessionRow)[0].status == "abandoned"
-    assert rows(server, ExerciseRow)[0].flags == ["abandoned"]
+    assert rows(server, ExerciseRow)[0].flags == ["closed"]
     late = Person(server)
     assert late.join(links[1]) == "closed"
     assert late.context["reason"] == "closed"

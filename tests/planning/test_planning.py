@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from allminds.psychometrics.calibration.figures import simulate_assurance
 
 import allminds as am
 from allminds import registry
 from allminds.errors import Error
+from allminds.psychometrics.calibration.figures import simulate_assurance
 from allminds.psychometrics.pilot import Pilot, Spread, known_by
 from allminds.psychometrics.planning import Wanted, plan, precision
 from allminds.psychometrics.reliability import components, of_measured

@@ -17,6 +17,7 @@ from allminds.psychometrics.accuracy import (
     maximum_likelihood,
     prediction,
 )
+from allminds.psychometrics.accuracy.beyond import COVERAGE
 
 LEVELS = np.repeat(np.arange(6.0, 16.0), 4)
 
@@ -57,15 +58,20 @@ def test_support_needs_answers_at_that_difficulty():
     assert support.at_least < here.predicted.accuracy
 
 
-def test_inside_the_levels_tried_and_beyond_them_each_has_its_winner():
+def test_inside_the_levels_tried_the_winner_predicts_and_beyond_them_the_stack():
     counts = made([8.0, 10.0, 12.0], 3.0, 5, trials=10)
     comparison = compare(counts, ["E1", "E2", "constant"], folds=4)
     inside = prediction(counts, 10.0, 1, comparison=comparison)
     assert inside.predicted.curve == comparison.winner("items") == "E2"
     assert inside.e1.curve == "E1"
     assert not inside.beyond
-    beyond = prediction(counts, 20.0, 1, comparison=comparison)
-    assert beyond.predicted.curve == comparison.winner("upper")
+    beyond = prediction(counts, 17.0, 1, comparison=comparison)
+    assert beyond.predicted.curve == "stacked"
+    assert beyond.predicted.coverage == COVERAGE[2]
+    assert beyond.predicted.interval[0] < beyond.predicted.accuracy < beyond.predicted.interval[1]
+    far = prediction(counts, 30.0, 1, comparison=comparison)
+    assert far.predicted.interval is None
+    assert "levels beyond" in far.predicted.why_not
 
 
 def test_predicted_intervals_cover_and_supported_accuracies_hold():

@@ -13,16 +13,14 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from allminds.errors import Error
+from allminds.inference import Rule, difference, holm
 from allminds.psychometrics.comparison import (
     compare,
     complexities,
-    differences,
-    holm,
-    paired,
     paired_dz,
     paired_g,
+    plays_by_mind,
     scores_of,
-    unpaired,
     unpaired_g,
 )
 
@@ -41,13 +39,18 @@ def table(**scores):
     )
 
 
+def differences(frame, unit=None, **how):
+    """All pairs, as `compare` has them."""
+    return compare(frame, RNG(1), unit=unit, draws=50, **how).differences
+
+
 # ---------------------------------------------------------------- differences
 
 
 def test_paired_difference_is_that_of_a_paired_t_test():
     rng = RNG(1)
-    a, b = rng.normal(size=(2, 30))
-    found = paired(a, b)
+    a, b = rng.uniform(-0.5, 0.5, size=(2, 30))
+    [found] = differences(table(a=a, b=b))
     assert found.p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=1e-12)
     for level, interval in ((0.95, found.interval), (0.9, found.interval90)):
         expected = stats.ttest_rel(a, b).confidence_interval(level)
@@ -56,14 +59,14 @@ def test_paired_difference_is_that_of_a_paired_t_test():
 
 def test_unpaired_difference_is_that_of_welch():
     rng = RNG(2)
-    a, b = rng.normal(size=12), rng.normal(0.3, 3, size=40)
-    found = unpaired(a, b)
+    a, b = rng.uniform(-0.5, 0.5, 12), rng.uniform(-0.6, 0.9, 40)
+    frame = table(a=[*a, *[None] * 40], b=[*[None] * 12, *b])
+    [found] = differences(frame, allow_unpaired=True)
     expected = stats.ttest_ind(a, b, equal_var=False)
     assert found.p == pytest.approx(expected.pvalue, abs=1e-12)
-    assert found.freedom == pytest.approx(expected.df, abs=1e-9)
     interval = expected.confidence_interval(0.95)
     assert found.interval == pytest.approx((interval.low, interval.high), abs=1e-12)
-    assert found.d_z is None
+    assert not found.paired
 
 
 @given(st.lists(st.floats(0, 1), max_size=6))
@@ -77,58 +80,74 @@ def test_holm_is_the_closed_test_of_bonferroni(values):
 
 
 @pytest.mark.parametrize(
-    ("shift", "noise", "verdict"),
+    ("shift", "noise", "n", "verdict"),
     [
-        (0.0, 0.01, "no difference"),
-        (0.03, 0.001, "no difference"),  # sure, but too small to matter
-        (0.3, 0.1, "different"),
-        (0.0, 0.5, "undecided"),
-        (0.05, 0.001, "different"),
+        (0.0, 0.1, 40, "equivalent"),
+        (0.03, 0.1, 400, "different, but smaller than δ"),  # sure, but too small to matter
+        (0.3, 0.1, 40, "different"),
+        (0.0, 0.5, 40, "undecided"),
+        (0.05, 0.1, 400, "different"),
     ],
 )
-def test_verdicts(shift, noise, verdict):
-    differ = RNG(3).normal(size=40)
+def test_verdicts(shift, noise, n, verdict):
+    differ = RNG(3).normal(size=n)
     differ = shift + noise * (differ - differ.mean()) / differ.std()
-    base = np.linspace(-0.5, 0.5, 40)
-    assert paired(base + differ, base).verdict == verdict
+    base = np.linspace(-0.2, 0.2, n)
+    [found] = differences(table(a=np.clip(base + differ, -9, 9), b=base))
+    assert found.verdict == verdict
 
 
-def test_a_wider_margin_lets_more_be_no_difference():
-    a, b = RNG(4).normal(0, 0.2, size=(2, 50))
-    assert paired(a, b, margin=0.05).verdict == "undecided"
-    assert paired(a, b, margin=0.5).verdict == "no difference"
+def test_a_wider_margin_lets_more_be_equivalent():
+    a, b = RNG(4).uniform(-0.4, 0.4, size=(2, 50))
+    assert differences(table(a=a, b=b))[0].verdict == "undecided"
+    assert differences(table(a=a, b=b), margin=0.5)[0].verdict == "equivalent"
 
 
 def test_one_exercise_decides_nothing():
-    found = paired(np.array([0.9]), np.array([0.1]))
+    [found] = differences(table(a=[0.9], b=[0.1]))
     assert found.verdict == "undecided"
     assert found.interval is found.p is found.stderr is None
-    assert unpaired(np.array([0.9]), np.array([0.1, 0.2])).verdict == "undecided"
+    frame = table(a=[0.9, None, None], b=[None, 0.1, 0.2])
+    assert differences(frame, allow_unpaired=True)[0].verdict == "undecided"
 
 
-def test_minds_that_differ_by_the_same_everywhere_differ_for_sure():
-    a = np.array([0.1, 0.4, 0.2])
-    assert paired(a, a).verdict == "no difference"
-    assert paired(a, a).p == 1
-    shifted = np.array([0.5, 0.5]), np.array([0.25, 0.25])
-    assert paired(*shifted).verdict == "different"
-    assert paired(*shifted).p == 0
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_minds_that_do_the_same_everywhere_are_undecided(n):
+    a = RNG(5).uniform(0, 1, n)
+    [found] = differences(table(a=a, b=a))
+    assert (found.verdict, found.p) == ("undecided", 1)
+    assert found.interval[0] < 0 < found.interval[1]
 
 
-def test_holm_is_over_all_pairs():
+def test_two_exercises_that_differ_by_the_same_decide_nothing():
+    [found] = differences(table(a=[0.5, 0.5], b=[0.25, 0.25]))
+    assert found.verdict == "undecided"
+    assert found.p >= 0.5
+
+
+def test_holm_is_over_the_pairs_that_were_asked_for():
     rng = RNG(5)
     base = rng.normal(0, 0.1, 30)
     minds = {f"m{n}": base + rng.normal(0.03 * n, 0.1, 30) for n in range(4)}
-    found = differences(scores_of(table(**minds)))
-    assert len(found) == 6
-    assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]))
-    for one in found:
-        assert one.p == pytest.approx(stats.ttest_rel(minds[one.first], minds[one.second]).pvalue)
+    frame = table(**minds)
+    for found, count in (
+        (differences(frame), 6),
+        (differences(frame, baseline="m0"), 3),
+        (differences(frame, minds=["m0", "m2"]), 1),
+        (differences(frame, minds=["m1", "m2"], baseline="m0"), 2),
+    ):
+        assert len(found) == count
+        assert [one.p_holm for one in found] == pytest.approx(holm([one.p for one in found]))
+        for one in found:
+            exact = stats.ttest_rel(minds[one.first], minds[one.second]).pvalue
+            assert one.p == pytest.approx(exact)
+    with pytest.raises(Error, match="no mind 'm9' in the results"):
+        differences(frame, minds=["m0", "m9"])
 
 
 def test_a_pair_is_compared_on_what_it_has_in_common():
     frame = table(a=[0.1, 0.2, 0.3, None], b=[None, 0.1, 0.1, 0.9], c=[0.0, 0.0, 0.1, 0.4])
-    by = {(one.first, one.second): one for one in differences(scores_of(frame))}
+    by = {(one.first, one.second): one for one in differences(frame)}
     assert by["a", "b"].units == (2,)
     assert by["a", "b"].mean == pytest.approx(0.15)
     assert by["a", "c"].units == (3,)
@@ -137,19 +156,27 @@ def test_a_pair_is_compared_on_what_it_has_in_common():
 def test_minds_without_a_common_exercise_are_compared_only_if_asked_for():
     frame = table(a=[0.1, 0.2, 0.3, None, None], b=[None, None, None, 0.1, 0.1])
     with pytest.raises(Error, match="a and b have no common exercise"):
-        differences(scores_of(frame))
-    [found] = differences(scores_of(frame), allow_unpaired=True)
+        differences(frame)
+    [found] = differences(frame, allow_unpaired=True)
     assert not found.paired
     assert found.units == (3, 2)
     assert found.mean == pytest.approx(0.1)
 
 
-def test_failed_plays_have_no_score():
+def test_failed_plays_count_and_missing_ones_do_not():
     frame = table(a=[0.1, 0.2, 0.3], b=[0.0, 0.0, 0.0]).assign(status="ok")
-    frame.loc[0, "status"] = "timeout"
+    frame.loc[0, ["status", "score"]] = "timeout", np.nan
     scores = scores_of(frame)
     assert scores.failed == (1, 0)
-    assert differences(scores)[0].units == (2,)
+    [found] = differences(frame)
+    assert found.units == (3,)
+    assert found.mean == pytest.approx((0.0 + 0.2 + 0.3) / 3)  # the lowest there is on this scale
+    assert found.failed
+    frame.loc[0, "status"] = "missing"
+    assert scores_of(frame).failed == (0, 0)
+    [found] = differences(frame)
+    assert found.units == (2,)
+    assert not found.failed
 
 
 def test_slots_and_repeats_of_an_exercise_are_one_value():
@@ -162,15 +189,15 @@ def test_slots_and_repeats_of_an_exercise_are_one_value():
     scores = scores_of(frame)
     assert scores.values.shape == (2, 2, 2)
     assert scores.means == pytest.approx(np.array([[0.55, 0.0], [0.1, 0.0]]))
-    assert differences(scores)[0].units == (2,)
+    assert differences(frame)[0].units == (2,)
 
 
 def test_exercises_of_a_test_are_one_unit():
     frame = table(a=[0.1, 0.3, 0.5, 0.5], b=[0.0, 0.0, 0.0, 0.2])
     frame["test"] = [0, 0, 0, 1] * 2
-    [found] = differences(scores_of(frame, "test"))
+    [found] = differences(frame, "test")
     assert found.units == (2,)
-    assert found.mean == pytest.approx(0.3)  # of test means .3 and .3
+    assert found.mean == pytest.approx(np.mean([0.1, 0.3, 0.5, 0.3]))  # of all exercises
 
 
 @pytest.mark.parametrize(
@@ -208,22 +235,36 @@ def test_what_cannot_be_asked_for(how, said):
         compare(frame, RNG(1), **how)
 
 
-def test_a_mind_that_failed_everything_is_left_out_and_named():
-    frame = table(a=[0.1, 0.2], b=[0.3, 0.1], c=[0.0, 0.0]).assign(status="ok")
+def test_a_mind_that_failed_everything_has_the_lowest_score_and_no_rank():
+    rng = RNG(1)
+    frame = table(a=rng.random(20), b=rng.random(20), c=[0.0] * 20).assign(status="ok")
     frame.loc[frame["mind"] == "c", "status"] = "error"
+    frame.loc[frame["mind"] == "c", "score"] = np.nan
+    found = compare(frame, RNG(1), draws=50)
+    last = found.standings[-1]
+    assert (last.mind, last.found.score, last.found.failed, last.rank) == ("c", 0.0, 20, None)
+    assert not last.found.ranked
+    assert "equivalent" not in {one.verdict for one in found.differences if one.second == "c"}
+
+
+def test_a_mind_that_was_never_played_is_left_out_and_named():
+    frame = table(a=[0.1, 0.2], b=[0.3, 0.1], c=[0.0, 0.0]).assign(status="ok")
+    frame.loc[frame["mind"] == "c", "status"] = "missing"
+    frame.loc[frame["mind"] == "c", "score"] = np.nan
     found = compare(frame, RNG(1), draws=50)
     assert {one.mind for one in found.standings} == {"a", "b"}
-    assert found.notes == ("c has no score: all its exercises failed.",)
+    assert "c has no score: none of its exercises was played." in found.notes
 
 
-def test_the_interval_of_hits_is_wilsons():
-    hits = [1, 0, 1, 1, 0, 1, 1, 1, 1, 1]
-    found = compare(table(a=hits, b=[0] * 10), RNG(1), draws=50)
-    for one, count in zip(found.standings, (8, 0), strict=True):
-        expected = stats.binomtest(count, 10).proportion_ci(method="wilson")
-        assert one.interval == pytest.approx((expected.low, expected.high), abs=1e-9)
-    graded = compare(table(a=hits, b=[0.5, *[0] * 9]), RNG(1), draws=50)
-    assert graded.standings[0].interval != found.standings[0].interval
+@pytest.mark.parametrize(("n", "method"), [(10, "exact"), (40, "wilson")])
+def test_the_interval_of_hits_is_that_of_a_count(n, method):
+    hits = [1, 0, 1, 1, 0, 1, 1, 1, 1, 1] * (n // 10)
+    found = compare(table(a=hits, b=[0] * n), RNG(1), draws=50)
+    for one, count in zip(found.standings, (sum(hits), 0), strict=True):
+        expected = stats.binomtest(count, n).proportion_ci(method=method)
+        assert one.found.ci95 == pytest.approx((expected.low, expected.high), abs=1e-9)
+    graded = compare(table(a=[0.5, *hits[1:]], b=[0] * n), RNG(1), draws=50)
+    assert graded.standings[0].found.ci95 != found.standings[0].found.ci95
 
 
 def test_complexity_columns_are_the_numbers_in_which_exercises_differ():
@@ -276,12 +317,23 @@ def within(share, wanted, count):
     return abs(share - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / count)
 
 
+def pair_of(frame, unit=None, rule=Rule(low=-9.0, high=9.0)):  # noqa: B008 - a frozen value
+    """The difference of the first two minds, without all the rest that `compare` makes."""
+    plays = plays_by_mind(frame, rule, unit)
+    one, other = plays
+    return difference(plays[one], plays[other], rule, (one, other))
+
+
+UNBOUNDED = Rule(low=-np.inf, high=np.inf)
+
+
 def test_intervals_of_differences_cover_as_stated():
-    rng, times = RNG(9), 2000
+    rng, times = RNG(9), 1000
     found = []
     for _ in range(times):
         shared = rng.normal(size=12)
-        found.append(paired(shared + rng.normal(0.1, 0.3, 12), shared + rng.normal(0, 0.3, 12)))
+        a, b = shared + rng.normal(0.1, 0.3, 12), shared + rng.normal(0, 0.3, 12)
+        found.append(pair_of(table(a=a, b=b), rule=UNBOUNDED))
     assert within(share_covered([one.interval for one in found], 0.1), 0.95, times)
     assert within(share_covered([one.interval90 for one in found], 0.1), 0.90, times)
 
@@ -294,16 +346,18 @@ def test_tests_as_units_cover_where_exercises_do_not():
         person = np.repeat(rng.normal(0, 0.2, 10), 7)
         frame = table(people=person + rng.normal(0, 0.3, 70), program=rng.normal(0, 0.3, 70))
         frame["test"] = (frame["K"] // 7).astype(int)
-        by_test += [one.interval for one in differences(scores_of(frame, "test"))]
-        by_exercise += [one.interval for one in differences(scores_of(frame))]
+        by_test.append(pair_of(frame, "test", UNBOUNDED).interval)
+        by_exercise.append(pair_of(frame, rule=UNBOUNDED).interval)
     assert within(share_covered(by_test, 0), 0.95, times)
     assert share_covered(by_exercise, 0) < 0.88
 
 
-def test_no_difference_is_said_of_a_difference_at_the_margin_once_in_twenty():
-    rng, times = RNG(11), 2000
+def test_equivalent_is_said_of_a_difference_at_the_margin_once_in_twenty():
+    rng, times = RNG(11), 1000
+    words = ("equivalent", "different, but smaller than δ")
     said = [
-        paired(rng.normal(0.05, 0.05, 30), np.zeros(30)).verdict == "no difference"
+        pair_of(table(a=rng.normal(0.05, 0.05, 30), b=np.zeros(30)), rule=UNBOUNDED).verdict
+        in words
         for _ in range(times)
     ]
     assert within(np.mean(said), 0.05, times)

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import optimize, stats
-from allminds.psychometrics.calibration.figures import simulate_correlation, simulate_ranks
 
 from allminds.errors import Error
+from allminds.psychometrics.calibration.figures import simulate_correlation, simulate_ranks
 from allminds.psychometrics.comparison import (
     correlations,
     greenhouse_geisser,

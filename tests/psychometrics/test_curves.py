@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from allminds.psychometrics.calibration.figures import curve_truth, simulate_capability, simulate_spread
 
 from allminds.errors import Error
+from allminds.psychometrics.calibration.figures import (
+    curve_truth,
+    simulate_capability,
+    simulate_spread,
+)
 from allminds.psychometrics.curves import curve_intervals, difficulty_curve, falling
 
 RNG = np.random.default_rng

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from allminds.psychometrics.calibration.figures import simulate_null_shares, simulate_shares
 
+from allminds.psychometrics.calibration.figures import simulate_null_shares, simulate_shares
 from allminds.psychometrics.factors import variance_shares
 
 NAMES = ["a", "b", "c"]

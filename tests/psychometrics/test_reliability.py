@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from allminds.psychometrics.calibration.figures import simulate_generalisability
 
 from allminds.errors import Error
+from allminds.psychometrics.calibration.figures import simulate_generalisability
 from allminds.psychometrics.reliability import (
     Components,
     alpha,

@@ -13,6 +13,7 @@ from allminds.administration.plan import Plan, Test
 from allminds.administration.run import How, run
 from allminds.errors import Error
 from allminds.psychometrics.accuracy import fit_curve
+from allminds.psychometrics.groups import against_best
 from allminds.psychometrics.reliability import reliability
 from allminds.report import data, glance, ink, prediction, profile, strips, votes, write_report
 from allminds.report import reliability as report_reliability
@@ -267,17 +268,43 @@ def test_scores_that_are_no_hits_are_foreseen_by_lines(page, tests):
 # ---------------------------------------------------------------- votes
 
 
-def test_a_vote_stands_beside_the_best_of_its_members(folder, tests, foreseen):
+def test_a_vote_is_compared_with_its_best_member_on_other_exercises(folder, tests, foreseen):
     (table,) = votes.section(tests, [foreseen])
     (row,) = table["rows"]
     records = folder.records()
     hits = records[records["test"] == 1].pivot_table("score", "index", "mind", observed=True)
     members = ["mode", "pattern", "min-distance"]
-    best = max(members, key=lambda name: hits[name].mean())
+    found = against_best(
+        hits[members].to_numpy(), hits[row["mind"]].to_numpy(), np.random.default_rng(votes.HALVES)
+    )
+    best = members[found.chosen]
     assert row["best"] == best
-    difference = (hits[row["mind"]] - hits[best]).mean()
+    chosen_on = np.setdiff1d(np.arange(20), found.compared)
+    assert hits[best].iloc[chosen_on].mean() == hits[members].iloc[chosen_on].mean().max()
+    difference = (hits[row["mind"]] - hits[best]).iloc[found.compared].mean()
     assert row["gain"].difference == pytest.approx(difference)
-    assert row["gain"].exercises == 20
+    assert (row["gain"].exercises, row["chosen_on"]) == (10, 10)
+    assert row["beats_all"] is False
+
+
+def test_a_vote_lies_within_what_its_members_allow(folder, tests, foreseen, page):
+    (table,) = votes.section(tests, [foreseen])
+    (row,) = table["rows"]
+    low, high = row["bounds"]
+    assert low <= row["score"] <= high
+    assert row["correlation"] is None or 0 <= row["correlation"].value <= 1
+    (shown,) = page.tables["cards dependence"][0][1:]
+    assert shown[6] == interval(row["bounds"])
+
+
+def test_what_lies_beyond_is_predicted_with_its_coverage_or_not_at_all(page, foreseen):
+    rows = page.tables["cards beyond"][0][1:]
+    assert {row[0] for row in rows} == set(foreseen.minds)
+    for row in rows:
+        if row[1].startswith("no prediction"):
+            assert "decline" in row[1] or "too few" in row[1]
+        else:
+            assert 0.9 < float(row[4]) <= 1
 
 
 def test_what_independent_members_would_make_is_counted_out(tests, foreseen):

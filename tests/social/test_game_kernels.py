@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
+from allminds.blocks import Block
 from allminds.check import block_difference
-from allminds.episode import Plain, form
-from allminds.instruments.social.fast import CompiledRounds
+from allminds.episode import Plain, form, play_on
+from allminds.instruments.social.fast import CompiledRounds, halves_of, sums_exactly
+from allminds.instruments.social.repeated import Repeated
 from allminds.watch import Watch
 
 CONSTANT = {
@@ -106,3 +112,59 @@ def test_a_mind_that_acts_otherwise_than_its_policy_says_is_not_compiled():
 
     way = form(tool, registry.line_up([Contrary, "random"], tool), Watch())
     assert isinstance(way, Plain)
+
+
+# ---------------------------------------------------------------- sums
+
+
+PAYOFFS = st.floats(-1, 1, allow_nan=False, allow_subnormal=False).filter(
+    lambda x: x == 0 or abs(x) > 1e-3
+)
+
+
+@given(st.lists(PAYOFFS, min_size=4, max_size=4), st.data(), st.integers(1, 3000))
+def test_high_and_low_halves_sum_as_fractions_do(payoffs, data, steps):
+    game = Repeated(steps, 1, ("a", "b", "c", "d"), tuple((x,) for x in payoffs))
+    high, low = halves_of(game)
+    assert sums_exactly(high, low, steps)
+    seed = data.draw(st.integers(0, 10**6))
+    chosen = np.random.default_rng(seed).integers(0, 4, steps)
+    both = float(high[chosen, 0].cumsum()[-1]) + float(low[chosen, 0].cumsum()[-1])
+    exact = sum((Fraction(payoffs[n]) for n in chosen.tolist()), Fraction(0))
+    assert both == float(exact) == math.fsum(payoffs[n] for n in chosen.tolist())
+
+
+def test_pay_offs_that_cannot_be_summed_exactly_are_left_to_the_plain_loop():
+    game = Repeated(50, 1, ("a", "b"), ((1e-9 / 3,), (0.1,)))
+    assert not sums_exactly(*halves_of(game), 50)
+
+
+def test_scores_are_the_exact_sums_of_their_rewards_rounded_once():
+    """Pay-offs in ninths are no binary fractions: `sum` has other last bits before Python 3.12."""
+    tool = registry.make_instrument("public-goods", {"steps": 37})
+    line_up = registry.line_up("random", tool)
+    differing = 0
+    for _, record in play_on(tool, line_up, 4, 0, 60):
+        for slot in range(tool.slots):
+            rewards = [rewards[slot] for rewards in record.rewards]
+            exact = sum(map(Fraction, rewards), Fraction(0))
+            assert record.score[slot] == float(exact) / 37
+            naive = 0.0
+            for reward in rewards:
+                naive += reward
+            differing += naive != float(exact)
+    assert differing > 20
+    same("public-goods", "random", last=65, steps=37)
+
+
+def test_a_learning_curve_is_the_same_however_exercises_are_cut_into_blocks():
+    tool = registry.make_instrument("public-goods", {"steps": 5})
+    line_up = registry.line_up("random", tool)
+    for make in (form, Plain):
+        way = make(tool, line_up, Watch())
+        whole = way.play(4, 0, 90, 0)
+        for size in (1, 7, 64):
+            parts = [way.play(4, n, min(n + size, 90), 0) for n in range(0, 90, size)]
+            assert np.array_equal(Block.join(parts).curve, whole.curve)
+        rewards = [record.rewards for _, record in play_on(tool, line_up, 4, 0, 90)]
+        assert np.allclose(whole.curve, np.sum(rewards, axis=(0, 2)), rtol=0, atol=90 * 4 * 2**-27)

@@ -59,7 +59,7 @@ def playthrough(group, starts, steps=4, prepare=None):
     cells, rewards = [], []
     for step in range(steps):
         views = [world.observe(state, slot) for slot in range(len(starts))]
-        actions = group.act(views, [random.at(step) for random in randoms])
+        actions = group.act(views, [random.at_step(step) for random in randoms])
         state, got = world.step(state, dict(enumerate(actions)), Random(0))
         cells.append([TORUS.place(at) for at in state.minds])
         rewards.append(list(got))

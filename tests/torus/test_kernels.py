@@ -160,7 +160,7 @@ class Remembers(MindBase):
 
     def act(self, observation, random):
         if not self.paid:
-            self.last = 1 + random.below(9, 3)
+            self.last = 1 + random.below_at(9, 3)
         return self.last
 
     def learn(self, reward, observation, done):
@@ -238,7 +238,7 @@ class Faulty(MindBase):
     def act(self, observation, random):
         self.step += 1
         if self.step == 3:
-            what = random.below(24, 1)
+            what = random.below_at(24, 1)
             if what < 3:
                 return (0, 10, "5")[what]
             if what == 3:
@@ -294,7 +294,8 @@ def test_a_batch_of_the_wrong_shape_fails_every_exercise():
 def test_a_mind_that_hangs_in_lock_step_fails_only_its_exercise():
     class Hangs(MindBase):
         def act(self, observation, random):
-            while random.below(40) == 0:
+            hangs = random.below(40) == 0
+            while hangs:
                 pass
             return 5
 

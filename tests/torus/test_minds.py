@@ -132,13 +132,13 @@ def test_sarsa_looks_ahead_to_the_action_it_takes(tool):
     random = Random(key(1, 0, 2))
     first = episode.waiting[0]
     mind.table[first.cell, 0] = [2.0] * 9
-    action = mind.act(first, random.at(0))
+    action = mind.act(first, random.at_step(0))
     episode.play({0: action})
     mind.learn(episode.rewards[-1][0], episode.waiting[0], False)
     seen = episode.waiting[0]
     mind.table[seen.cell, 1] = [float(n) for n in range(9)]
     reward = episode.rewards[-1][0]
-    following = mind.act(seen, random.at(1))
+    following = mind.act(seen, random.at_step(1))
     assert mind.table[first.cell, 0][action - 1] == reward + (following - 1)
 
 

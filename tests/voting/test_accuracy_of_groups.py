@@ -162,6 +162,8 @@ def test_equal_members_can_reach_both_bounds():
 
 def test_the_bounds_of_the_papers_group():
     assert bounds(GROUP) == pytest.approx(((1.73 - 1) / 2, 1.73 / 2))
+    assert bounds([0.5, 0.5]) == pytest.approx((0.5, 0.5))  # a coin makes it their mean
+    assert bounds([0.5, 0.5], "fail") == pytest.approx((0.0, 0.5))
     assert bounds([0.1, 0.1, 0.1]).low == 0
     assert bounds([0.9, 0.9, 0.9]).high == 1
 
@@ -287,7 +289,7 @@ def test_twenty_members_may_weigh_two_options_and_twelve_weigh_three():
         (lambda: majority_accuracy(["most"]), "numbers from 0 to 1"),
         (lambda: majority_accuracy([[0.5]]), "one list"),
         (lambda: majority_accuracy([0.5], "coins"), "did you mean 'coin'"),
-        (lambda: bounds([0.5, 0.5]), "odd"),
+        (lambda: bounds([0.5, 0.5], "coins"), "did you mean 'coin'"),
         (lambda: replacement_gain(0.5, 0.5, 2, 0.5), "member 3"),
         (lambda: gain_of_replacing([0.5], 1, 0.5), "no member 1"),
         (lambda: plurality_accuracy([0.5], 1), "2 or more"),

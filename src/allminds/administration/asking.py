@@ -79,7 +79,9 @@ def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
         for n, sitting in enumerate(sittings):
             if not _asks(sitting):
                 continue
-            gaps = folder.gaps(number, n, test.episodes) if folder else [(0, test.episodes)]
+            gaps = [(0, test.episodes)]
+            if folder:
+                gaps = folder.gaps(number, n, test.episodes, remove=False)
             what = f"{test.instrument}, {sitting.line_ups[0].name}"
             for part in _one_by_one(sitting, n, gaps):
                 how.progress(what, part.last, test.episodes)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NEEDED = ("exercise", "mind", "score")
 TEXT = ("run", "instrument", "settings", "traits", "group", "person", "kind", "reason")
+UNITS = ("item", "cluster")
 BEFORE = ("run", "exercise", "instrument", "settings", "seed", "index")  # complexity, and then:
 AFTER = (
     "mind", "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason",
@@ -296,6 +297,9 @@ def _column(name: str, words: list[str], lines: list[int]) -> list[Any]:
             except ValueError as error:
                 raise _Wrong(line, f"{name} {error}") from None
         return made
+    if name in UNITS:  # hashes are too long for a float, and other tools may have names
+        whole = all(re.fullmatch(r"[0-9]+", word) and fits(word) for word in words)
+        return [int(word) if whole else word or None for word in words]
     numbers = [_float_or_none(word) for word in words]
     known = [word != "" for word in words]
     if name in TEXT or not any(n is not None for n in numbers):

@@ -82,6 +82,7 @@ def _again(
     folder: RunFolder, tool: Instrument, line_up: LineUp, index: int, test: int
 ) -> tuple[Exercise, Record]:
     """The record anew; an error if it is not the one in the table."""
+    folder.check_version(test, tool)
     watch = Watch(folder.plan.time_limit)
     with watch.running():
         ((exercise, record),) = play_on(tool, line_up, folder.plan.seed, index, index + 1, watch)

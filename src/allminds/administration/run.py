@@ -121,6 +121,8 @@ def _fill_test(folder: RunFolder, number: int, test: Test, how: How, spread: Spr
         test.instrument, test.settings, test.minds, plan.seed, plan.traces, plan.time_limit
     )
     gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
+    if any(gaps) and sittings:
+        folder.check_version(number, sittings[0].tool)
 
     def keep(part: Part) -> None:
         tables = _tables(plan, sittings[part.sitting], part)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from allminds.contracts import Instrument
+
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
 FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say that a part is done
 
@@ -122,15 +124,22 @@ class RunFolder:
                 found.append(path)
         return found
 
-    def gaps(self, test: int, sitting: int, episodes: int) -> list[tuple[int, int]]:
-        """The exercises that are missing, as ranges."""
+    def gaps(
+        self, test: int, sitting: int, episodes: int, remove: bool = True
+    ) -> list[tuple[int, int]]:
+        """The exercises still to be played, as ranges.
+
+        A part that a disk damaged is played again, and so is one in which an exercise is `missing`
+        by a fault of a provider or of a machine; unless `remove` is false they are removed here.
+        """
         missing, reached = [], 0
         for path in self._found(test, sitting):
             _, _, first, last = _numbers(path)
-            if not self._whole(path.name):  # damaged on disk: it is played again
-                with _writing(path):
-                    for kind in reversed(FOLDERS):
-                        (self.path / kind / path.name).unlink(missing_ok=True)
+            if not self._whole(path.name) or _lacks(path):
+                if remove:
+                    with _writing(path):
+                        for kind in reversed(FOLDERS):
+                            (self.path / kind / path.name).unlink(missing_ok=True)
                 continue
             if first > reached:
                 missing.append((reached, first))
@@ -147,6 +156,22 @@ class RunFolder:
                 except Error:
                     return False
         return True
+
+    def check_version(self, test: int, tool: Instrument) -> None:
+        """Refuse to replay or to continue what another version of the instrument has made."""
+        for path in self.parts(test)[:1]:
+            prefix = str(read_part(path)["exercise"][0].as_py()).partition("/")[0]
+            name, at, version = prefix.rpartition("@")
+            if at and version != str(tool.version):
+                raise Error(
+                    f"{self.path} was made with version {version} of {name}, and this allminds has "
+                    f"version {tool.version}, whose exercises are others; use the allminds that "
+                    "made it"
+                )
+
+    def lacking(self) -> bool:
+        """True if some exercise is `missing`, so that resuming the run would ask it again."""
+        return any(_lacks(path) for path in self.parts())
 
     def add(self, test: int, sitting: int, first: int, last: int, **tables: pa.Table) -> None:
         """Write one part, its records last."""
@@ -271,6 +296,13 @@ def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
         return pq.read_table(path, columns=columns, page_checksum_verification=True)
     except (OSError, pa.ArrowException):
         raise _damaged(path) from None
+
+
+def _lacks(path: Path) -> bool:
+    """True if an exercise of a part is missing, by a fault of a provider or of a machine."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.equal(read_part(path, ["status"])["status"], "missing")).as_py())
 
 
 def _damaged(path: Path) -> Error:

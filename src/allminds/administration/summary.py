@@ -30,6 +30,7 @@ class Score:
     seconds: float = 0.0
     failures: dict[str, int] = field(default_factory=dict)  # status -> exercises
     reason: str = ""  # of the first failure
+    gap: str = ""  # why the first exercise that is missing is
 
     @property
     def mind(self) -> str:
@@ -42,11 +43,16 @@ class Score:
         self.seconds += seconds
         if not block.reasons:
             return
-        self.reason = self.reason or block.reasons[min(block.reasons)]
-        at_fault = np.where(np.isin(block.status, NOT_PLAYED), 0, block.status).max(axis=1)
+        status = block.status[:, list(self.tally.rule.scored)]
+        at_fault = np.where(np.isin(status, NOT_PLAYED), 0, status).max(axis=1)
+        for index, reason in sorted(block.reasons.items()):
+            if at_fault[index - block.first]:
+                self.reason = self.reason or reason
+            else:
+                self.gap = self.gap or reason
         for number in at_fault[at_fault > 0]:
-            status = STATUSES[int(number)]
-            self.failures[status] = self.failures.get(status, 0) + 1
+            word = STATUSES[int(number)]
+            self.failures[word] = self.failures.get(word, 0) + 1
 
     def row(self, found: Estimate, end: str | None) -> dict[str, Any]:
         """The figures as a plain value; what cannot be estimated is None."""
@@ -58,7 +64,7 @@ class Score:
             **made,
             "end": end,  # floor, ceiling or neither
             "failures": self.failures,
-            "reason": self.reason or None,
+            "reason": self.reason or self.gap or None,  # missing ones matter if none failed
             "seconds": round(self.seconds, 6),
         }
 

@@ -11,7 +11,7 @@ from allminds.contracts import Instrument
 
 
 def environment_id(tool: type[Instrument] | Instrument) -> str:
-    """The id of an instrument's environment: ``lambda-star`` is ``allminds/LambdaStar-v0``.
+    """The id of an instrument's environment: ``lambda-star`` is ``allminds/LambdaStar-v1``.
 
     Its number is one less than the instrument's version, so it goes up whenever results could
     change.

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds.bridges import items_of
-from allminds.contracts import STATUSES, Instrument
+from allminds.contracts import FAILURES, STATUSES, Instrument
 from allminds.episode import Episode
 from allminds.errors import Error, nearest
 
@@ -50,8 +50,10 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 
 
 def _py_irt(frame: pd.DataFrame) -> bytes:
-    """Failed exercises are left out: py-irt takes what is missing as not given."""
-    played = frame[frame["status"] == "ok"]
+    """Failures are wrong answers; what is void or missing is left out, as items not given."""
+    failed = frame["status"].isin(FAILURES)
+    played = frame.assign(score=frame["score"].mask(failed, 0.0))
+    played = played[failed | (frame["status"] == "ok")]
     wrong = played.loc[~played["score"].isin([0, 1])]
     if len(wrong):
         raise Error(

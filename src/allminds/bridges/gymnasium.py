@@ -3,7 +3,7 @@
     import gymnasium
     import allminds.bridges.gymnasium
 
-    env = gymnasium.make("allminds/LambdaStar-v0", rows=5, cols=5)
+    env = gymnasium.make("allminds/LambdaStar-v1", rows=5, cols=5)
     observation, info = env.reset(seed=1, options={"exercise": 7})
 
 Rewards are those of the runner for the same (seed, exercise) and the same actions.
@@ -33,7 +33,8 @@ class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their typ
 
     **Observation**: a vector of numbers; ``fields`` says where each field of the instrument's own
     observation is in it. **Action**: numbered as the instrument numbers it. An action that an
-    exercise has not ends it with the status `malformed`, as in the runner; where actions differ
+    exercise has not ends it with the status `malformed`, as in the runner, and its reward is the
+    lowest for every step not made (for a game, down to the lowest result); where actions differ
     between exercises or moves, ``info["action_mask"]`` tells them.
 
     ``reset(seed=s, options={"exercise": i})`` plays exercise i of seed s; without options they

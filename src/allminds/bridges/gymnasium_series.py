@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -62,15 +63,30 @@ class Series:
         return self.episode
 
     def play(self, actions: Mapping[int, Any]) -> tuple[float, ...]:
-        """One step: rewards by slot, which are 0 when an action that there is not ends it."""
+        """One step: rewards by slot.
+
+        An action that there is not ends the exercise. Whoever took it gets at once what is between
+        its rewards so far and the score of a failure, so that its return is that score and ending
+        an exercise never pays; the others get 0.
+        """
         episode = self.playing()
         before = len(episode.rewards)
         episode.play({slot: _plain(action) for slot, action in actions.items()})
         if episode.record is not None and self.tool.adaptive:
             self.records[episode.exercise.index] = episode.record
         if len(episode.rewards) == before:
-            return (0.0,) * self.tool.slots
+            return tuple(self._forfeit(slot) for slot in range(self.tool.slots))
         return tuple(float(reward) for reward in episode.rewards[-1])
+
+    def _forfeit(self, slot: int) -> float:
+        """The reward of a slot when an exercise is broken off."""
+        episode = self.playing()
+        assert episode.record is not None
+        score = episode.record.score[slot]
+        if score is None:
+            return 0.0
+        whole = score * (1 if episode.environment.score == "total" else episode.environment.steps)
+        return whole - math.fsum(made[slot] for made in episode.rewards)
 
     # ------------------------------------------------------------ what is seen
 

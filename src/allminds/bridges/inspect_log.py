@@ -1,4 +1,8 @@
-"""A log of Inspect's as rows of the common table: a model, a person and a learner in one report."""
+"""A log of Inspect's as rows of the common table: a model, a person and a learner in one report.
+
+A sample that failed has the score that the instrument gives a failure. One that ended by an error
+was the provider's fault or the machine's: it is `missing`, for ``inspect eval-retry`` to ask again.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,13 @@ from typing import Any
 
 from allminds import registry
 from allminds.bridges.inspect_words import mind_name
+from allminds.contracts import FAILURES, Exercise, Failure
+from allminds.episode import Episode
 from allminds.errors import Error
+from allminds.results import units_of
 
 SCORERS = ("record", "weighted_record")
 _NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity", "items")
-_LATE = ("time", "working")  # of Inspect's limits, those on time
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -52,13 +58,17 @@ def _read(path: Path) -> Any:
 
 def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
     about = sample.metadata
-    found = _record(sample) or _unplayed(log, sample, path)
+    exercise = _exercise(about)
+    found = _record(sample)
+    found = _unplayed(log, sample, path) if found is None else _counted(exercise, found)
+    units = {name: about[name] for name in ("item", "cluster") if name in about}
     seen: set[str] = set()
     for slot, mind in enumerate(found["minds"]):
         usage = None if mind in seen else _usage(sample, mind)
         seen.add(mind)
         yield {
             "exercise": about["exercise"],
+            **(units or units_of(exercise)),
             **about["complexity"],
             "items": about["items"],
             "repeat": sample.epoch - 1,
@@ -84,31 +94,59 @@ def _record(sample: Any) -> dict[str, Any] | None:
     return None
 
 
+def _exercise(about: dict[str, Any]) -> Exercise:
+    tool = registry.make_instrument(about["instrument"], about["settings"])
+    return tool.exercise(about["seed"], about["index"])
+
+
+def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:
+    """A record with the scores of its failures, which logs made before they counted have not."""
+    failures = {
+        slot: Failure(status)
+        for slot, status in enumerate(found["status"])
+        if status in FAILURES and found["score"][slot] is None
+    }
+    if not failures:
+        return found
+    episode = Episode(exercise)
+    for actions in found["actions"]:
+        episode.play({int(slot): action for slot, action in actions.items()})
+    episode.fail(failures)
+    assert episode.record is not None
+    return found | {"score": list(episode.record.score)}
+
+
 def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
     """The record of an exercise that Inspect broke off: by an error, or a limit of its own."""
+    from allminds.bridges.inspect_play import LIMITS, seats  # which need Inspect
+
     about = sample.metadata
-    tool = registry.make_instrument(about["instrument"], about["settings"])
+    exercise = _exercise(about)
+    tool, environment = exercise.tool, exercise.environment
+    failed = False
     if sample.error is not None:
-        status, reason = "error", " ".join(sample.error.message.split())[:200]
-    elif sample.limit is not None:
-        status = "timeout" if sample.limit.type in _LATE else "void"
+        reason = " ".join(sample.error.message.split())[:200]
+    elif sample.limit is not None:  # of a log made before the scorer had these
+        failed = sample.limit.type in LIMITS
         reason = f"Inspect's limit on {sample.limit.type}"
     else:
         raise Error(f"{path}: sample {sample.id} was not scored; evaluate it without --no-score")
-    from allminds.bridges.inspect_play import seats  # which needs Inspect
-
     slots = range(tool.slots)
     ours = {slot: seat.subject.name for slot, seat in seats(tool, about["against"]).items()}
-    teams = tool.exercise(about["seed"], about["index"]).environment.teams
+    status = ["void" if slot in ours else "timeout" if failed else "missing" for slot in slots]
+    teams = environment.teams
     return {
         "minds": [
             ours.get(slot) or mind_name(_model(log, slot), tool, about["form"]) for slot in slots
         ],
         "team": [next(n for n, team in enumerate(teams) if slot in team) for slot in slots],
         "steps": 0,
-        "score": [None for _ in slots],
+        "score": [
+            tool.failed_score(environment, slot, ()) if status[slot] in FAILURES else None
+            for slot in slots
+        ],
         "learning": [None for _ in slots],
-        "status": ["void" if slot in ours else status for slot in slots],
+        "status": status,
         "reason": reason,
     }
 

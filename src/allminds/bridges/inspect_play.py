@@ -2,6 +2,10 @@
 
 One sample is one exercise. The solver plays it step by step with the model in its slots and, if
 wanted, a mind of ours in the others; what came of it is the episode's own record.
+
+A failed sample (refused, malformed, out of its time or its tokens) counts, with the score that the
+instrument gives a failure, as in `allminds evaluate`. A sample that the provider broke off is not
+scored: it is missing, and `inspect eval-retry` asks it again. The figures are those of `inference`.
 """
 
 from __future__ import annotations
@@ -11,30 +15,43 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from inspect_ai.dataset import Sample
+from inspect_ai.event import SampleLimitEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import Model, get_model
 from inspect_ai.scorer import (
     SampleScore,
     Score,
     Target,
-    mean,
     metric,
     scorer,
-    stderr,
 )
+from inspect_ai.scorer import mean as share
 from inspect_ai.solver import Generate, TaskState, solver
+from inspect_ai.util import LimitExceededError
 
 from allminds import registry
 from allminds.bridges import items_of
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
-from allminds.bridges.llm import message
-from allminds.contracts import Failure, Instrument, Record, Seat, Subject
+from allminds.bridges.llm import message, rejected
+from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record, Seat, Subject
 from allminds.episode import Episode, Player
 from allminds.errors import Error
+from allminds.inference import Estimate, Plays, estimate
+from allminds.inference.estimates import play_scores
 from allminds.names import Name, parse_all
+from allminds.results import units_of
 from allminds.watch import Watch
 
-FAILURES = ("refused", "malformed", "timeout", "error")  # a number of its own for each
+LIMITS = (
+    "time",
+    "working",
+    "token",
+    "message",
+    "turn",
+    "cost",
+)  # of Inspect's: the mind used it up
 MODEL = Name("model")  # in `against`: a slot that is the model's too
 KEPT = "allminds"  # what the solver leaves in the sample's store for the scorer
 
@@ -62,7 +79,7 @@ def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = 
             "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
             "settings": settings, "seed": seed, "index": i, "items": items_of(tool),
             "form": form_of(tool, form), "against": against,
-            "complexity": dict(exercise.environment.complexity),
+            "complexity": dict(exercise.environment.complexity), **units_of(exercise),
         }  # fmt: skip
         first = min(episode.waiting)
         talk = Conversation(tool, form)
@@ -130,7 +147,15 @@ class Speaker:
         if not self.asked:
             self.messages.append(message(turn))
         self.asked = False
-        output = await self.model.generate(self.messages)
+        try:
+            output = await self.model.generate(self.messages)
+        except LimitExceededError:
+            raise
+        except Exception as error:  # every provider has its own
+            found = rejected(error)
+            if found is None:
+                raise  # the provider's fault: Inspect retries it, or marks the sample as broken
+            return found
         self.messages.append(output.message)
         self.state.output = output
         return self.talk.meant(output.completion, observation, str(output.stop_reason))
@@ -154,15 +179,22 @@ def play() -> Any:
         for player in ours.values():
             player.begin(episode, rehearsal=False)
         models = _speakers(tool, episode, state, ours)
-        await _played(episode, models, ours)
-        assert episode.record is not None
         names = [
             mind_name(str(models[slot].model), tool, about["form"])
             if slot in models
             else sitting[slot].subject.name
             for slot in range(tool.slots)
         ]
-        state.store.set(KEPT, kept(episode.record, names, exercise.environment.teams))
+        asked: list[int] = []  # the slot that is being asked, for whoever breaks this off
+        try:
+            await _played(episode, models, ours, asked)
+        finally:
+            cut = episode.record is None
+            if cut:
+                episode.fail({slot: Failure("timeout", "broken off") for slot in asked})
+            assert episode.record is not None
+            found = kept(episode.record, names, exercise.environment.teams)
+            state.store.set(KEPT, found | {"cut": cut})
         state.completed = True
         return state
 
@@ -185,12 +217,13 @@ def _speakers(
 
 
 async def _played(
-    episode: Episode, models: Mapping[int, Speaker], ours: Mapping[int, Player]
+    episode: Episode, models: Mapping[int, Speaker], ours: Mapping[int, Player], asked: list[int]
 ) -> None:
     while episode.record is None:
         actions: dict[int, Any] = {}
         for slot, observation in episode.waiting.items():
             if slot in models:
+                asked[:] = [slot]
                 actions[slot] = await models[slot].act(observation)
             else:
                 actions |= ours[slot].act(episode.waiting, episode.step)
@@ -220,8 +253,11 @@ def kept(record: Record, minds: Sequence[str], teams: Sequence[Sequence[int]]) -
 # ---------------------------------------------------------------- the scores
 
 
+Metric = Callable[[list[SampleScore]], float]
+
+
 @metric
-def total() -> Callable[[list[SampleScore]], float]:
+def total() -> Metric:
     """How many there are."""
 
     def count(scores: list[SampleScore]) -> float:
@@ -230,27 +266,72 @@ def total() -> Callable[[list[SampleScore]], float]:
     return count
 
 
+def _estimated(scores: list[SampleScore]) -> Estimate:
+    """The figure that `allminds evaluate` prints for these plays; repeats are averaged already."""
+    about = [dict(score.sample_metadata or {}) for score in scores]
+    rule = registry.make_instrument(about[0]["instrument"], about[0]["settings"]).rule()
+    values = np.array([score.score.as_float() for score in scores])
+    item = np.array([one.get("item", one["index"]) for one in about], np.int64)
+    plays = Plays(
+        item=item,
+        cluster=np.array([one.get("cluster", i) for one, i in zip(about, item, strict=True)]),
+        stratum=np.array([one["complexity"][rule.strata] if rule.strata else 0.0 for one in about]),
+        score=values,
+        failed=np.zeros(len(values), bool),  # their scores count; how many, `coverage` says
+        learning=np.full(len(values), np.nan),
+    )
+    return estimate(plays, rule)
+
+
+def _figure(read: Callable[[Estimate], float | None]) -> Metric:
+    """A figure of the estimate; NaN where there is none."""
+
+    def figure(scores: list[SampleScore]) -> float:
+        value = read(_estimated(scores)) if scores else None
+        return math.nan if value is None else value
+
+    return figure
+
+
 @metric
-def weighted() -> Callable[[list[SampleScore]], float]:
+def weighted() -> Metric:
     """r̃: hits weighed by the complexity k of their item, as the C-test scores them."""
-
-    def mean_by_k(scores: list[SampleScore]) -> float:
-        pairs = [
-            (float((score.sample_metadata or {})["complexity"]["k"]), score.score.as_float())
-            for score in scores
-        ]
-        weight = math.fsum(k for k, _ in pairs)
-        return math.fsum(k * hit for k, hit in pairs) / weight if weight else math.nan
-
-    return mean_by_k
+    return _figure(lambda found: found.score)
 
 
-_COUNTS = {status: [total()] for status in FAILURES}
+@metric
+def mean() -> Metric:
+    """The score, as `allminds evaluate` has it: every level of complexity weighs the same."""
+    return _figure(lambda found: found.score)
 
 
-@scorer(metrics=[{"score*": [mean(), stderr()], **_COUNTS}])
+@metric
+def stderr() -> Metric:
+    """The standard error of the score, items of one cluster taken together."""
+    return _figure(lambda found: found.stderr)
+
+
+@metric
+def low() -> Metric:
+    """The lower end of the 95 % interval of the score."""
+    return _figure(lambda found: None if found.ci95 is None else found.ci95[0])
+
+
+@metric
+def high() -> Metric:
+    """The upper end of the 95 % interval of the score."""
+    return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
+
+
+_COUNTS: dict[str, list[Any]] = {
+    "coverage": [share()],
+    **{status: [total()] for status in FAILURES},
+}
+
+
+@scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
 def record() -> Any:
-    """The score of slot 0 (and of the others), and whether the exercise failed, and how."""
+    """The score, that of the other slots, whether the exercise was finished, and how not."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
         return _score_of(state)
@@ -258,12 +339,15 @@ def record() -> Any:
     return score
 
 
-@scorer(metrics=[{"score*": [weighted(), mean(), stderr()], **_COUNTS}])
+@scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **_COUNTS}])
 def weighted_record() -> Any:
-    """As `record`, with hits weighed by complexity."""
+    """As `record`, with hits weighed by complexity, and the plain share of them."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
-        return _score_of(state)
+        found = _score_of(state)
+        if isinstance(found.value, dict):
+            found.value["hit"] = found.value["score"]
+        return found
 
     return score
 
@@ -272,15 +356,33 @@ def _score_of(state: TaskState) -> Score:
     found = state.store.get(KEPT)
     if found is None:
         return Score.unscored(reason="not played to its end")
-    names = ["score", *(f"score_{slot}" for slot in range(1, len(found["score"])))]
-    values = {
-        name: math.nan if score is None else score
-        for name, score in zip(names, found["score"], strict=True)
+    if found["cut"]:
+        limit = _limit()
+        if limit not in LIMITS:
+            return Score.unscored(reason="broken off by no fault of its own")
+        found = found | {"reason": f"Inspect's limit on {limit}"}
+    about = state.metadata
+    rule = registry.make_instrument(about["instrument"], about["settings"]).rule()
+    scores = [math.nan if score is None else score for score in found["score"]]
+    status = [STATUSES.index(one) for one in found["status"]]
+    scored = list(rule.scored)
+    one, failed = play_scores(
+        np.array([scores])[:, scored], np.array([status], np.int8)[:, scored]
+    )  # of all slots that count, as in the table of a run
+    values = {"score": float(one[0])} | {
+        f"score_{slot}": score for slot, score in enumerate(scores) if slot
     }
-    counts = {status: float(status in found["status"]) for status in FAILURES}
+    coverage = math.nan if math.isnan(one[0]) else float(not failed[0])
+    counts = {word: float(word in found["status"]) for word in FAILURES}
     return Score(
-        value=values | counts,
+        value=values | {"coverage": coverage} | counts,
         answer=state.output.completion[-200:] if state.output.choices else None,
         explanation=found["reason"] or None,
         metadata=found,
     )
+
+
+def _limit() -> str | None:
+    """The limit of Inspect's that broke this sample off, if one did."""
+    told = [event.type for event in transcript().events if isinstance(event, SampleLimitEvent)]
+    return str(told[-1]) if told else None

@@ -9,13 +9,15 @@ It is sent one JSON object a line and answers `act` alone:
 
 and writes ``{"action": 3}``, or ``{"answer": "up"}`` in words, or ``{"refuse": "why"}``. Anything
 else is malformed. `random` is its own uniform number for this step: whoever draws from nothing
-else repeats itself. The program is started for every exercise and ended with it.
+else repeats itself. The program is started for every exercise and ended with it. One that dies,
+hangs, refuses or writes anything else has failed the exercise, which counts.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import json
 import os
 import re
@@ -30,7 +32,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from allminds.bridges.inspect_words import legal_actions, shown
-from allminds.contracts import Failure, Instrument, MindBase, Task
+from allminds.contracts import Failure, Instrument, MindBase, Status, Task
 from allminds.errors import Error
 from allminds.registry import mind
 from allminds.seeding import Random
@@ -38,6 +40,7 @@ from allminds.watch import Failed, away
 
 LONGEST = 1 << 20  # bytes in a line of a program
 _TELLING = re.compile(r"[\w. ]*(Error|Exception|panicked)\b.*")  # a line that names an error
+_MACHINE = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # no fault of the program
 LINGER = 1.0  # seconds that a program has to end by itself, when its input has
 
 
@@ -127,7 +130,8 @@ class Process:
                 start_new_session=True,
             )  # fmt: skip
         except OSError as error:
-            raise Failed(Failure("error", f"cannot be started: {error.strerror}")) from None
+            whose: Status = "missing" if error.errno in _MACHINE else "error"
+            raise Failed(Failure(whose, f"cannot be started: {error.strerror}")) from None
         assert self._popen.stdin is not None
         assert self._popen.stdout is not None
         self._in, self._out = self._popen.stdin.fileno(), self._popen.stdout.fileno()

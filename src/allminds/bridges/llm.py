@@ -1,8 +1,12 @@
 """A language model as a mind: ``llm(openai/gpt-4o)``, with every provider that Inspect has.
 
-What it is told and how it is read is in `inspect_words`, the same for the Inspect tasks. Retries
-and rate limits are Inspect's. Inspect is imported when a model is first asked, and not before.
-`spending` guards the costs: a most, or a dry run in which no model is asked.
+What it is told and how it is read is in `inspect_words`, the same for the Inspect tasks. Inspect is
+imported when a model is first asked, and not before. `spending` guards the costs: a most, or a dry
+run in which no model is asked.
+
+A fault of the provider (429, a lost connection, a server's error) is not one of the model: it is
+asked again, the wait is not counted as the model's time, and if the fault stays the exercise is
+`missing`. A key that is refused (401, 403) stops everything at once.
 """
 
 from __future__ import annotations
@@ -15,11 +19,12 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
 from allminds.errors import Error
+from allminds.frames import shown
 from allminds.registry import mind
 from allminds.seeding import Random
 from allminds.watch import Failed, away
@@ -30,6 +35,10 @@ if TYPE_CHECKING:
 MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
 LETTERS_A_TOKEN = 4  # about, in a dry run
 PATIENCE = 600.0  # seconds that a provider may take for a reply
+WAITS = (2.0, 5.0, 15.0, 30.0, 60.0, 120.0)  # seconds before a provider at fault is asked again
+_BUGS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
+NO_ENTRY = (401, 402, 403, 404)  # no key, no money, no such model: asking again is of no use
+REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failure, and it counts
 
 
 # ---------------------------------------------------------------- what it costs
@@ -85,9 +94,9 @@ _ledger: ContextVar[Ledger | None] = ContextVar("allminds_llm_ledger", default=N
 def spending(most: float | None = None, price: str = "", dry: bool = False) -> Iterator[Ledger]:
     """Count what language models cost while this lasts, and ask them no more once it is `most`.
 
-    What is left of the exercises fails then, and what was paid for stays. `price` is dollars per
-    million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry run
-    asks nobody: actions are drawn by lot, so that calls can be counted.
+    What is left of the exercises is missing then, and what was paid for stays. `price` is dollars
+    per million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry
+    run asks nobody: actions are drawn by lot, so that calls can be counted.
     """
     if most is not None and not most > 0:
         raise Error(f"the most that may be spent must be above 0, not {most:g}")
@@ -157,9 +166,14 @@ class LanguageModel(MindBase):
             return legal[random.below(len(legal))]
         if ledger.spent:
             ledger.unasked += 1
-            return Failure("error", f"not asked, for ${ledger.most:g} are spent")
+            return Failure("missing", f"not asked, for ${ledger.most:g} are spent")
         self.messages.append(message(turn))
-        output = _waited(self.model.generate(list(self.messages)), self.seconds)
+        try:
+            output = Call(self.model, list(self.messages), self.seconds).result()
+        except Failed:  # it took too long
+            raise
+        except Exception as error:  # every provider has its own
+            return fault(error, str(self.model))
         usage = output.usage
         if usage is not None:
             ledger.add(usage.input_tokens, usage.output_tokens, usage.total_cost)
@@ -230,21 +244,109 @@ def _loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def _waited(work: Any, seconds: float) -> Any:
-    """Wait for a coroutine; call it off if it takes too long, or if somebody breaks in."""
-    import asyncio
+class Call:
+    """One question to a model, asked again while its provider is at fault.
 
-    future = asyncio.run_coroutine_threadsafe(work, _loop())
-    try:
-        with away():
-            return future.result(seconds)
-    except TimeoutError:
-        if future.done():  # the provider's own, not ours
+    After a provider that stayed at fault, other questions to it are asked once each, until it has
+    answered one: an outage costs its waits once, not for every exercise.
+    """
+
+    down: ClassVar[set[str]] = set()  # models whose provider was at fault last
+
+    def __init__(self, model: Any, messages: list[Any], seconds: float) -> None:
+        self.model, self.messages, self.seconds = model, messages, seconds
+
+    def result(self) -> Any:
+        """Wait for the answer; call it off if somebody breaks in."""
+        import asyncio
+
+        future = asyncio.run_coroutine_threadsafe(self._asked(), _loop())
+        try:
+            with away():
+                return future.result()
+        except BaseException:
+            future.cancel()
             raise
-        future.cancel()
-        raise Failed(
-            Failure("timeout", f"the provider gave no reply within {seconds:g} s")
-        ) from None
-    except BaseException:
-        future.cancel()
-        raise
+
+    async def _once(self, config: Any) -> Any:
+        """Ask once; an attempt that takes too long is a time-out of the model's."""
+        import asyncio
+
+        try:
+            async with asyncio.timeout(self.seconds) as limit:
+                return await self.model.generate(self.messages, config=config)
+        except TimeoutError:
+            if not limit.expired():  # the provider's own
+                raise
+            said = f"the provider gave no reply within {self.seconds:g} s"
+            raise Failed(Failure("timeout", said)) from None
+
+    async def _asked(self) -> Any:
+        import asyncio
+
+        from inspect_ai.model import GenerateConfig
+
+        name = str(self.model)
+        once = GenerateConfig(max_retries=0)  # Inspect would ask for ever, and not say so
+        for wait in (*(() if name in self.down else WAITS), None):
+            try:
+                output = await self._once(once)
+            except Failed:
+                raise
+            except Exception as error:
+                if wait is None or not passing(error):
+                    if passing(error):
+                        self.down.add(name)
+                    raise
+            else:
+                self.down.discard(name)
+                return output
+            assert wait is not None
+            await asyncio.sleep(wait)
+        raise AssertionError  # the last attempt returns or raises
+
+
+# ---------------------------------------------------------------- providers at fault
+
+
+def fault(error: Exception, model: str) -> Failure:
+    """What comes of a provider's exception: missing, or failed if the request was at fault.
+
+    A model that cannot be asked at all, for want of a key or of money, stops everything.
+    """
+    status, said = status_of(error), _said(error)
+    if status in NO_ENTRY or getattr(error, "code", None) == "insufficient_quota":
+        raise Error(f"{model} cannot be asked ({status}): {said}; mend that and begin again")
+    return rejected(error) or Failure("missing", f"{model} could not be asked: {said}")
+
+
+def rejected(error: Exception) -> Failure | None:
+    """The failure of a conversation that the provider does not take, if that is what is wrong."""
+    if status_of(error) not in REJECTED:
+        return None
+    return Failure("error", f"the provider did not take the conversation: {_said(error)}")
+
+
+def passing(error: Exception) -> bool:
+    """True for a fault that asking again may mend."""
+    if isinstance(error, _BUGS) or getattr(error, "code", None) == "insufficient_quota":
+        return False
+    status = status_of(error)
+    return status is None or status in (408, 409, 425, 429) or status >= 500
+
+
+def status_of(error: BaseException | None) -> int | None:
+    """The HTTP status in an exception of any provider, or in what caused it."""
+    if error is None:
+        return None
+    response = getattr(error, "response", None)
+    told = [getattr(error, name, None) for name in ("status_code", "status", "code")]
+    told.append(getattr(response, "status_code", None))
+    if isinstance(response, dict):  # as Amazon's
+        told.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
+    known = (one for one in told if isinstance(one, int) and 400 <= one < 600)
+    return next(known, None) or status_of(error.__cause__)
+
+
+def _said(error: BaseException) -> str:
+    return shown(error, lambda one: " ".join(f"{type(one).__name__}: {one}".split()))

@@ -3,8 +3,8 @@
     import pettingzoo
     import allminds.bridges.pettingzoo
 
-    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v0")
-    env = pettingzoo.make("aec", "allminds/LambdaStar-v0", agents=3)
+    env = pettingzoo.make("parallel", "allminds/PredatorPrey-v1")
+    env = pettingzoo.make("aec", "allminds/LambdaStar-v1", agents=3)
 
 Slots are agents ``player_0``, ``player_1``, …; who is in a team with whom is in
 ``env.metadata["teams"]``. Rewards are those of the runner for the same (seed, exercise).
@@ -76,7 +76,8 @@ class AllmindsParallelEnv(_Table, pettingzoo.ParallelEnv):  # type: ignore[misc]
 
     Where they move by turns (``info["action_mask"]`` is empty for who is not to move), the
     actions of the others are not looked at. An action that there is not ends the exercise for
-    all, as in the runner.
+    all, as in the runner: whoever took it gets the lowest reward for every step not made, the
+    others get 0.
     """
 
     def reset(

@@ -1,6 +1,6 @@
 """Many copies of Λ* as one Gymnasium vector environment: all of them are one step of arrays.
 
-    envs = gymnasium.make_vec("allminds/LambdaStar-v0", num_envs=4096)
+    envs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=4096)
     envs = LambdaStarVectorEnv(num_envs=4096, rows=20, cols=20)
 
 Good's and Evil's ways through all copies come from the compiled core when a round begins.

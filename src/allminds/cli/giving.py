@@ -109,6 +109,8 @@ def run(
     if ledger.calls:
         print(ledger)
     print(f"report: {page}")
+    if folder.lacking():
+        print(f"the run is not complete; its missing exercises are asked again by: {again}")
     _end(tests)
 
 
@@ -281,7 +283,7 @@ def _plan_with(name: str, minds: list[str]) -> Plan:
 
 
 def _stop_if_spent(ledger: Ledger, again: str) -> None:
-    """Rather than keep exercises as failed that nobody was asked, stop: they can be asked later."""
+    """Stop rather than keep exercises as missing that nobody was asked: they can be asked later."""
     if ledger.unasked:
         price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
         raise Error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,75 +19,104 @@ if TYPE_CHECKING:
 OptionsOption = Annotated[int, typer.Option(min=2, help="Options m of a task.")]
 
 
-@app.command(epilog="Example: allminds predict --ability 11.28 --difficulty 5..25 --options 2..10")
+@app.command(
+    epilog="Example: allminds predict --ability 11.28 --difficulty 5..25 --options 2..10  |  "
+    "allminds predict --levels 5..9 --hits 20,19,16,11,6 --trials 20 --difficulty 10..12"
+)
 def predict(
-    ability: Annotated[str, typer.Option(help="α: a number, or several with commas between.")],
     difficulty: Annotated[str, typer.Option(help="D: a number, low..high, or with commas.")],
+    ability: Annotated[
+        str | None, typer.Option(help="α: a number, or several with commas between.")
+    ] = None,
     options: Annotated[str, typer.Option(help="m: a number, low..high, or with commas.")] = "26",
+    levels: Annotated[
+        str | None, typer.Option(help="The difficulties that a mind was tried at, ascending.")
+    ] = None,
+    hits: Annotated[str | None, typer.Option(help="Its right answers, by level.")] = None,
+    trials: Annotated[
+        str | None, typer.Option(help="Its answers, by level or one for all.")
+    ] = None,
+    items: Annotated[
+        int | None, typer.Option(min=1, help="Also where the rate of so many new items lies.")
+    ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a mind of some ability is on tasks of some difficulty, by Eq. 1 of P0."""
-    from allminds.psychometrics.accuracy import accuracy
+    """How accurate a mind is on tasks of some difficulty.
 
-    rows: list[dict[str, Any]] = [
-        {
-            "ability": alpha,
-            "difficulty": hard,
-            "options": m,
-            "accuracy": float(accuracy(hard, alpha, options=m)),
-        }
-        for alpha in numbers(ability, "--ability")
-        for m in whole_numbers(options, "--options")
-        for hard in numbers(difficulty, "--difficulty")
-    ]
-    _draw(
-        plot,
-        [(f"α {r['ability']:g}, m {r['options']}", r["difficulty"], r["accuracy"]) for r in rows],
-    )
+    From an ability α: what Eq. 1 of Chmait, Dowe, Li and Green (2017) says. From right answers at
+    some levels: what stacked curves predict of harder tasks than any tried, with 95 % intervals
+    and what such intervals covered in simulations; or why nothing can be said.
+    """
+    if (ability is None) == (hits is None):
+        raise Error("give either --ability, or --levels, --hits and --trials")
+    at, many = numbers(difficulty, "--difficulty"), whole_numbers(options, "--options")
+    if ability is not None:
+        rows = _by_ability(numbers(ability, "--ability"), at, many)
+        _draw(
+            plot,
+            [(f"α {r['ability']:g}, m {r['options']}", r["difficulty"], r["accuracy"])
+             for r in rows],
+        )  # fmt: skip
+    else:
+        if levels is None or trials is None or len(many) != 1:
+            raise Error("--hits need --levels, --trials and one number of --options")
+        rows = _by_hits(levels, hits or "", trials, many[0], at, items)
+        said = [row for row in rows if row["accuracy"] is not None]
+        _draw(plot, [("predicted", row["difficulty"], row["accuracy"]) for row in said]
+              + [("95 % interval, low", row["difficulty"], row["interval"][0]) for row in said]
+              + [("95 % interval, high", row["difficulty"], row["interval"][1]) for row in said]
+        )  # fmt: skip
     if as_json:
         print_json({"rows": rows})
-    else:
+    elif ability is not None:
         _show(rows)
+    else:
+        _show_beyond(rows)
 
 
 @app.command(
-    epilog="Example: allminds vote 0.55 0.55 0.63  |  allminds vote 0.4 0.5 --rule plurality"
+    epilog="Example: allminds vote 0.55 0.55 0.63  |  allminds vote 0.4 0.5 --rule plurality  |  "
+    "allminds vote 0.7 0.7 0.7 0.7 0.7 --correlation 0.5"
 )
 def vote(
     members: Annotated[list[float], typer.Argument(help="The accuracy of every member.")],
     rule: Annotated[str, typer.Option(help="majority or plurality")] = "majority",
     options: OptionsOption = 3,
     ties: Annotated[str, typer.Option(help="Of an even majority: coin or fail.")] = "coin",
+    correlation: Annotated[
+        float,
+        typer.Option(help="Latent correlation ρ of the members' errors, 0 (independent) to 1."),
+    ] = 0.0,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Weights of the votes, with commas between; a vote of two options."),
+    ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a group is that votes, if its members err independently.
+    """How accurate a group is that votes, if its members err independently or with a common factor.
 
-    The plot shows it as members join, beside the best of them.
+    With `--correlation ρ`, what makes a question hard is partly common to all members: a latent
+    normal factor gives every two of them the correlation ρ. The sharp bounds hold for members of
+    these accuracies with any dependence between them. The plot shows the accuracy as members
+    join, beside the best of them.
     """
-    from allminds import voting
-
-    if rule not in ("majority", "plurality"):
-        raise Error(f"there is no rule '{rule}'; choose majority or plurality")
-
-    def accuracy(of: list[float]) -> float:
-        if rule == "plurality":
-            return voting.plurality_accuracy(of, options)
-        return voting.majority_accuracy(of, ties)  # type: ignore[arg-type]
-
-    found = accuracy(members)
+    given = None if weights is None else numbers(weights, "--weights")
+    group = _Vote(rule, options, ties, correlation, given)
+    found = group.accuracy(members)
+    low, high, sharp = group.bounds(members)
     joined = [members[:n] for n in range(1, len(members) + 1)] if plot else []
-    lines = [("the vote", len(of), accuracy(of)) for of in joined]
+    lines = [("the vote", len(of), group.accuracy(of)) for of in joined]
     lines += [("the best member", len(of), max(of)) for of in joined]
     _draw(plot, lines, "members")
     if as_json:
-        print_json({"accuracy": found})
+        of = {"low": low, "high": high, "sharp": sharp}
+        print_json({"accuracy": found, "correlation": correlation, "bounds": of})
         return
-    print(f"{found:.4f}")
-    if rule == "majority" and len(members) % 2:
-        low, high = voting.bounds(members)
-        print(f"with any dependence between members: {low:.4f} to {high:.4f}")
+    print(f"{found:.4f}" + (f" with a latent correlation of {correlation:g}" * (correlation > 0)))
+    loose = "" if sharp else " (bounds that hold, but may not be reached)"
+    print(f"with any dependence between members: {low:.4f} to {high:.4f}{loose}")
 
 
 @app.command(epilog="Example: allminds crossing 12 12,12,12 --options 3")
@@ -161,6 +191,113 @@ def select(
 
 
 # ---------------------------------------------------------------- helpers
+
+
+@dataclass(frozen=True)
+class _Vote:
+    """How a group votes, and how its members' errors go together."""
+
+    rule: str
+    options: int
+    ties: Any
+    correlation: float
+    weights: list[float] | None
+
+    def __post_init__(self) -> None:
+        if self.rule not in ("majority", "plurality"):
+            raise Error(f"there is no rule '{self.rule}'; choose majority or plurality")
+        if self.weights is not None and self.rule == "plurality":
+            raise Error("--weights are for votes of two options; leave out --rule plurality")
+
+    def accuracy(self, members: list[float]) -> float:
+        """The accuracy of a group of such members."""
+        from allminds import voting
+
+        if self.weights is not None:
+            some = self.weights[: len(members)]
+            return voting.correlated_weighted(members, some, self.correlation, self.ties)
+        if self.rule == "plurality":
+            return voting.correlated_plurality(members, self.correlation, self.options)
+        return voting.correlated_majority(members, self.correlation, self.ties)
+
+    def bounds(self, members: list[float]) -> tuple[float, float, bool]:
+        """The least and the greatest accuracy with any dependence, and whether they are sharp."""
+        from allminds import voting
+
+        if self.weights is not None:
+            return voting.weighted_bounds(members, self.weights, self.ties)
+        if self.rule == "plurality":
+            return *voting.plurality_bounds(members, self.options), True
+        return *voting.bounds(members, self.ties), True
+
+
+def _by_ability(
+    abilities: list[float], at: list[float], options: list[int]
+) -> list[dict[str, Any]]:
+    """What Eq. 1 says, a row for every combination."""
+    from allminds.psychometrics.accuracy import accuracy
+
+    return [
+        {
+            "ability": alpha,
+            "difficulty": hard,
+            "options": m,
+            "accuracy": float(accuracy(hard, alpha, options=m)),
+        }
+        for alpha in abilities
+        for m in options
+        for hard in at
+    ]
+
+
+def _by_hits(
+    levels: str, hits: str, trials: str, options: int, at: list[float], items: int | None
+) -> list[dict[str, Any]]:
+    """What stacked curves say beyond the levels that were tried, a row for every difficulty."""
+    from allminds.psychometrics.accuracy import Counts, predict_beyond
+
+    of = [numbers(text, name) for text, name in
+          ((levels, "--levels"), (hits, "--hits"), (trials, "--trials"))]  # fmt: skip
+    counts = Counts.of(of[0], of[1], of[2][0] if len(of[2]) == 1 else of[2], options=options)
+    found = [predict_beyond(counts, hard, items=items) for hard in at]
+    return [
+        {
+            "difficulty": one.difficulty,
+            "levels_beyond": one.steps,
+            "accuracy": one.accuracy,
+            "interval": one.interval,
+            "rate_interval": one.rate_interval,
+            "coverage": one.coverage,
+            "why_not": one.why_not,
+            "curves": one.weights,
+        }
+        for one in found
+    ]
+
+
+def _show_beyond(rows: list[dict[str, Any]]) -> None:
+    from allminds.screen import show_listing
+
+    def text(ends: tuple[float, float] | None) -> str:
+        return "" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
+
+    said = [
+        {
+            "difficulty": f"{row['difficulty']:g}",
+            "levels beyond": f"{row['levels_beyond']:.1f}",
+            "accuracy": "" if row["accuracy"] is None else f"{row['accuracy']:.3f}",
+            "95 % interval": text(row["interval"]),
+            **({"rate of new items": text(row["rate_interval"])} if row["rate_interval"] else {}),
+            "covered in simulations": "" if row["coverage"] is None else f"{row['coverage']:.2f}",
+        }
+        for row in rows
+        if not row["why_not"]
+    ]
+    if said:
+        show_listing(said)
+    for row in rows:
+        if row["why_not"]:
+            print(f"{row['difficulty']:g}: no prediction, {row['why_not']}.")
 
 
 def _curve(text: str, options: int, rule: str) -> Curve:

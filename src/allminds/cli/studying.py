@@ -155,13 +155,14 @@ def export(
 ) -> None:
     """Write what a study brought: choices, events, and results that allminds compare reads."""
     _need_web()
+    from allminds.people.app import now_in_ms
     from allminds.people.export_folder import export_folder
     from allminds.people.faces import face
     from allminds.people.store import Store
 
     store = Store(database)
     row = store.study(slug)
-    made = export_folder(store, row, face, out, pooled=pooled, external=external)
+    made = export_folder(store, row, face, out, pooled=pooled, external=external, now=now_in_ms())
     store.close()
     if as_json:
         print_json(made)

@@ -86,6 +86,10 @@ class Estimate:
         asked = self.episodes - self.missing
         return (asked - self.failed) / asked if asked else None
 
+    def with_interval(self, other: Estimate) -> Estimate:
+        """The same score with the interval of another way to take a sample of it."""
+        return replace(self, ci95=other.ci95, stderr=other.stderr)
+
     @property
     def ranked(self) -> bool:
         """Whether the score may stand in a ranking: at most 5 % failed."""

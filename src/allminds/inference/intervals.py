@@ -445,9 +445,7 @@ def _z(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _root(
-    function: Callable[[float], float], low: float, high: float, steps: int = 36
-) -> float:
+def _root(function: Callable[[float], float], low: float, high: float, steps: int = 36) -> float:
     """Where a falling function crosses 0 between two values, by halving."""
     for _ in range(steps):
         middle = (low + high) / 2

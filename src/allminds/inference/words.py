@@ -49,7 +49,7 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     said = [_failures(row) for row in rows if row["failed"]]
     said += [
         f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
-        "no fault of its own, so this test is not complete."
+        f"no fault of its own, so this test is not complete{_why(row)}."
         for row in rows
         if row.get("missing")
     ]
@@ -62,6 +62,11 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if any(row["failures"].get("timeout") for row in rows):
         said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
+
+
+def _why(row: Mapping[str, Any]) -> str:
+    """Why exercises are missing, where no failure's reason stands there already."""
+    return "" if row["failed"] or not row.get("reason") else f". First: {row['reason']}"
 
 
 def _failures(row: Mapping[str, Any]) -> str:

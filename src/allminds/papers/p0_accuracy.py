@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from allminds.papers.drawing import lines
-from allminds.papers.p0_beyond import adaptive, calibration, students
+from allminds.papers.p0_beyond import adaptive, beyond, calibration, students
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
@@ -336,7 +336,8 @@ PAPER = Paper(
     "Accuracy from ability, difficulty and options; when a group beats its members.",
     {"figure-1": figure_1, "figure-2": figure_2, "figure-3": figure_3, "figure-4": figure_4,
      "figure-5": figure_5, "students": students,
-     "calibration": lambda: calibration(MINDS, _answers()), "adaptive": adaptive},
+     "calibration": lambda: calibration(MINDS, _answers()), "adaptive": adaptive,
+     "beyond": beyond},
     claims,
     ERRATA,
 )  # fmt: skip

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 STUDENTS = 48
 SITTINGS = 50  # simulated minds for each ability
+PREDICTED = 200  # simulated minds for each truth
 
 
 def _students() -> Counts:
@@ -111,6 +112,43 @@ def _errors(name: str, left_out: str, one: Foreseen) -> dict[str, Any]:
     }
 
 
+def beyond() -> Part:
+    """What 95 % intervals beyond the data cover, for truths on the curves and for others.
+
+    `COVERAGE` of `psychometrics.accuracy.beyond` is the column of steps here.
+    """
+    import pandas as pd
+
+    from allminds.psychometrics.accuracy.beyond import trials_beyond
+
+    made, refused = trials_beyond(np.random.default_rng(15), PREDICTED)
+    lots = {name: [one for one in made if one.truth == name] for name in refused}
+    lots |= {f"all, {n} beyond": [one for one in made if one.steps == n] for n in range(1, 6)}
+    table = pd.DataFrame(
+        {
+            "truth": name,
+            "predictions": len(lot),
+            "nothing said of": refused.get(name, sum(refused.values())),
+            "accuracy covered": np.mean([one.covered for one in lot]),
+            "rate of 20 new items covered": np.mean([one.rate_covered for one in lot]),
+            "mean width": np.mean([one.width for one in lot]),
+        }
+        for name, lot in lots.items()
+    )
+    covered = table.set_index("truth")["accuracy covered"]
+    steps = [covered[f"all, {n} beyond"] for n in range(1, 6)]
+    drawn = {"covered": [(float(n), p) for n, p in enumerate(steps, 1)]}
+    plot = lines(drawn, "levels beyond the data", "coverage of 95 % intervals", (0.8, 1))
+    return Part(
+        "Prediction beyond the data: what 95 % intervals cover",
+        f"{PREDICTED} minds of every truth, tried at 5, 8 or 12 levels with 5, 20 or 50 answers "
+        "each, predicted one to five levels beyond. Coverage over all truths, by levels beyond: "
+        f"{', '.join(f'{p:.3f}' for p in steps)}.",
+        table,
+        [("Coverage of stacked curves, widened as simulations say.", plot)],
+    )
+
+
 def adaptive() -> Part:
     """Items until se(ln α) is .25: asked where they tell most, or in the order of a fixed form."""
     import pandas as pd
@@ -148,7 +186,7 @@ def _sitting(alpha: float, number: int) -> tuple[int, int, float]:
     order = np.argsort([Random(key(0, n, 0)).word() for n in range(len(bank))])
     random = Random(key(1, number, 0))
     right = accuracy(bank, alpha, options=5)
-    hits = [random.at(n).unit() < p for n, p in enumerate(right)]
+    hits = [random.at_step(n).unit() < p for n, p in enumerate(right)]
     test = AdaptiveTest.begin(bank, options=5, most_items=len(bank))
     best = administer(test, lambda item: hits[item])
     while not test.ended:

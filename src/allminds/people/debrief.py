@@ -60,9 +60,10 @@ class Machines:
     ) -> TestResult:
         tool = study.tool(test)
         done = [record for record in records if set(record.status) == {"ok"}]
-        taken = list(records) if tool.adaptive else done  # an adaptive test is one whole
+        counted = [record for record in records if record.score[0] is not None]  # failures too
+        taken = list(records) if tool.adaptive else counted  # an adaptive test is one whole
         minds: list[MindResult] = []
-        for mind, role in _minds(study, test) if done else []:
+        for mind, role in _minds(study, test) if taken else []:
             asked = self._ask(study, test, slot, mind, [record.index for record in taken])
             try:
                 played = [

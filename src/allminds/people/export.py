@@ -20,6 +20,7 @@ from allminds import registry
 from allminds.errors import Error
 from allminds.people.monitor import behaviours, iso
 from allminds.people.sessions import Faces
+from allminds.people.sessions_gaps import meaning
 from allminds.people.sessions_play import Replays, Table, again, fingerprint, grouped
 from allminds.people.sessions_rows import DONE
 from allminds.people.store_tables import (
@@ -33,6 +34,7 @@ from allminds.people.store_tables import (
 )
 from allminds.people.study import PERSON
 from allminds.people.study_course import Course, course
+from allminds.results import units_of
 
 Lines = Callable[[Session, StudyRow, Faces, bool], Iterator[str]]
 
@@ -191,11 +193,13 @@ def iso_ms(ms: int) -> str:
 
 
 def results(
-    db: Session, study: StudyRow, faces: Faces, pooled: bool = False
+    db: Session, study: StudyRow, faces: Faces, pooled: bool = False, now: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """A row for every exercise that counted, as programs have them.
 
-    With `pooled` everybody is the mind ``people``, repeat by repeat; else each is a mind.
+    With `pooled` everybody is the mind ``people``, repeat by repeat; else each is a mind. An
+    exercise that is open is left out while its participant may come back to it; at `now`
+    (milliseconds since 1970), or whenever the session is over, it was left unfinished and failed.
     """
     for participant, session in _sessions(db, study):
         plan = course(session.plan, faces)
@@ -203,7 +207,7 @@ def results(
         partners = _partners(db, session)
         replays, done = _replayed(db, session, plan, exercises)
         for row in exercises:
-            if row.practice or (row.finished is None and session.status == "running"):
+            if row.practice or (row.finished is None and _may_return(session, plan, now)):
                 continue
             check_replay(study, row, replays.fresh(row), done.get(row.idx, []))
             record = replays.record(row)
@@ -216,6 +220,7 @@ def results(
                 "settings": registry.settings_hash(tool.settings),
                 "seed": row.seed,
                 "index": row.number,
+                **units_of(replays.table(row).episode.exercise),
                 **record.complexity,
                 "line_up": _line_up(row, who, partner),
                 "mind": who,
@@ -231,6 +236,12 @@ def results(
                 "status": record.status[row.slot],
                 "reason": record.reason,
             }
+
+
+def _may_return(session: SessionRow, plan: Course, now: int | None) -> bool:
+    """True while a participant can still finish what is open: not away for `long_hours` yet."""
+    away = 0 if now is None else now - session.last_seen
+    return session.status == "running" and meaning(plan.study, away, True, True) != "over"
 
 
 def _replayed(

@@ -29,16 +29,19 @@ from allminds.results import SCHEMA
 
 def export_folder(
     store: Store, study: StudyRow, faces: Faces, out: Path, *, pooled: bool = False,
-    external: bool = False,
+    external: bool = False, now: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the folder, whole or not at all, and say what is in it."""
+    """Write the folder, whole or not at all, and say what is in it.
+
+    `now` is when it is written, by which whoever is away too long is known to have left.
+    """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)
         with store.reading() as db:
-            rows = list(results(db, study, faces, pooled))
+            rows = list(results(db, study, faces, pooled, now))
             lines = choices_csv(db, study, faces, external)
             choices = _write(temporary / "choices.csv", lines) - 2
             events = _write(temporary / "events.jsonl", events_jsonl(db, study, faces, external))
@@ -107,6 +110,7 @@ def parity(study: Study) -> list[str]:
             "In games people saw what each got as numbers, and letters for the names of actions."
         )
     gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
+    said.append("An exercise that a participant left unfinished counts as failed.")
     if study.resume.policy in gaps:
         said.append(f"Exercises with a long gap were {gaps[study.resume.policy]}.")
     return said

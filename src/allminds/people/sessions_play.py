@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from allminds.contracts import Exercise, Failure, Record, Seat, Subject
+from allminds.contracts import Exercise, Failure, Record, Seat, Status, Subject
 from allminds.episode import Episode, Player
 from allminds.people.sessions import Step
 from allminds.people.sessions_rows import DONE
@@ -21,12 +21,15 @@ from allminds.people.study import PERSON
 from allminds.people.study_course import Course
 from allminds.watch import Watch
 
-ENDED = {  # flags of an exercise that was ended before its time, and what its record says
-    "void": "broken off",
-    "replaced": "broken off and replaced by another",
-    "abandoned": "not finished",
-    "left": "the other player left",
-    "away": "was away while the other player waited",
+ENDED: dict[
+    str, tuple[Status, str]
+] = {  # flags of an exercise that ended before its time: whose doing it was, and what it was
+    "void": ("void", "broken off"),
+    "replaced": ("void", "broken off and replaced by another"),
+    "closed": ("void", "the study was closed"),
+    "left": ("void", "the other player left"),
+    "away": ("timeout", "was away while the other player waited"),
+    "abandoned": ("timeout", "not finished"),
 }
 
 
@@ -140,11 +143,16 @@ class Replays:
         return self.table(row).steps
 
     def record(self, row: ExerciseRow) -> Record:
-        """What came of it, whether or not it was played to its end."""
+        """What came of it, whether or not it was played to its end.
+
+        A participant who left it unfinished has failed it, so that leaving never pays; what the
+        study's own rules or another player broke off has no result.
+        """
         episode = self.table(row).episode
         if episode.record is None:
-            reason = next((ENDED[flag] for flag in row.flags if flag in ENDED), "not finished")
-            episode.play(dict.fromkeys(episode.waiting, Failure("void", reason)))
+            flags = [flag for flag in ENDED if flag in row.flags]
+            status, reason = ENDED[flags[0] if flags else "abandoned"]
+            episode.fail({row.slot: Failure(status, reason)})
         assert episode.record is not None
         return episode.record
 

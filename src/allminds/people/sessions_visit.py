@@ -131,13 +131,12 @@ class Visit:
             self.event("resume", payload={"device": "other"})
         if not self.running:
             return
-        if self.study_row.closes is not None and self.now > self.study_row.closes:
-            self._leave("abandoned")
-            return
         gap = self.now - self.seen
         meaning = gaps.meaning(self.study, gap, self.rows.latest is not None, self._midst())
         if meaning == "over":
             self._leave("abandoned")
+        elif self.study_row.closes is not None and self.now > self.study_row.closes:
+            self._leave("closed")
         elif meaning != "go on":
             self._interrupted(meaning, gap)
 
@@ -163,11 +162,12 @@ class Visit:
             self.advance(early=True)
         self.row.again = self.place.kind == "exercise"
 
-    def _leave(self, status: str) -> None:
+    def _leave(self, flag: str) -> None:
+        """End the session; an open exercise is flagged with why: abandoned, or the study closed."""
         row = self.rows.latest
         if row is not None and row.finished is None:
-            self._flag(row, "abandoned")
-        self.row.status = status
+            self._flag(row, flag)
+        self.row.status = "abandoned"
         self.db.flush()
         part(self.db, self.row)
 

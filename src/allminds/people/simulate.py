@@ -167,10 +167,10 @@ def choice_for(face: Face, seen: Any, episode: Episode | None, action: Any) -> s
         if taken == action:
             return choice
     if episode is not None:
-        random = episode.random.at(episode.step + 1)
-        wanted = episode.environment.step(episode.state, {0: action}, random)
+        environment, state, step = episode.environment, episode.state, episode.step + 1
+        wanted = environment.step(state, {0: action}, episode.random.at_step(step))
         for choice, taken in choices.items():
-            if episode.environment.step(episode.state, {0: taken}, random) == wanted:
+            if environment.step(state, {0: taken}, episode.random.at_step(step)) == wanted:
                 return choice
     raise Error(f"no choice on the screen does what action {action!r} does")
 

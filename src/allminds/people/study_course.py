@@ -134,7 +134,7 @@ class Course:
 def _shuffled(numbers: list[int], random: Random) -> list[int]:
     made = list(numbers)
     for place in range(len(made) - 1):
-        other = place + random.below(len(made) - place, place)
+        other = place + random.below_at(len(made) - place, place)
         made[place], made[other] = made[other], made[place]
     return made
 

@@ -183,7 +183,8 @@ class _Whole:
 
     def tally(self) -> Tally:
         """How the instrument makes one figure of scores."""
-        return Tally(Rule()) if self.tool is None else self.tool.tally()
+        rule = Rule() if self.tool is None else self.tool.rule()
+        return Tally(replace(rule, scored=(0,)))  # plays are one value here
 
     def strata(self, scores: Scores) -> Strata:
         """The number of each exercise's stratum."""

@@ -128,7 +128,13 @@ class TestData:
             return None
         low, high = self.tool.rule().range
         hits = self.hits and bool(np.isin(units.score, (-1.0, 0.0, 1.0)).all())
-        return paired(replace(units, low=low, high=high), hits, names)
+        often = any(not row["ranked"] for row in self.summary["results"] if row["mind"] in names)
+        return paired(replace(units, low=low, high=high), hits, names, failed=often)
+
+    @property
+    def clusters(self) -> NDArray[np.int64]:
+        """The cluster of every exercise whose scores are kept one by one."""
+        return self.about[1, : len(self.scores)].view(np.int64)
 
     def interval(self, values: Floats) -> tuple[float, float] | None:
         """The 95 % interval of the mean score of exercises of one kind; NaN is missing."""
@@ -177,7 +183,9 @@ def read_tests(*folders: RunFolder) -> list[TestData]:
     ]
     for data, label in zip(tests, labels(tests), strict=True):
         data.label = label
-        if data.number not in folded:
+        if data.number in folded:
+            _read_items(data)
+        else:
             _read_test(data)
     return tests
 
@@ -244,6 +252,17 @@ def _numbered_items(episodes: int) -> Floats:
     about = np.zeros((3, episodes))
     about[0] = about[1] = np.arange(episodes, dtype=np.int64).view(np.float64)
     return about
+
+
+def _read_items(found: TestData) -> None:
+    """Read what makes exercises alike, and nothing else, for a cell of a folded design."""
+    found.about, strata = _numbered_items(found.test.episodes), found.tool.rule().strata
+    for source in found.sources:
+        for part in source.parts:
+            wanted = {"index", "item", "cluster", strata or "index"}
+            names = sorted(wanted & set(pq_names(part)))
+            for rows in batches(part, found.tool.slots, ["who", *names]):
+                _note_items(found.about, rows, found.tool.slots, strata)
 
 
 def _note_items(about: Floats, rows: pa.Table, slots: int, strata: str | None) -> None:

@@ -36,7 +36,10 @@ def _above(tests: Sequence[TestData]) -> Sentence | None:
     always = sum(all(of) for of in above.values())
     nowhere = [mind for mind, of in above.items() if not any(of)]
     said = f"Of {count(len(above), 'mind')} besides floors and ceilings, {always} scored above the "
-    said += "floor on every test they took (p below .05, corrected for the minds of a test)"
+    said += (
+        "floor on every test they took that has one for all minds on the same exercises (p below "
+    )
+    said += ".05, corrected for the minds of a test)"
     if nowhere:
         named = f" ({listed(nowhere)})" if len(nowhere) <= MOST_NAMED else ""
         said += f", {len(nowhere)} on none{named}"
@@ -109,7 +112,7 @@ def _excluded(rows: Sequence[dict[str, Any]]) -> Sentence:
         return "No exercise failed, and none is missing.", "excluded"
     failed = sum(row["failed"] for row in rows)
     missing = sum(row["missing"] for row in rows)
-    minds = len({row["mind"] for row in rows})
+    minds = len({row["mind"] for row in rows if row["failed"]})
     said = f"{count(failed, 'play')} of {count(minds, 'mind')} failed and count as failures"
     said += f"; {count(missing, 'play')} are missing, so the run is not complete" if missing else ""
     return f"{said}.", "excluded"

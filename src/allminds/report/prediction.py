@@ -14,6 +14,13 @@ import numpy as np
 
 from allminds.errors import Error
 from allminds.psychometrics.accuracy import Counts, Foreseen, compare, foresee
+from allminds.psychometrics.accuracy.beyond import (
+    FARTHEST,
+    Stack,
+    hopeless,
+    steps_beyond,
+    tried_levels,
+)
 from allminds.psychometrics.accuracy.held_out import Comparison, Scheme
 from allminds.psychometrics.curves import ForeseenScores, foresee_scores
 from allminds.report.calibration import SCHEMES, Calibration, calibrations, panels
@@ -21,6 +28,7 @@ from allminds.report.data import TestData
 from allminds.report.drawing import CEILING, FLOOR
 
 LEAST_LEVELS = 3  # of complexity, for hits; a line needs one more
+BEYOND = (1, 3, 5)  # distances between levels to predict beyond the hardest
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,41 @@ def predicted(data: TestData) -> Predicted | None:
     except Error:
         return None
     return Predicted(data, minds, counts, compared, foreseen)
+
+
+# ---------------------------------------------------------------- harder than any tried
+
+
+def beyond_rows(minds: Sequence[str], counts: Counts) -> list[dict[str, Any]]:
+    """What stacked curves predict of each mind beyond the hardest level, or why nothing."""
+    made = []
+    for m, mind in enumerate(minds):
+        own = tried_levels(counts, m)
+        why_not = hopeless(own, max(BEYOND))
+        found = []
+        if not why_not:
+            stack, d = Stack.of(own), own.difficulty
+            step = float(d[-1] - d[0]) / (len(d) - 1)
+            found = [stack.beyond(float(d[-1]) + n * step, None, 0.95) for n in BEYOND]
+        made.append({"mind": mind, "found": found, "why_not": why_not})
+    return made
+
+
+def upper_checked(counts: Counts) -> tuple[int, int]:
+    """Of the observed rates of upper levels, how many lay where the lower ones predicted them."""
+    cut = float(np.median(counts.difficulty))
+    inside: list[bool] = []
+    for m in range(counts.minds):
+        below = tried_levels(counts.items(counts.difficulty < cut), m)
+        if hopeless(below, 0):
+            continue
+        stack, own = Stack.of(below), tried_levels(counts, m)
+        for n in np.flatnonzero(own.difficulty >= cut):
+            at, trials = float(own.difficulty[n]), int(own.trials[0, n])
+            if steps_beyond(below, at) <= FARTHEST:
+                few, many = stack.beyond(at, trials, 0.95).rate_interval or (0.0, 1.0)
+                inside.append(few - 1e-9 <= own.hits[0, n] / trials <= many + 1e-9)
+    return sum(inside), len(inside)
 
 
 # ---------------------------------------------------------------- scores that are no hits
@@ -129,6 +172,8 @@ def _question(one: Predicted) -> dict[str, Any]:
         "minds": [_mind(one, m) for m in range(len(one.minds))],
         "panels": panels(rows, ends),
         "rows": rows,
+        "beyond": beyond_rows(one.minds, one.counts),
+        "checked": upper_checked(one.counts),
     }
 
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from allminds import registry
 from allminds.errors import Error
+from allminds.inference import Difference
 from allminds.names import parse
 from allminds.psychometrics.accuracy import Fit, fit_curve
+from allminds.psychometrics.groups import AgainstBest, against_best
 from allminds.psychometrics.selection import Curve, crossings
 from allminds.report.data import TestData
 from allminds.report.groups import shown_beside
 from allminds.report.prediction import Predicted
 from allminds.report.sources import Floats
-from allminds.voting import majority_accuracy, plurality_accuracy
+from allminds.voting import (
+    bounds,
+    correlated_majority,
+    correlated_plurality,
+    estimate_correlation,
+    majority_accuracy,
+    plurality_accuracy,
+    plurality_bounds,
+)
 
-RULES: dict[str, Callable[[Floats, int], float]] = {
-    "vote": lambda p, _options: majority_accuracy(p, "fail"),
-    "plurality": plurality_accuracy,
-}
+HALVES = 1  # the seed of the halves that best members are chosen and compared on
+RULES = ("vote", "plurality")  # whose accuracy follows from their members'
 
 
 def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[str, Any]]:
@@ -55,21 +63,62 @@ def _members(data: TestData, mind: str) -> list[str]:
 def _row(
     data: TestData, mind: str, members: Sequence[str], curves: Predicted | None
 ) -> dict[str, Any]:
-    """The vote beside the best of its members, on the exercises they have in common."""
+    """The vote beside the member that did best on one half of the exercises, on the other half."""
     place = {name: n for n, name in enumerate(data.minds)}
-    means = {name: _mean(data, place[name]) for name in members}
-    best = max(means, key=lambda name: means[name])
-    vote, member = (data.scores[:, place[name]] for name in (mind, best))
-    found = data.difference(vote - member, (mind, best))
+    names = list(dict.fromkeys(members))
+    alone = data.scores[:, [place[name] for name in names]]
+    own = data.scores[:, place[mind]]
+    found = against_best(alone, own, np.random.default_rng(HALVES), data.clusters)
+    best = names[found.chosen] if found else None
+    options = max(2, round(1 / data.tool.chance)) if data.tool.chance else 2
     return {
         "mind": mind,
         "score": _mean(data, place[mind]),
         "best": best,
-        "best_score": means[best],
-        "gain": found,
+        "best_score": _mean(data, place[best]) if best else None,
+        "chosen_on": len(found.rows) - len(found.compared) if found else 0,
+        "gain": _gain(data, found, (mind, best or "")) if found else None,
+        "beats_all": bool(
+            found and found.beats_all(lambda values: _better(data, found, mind, values))
+        ),
         "independent": _independent(data.bare[mind], members, curves),
-        "crossings": _crossings(mind, list(means), curves),
+        "crossings": _crossings(mind, names, curves),
+        **_dependence(data, data.bare[mind], [place[name] for name in members], options),
     }
+
+
+def _gain(data: TestData, found: AgainstBest, names: tuple[str, str]) -> Difference | None:
+    """The verdict on the exercises that the best member was not chosen on."""
+    values = np.full(len(data.scores), np.nan)
+    values[found.compared] = found.differences
+    return data.difference(values, names)
+
+
+def _better(data: TestData, found: AgainstBest, mind: str, differences: Floats) -> bool:
+    values = np.full(len(data.scores), np.nan)
+    values[found.rows] = differences
+    said = data.difference(values, (mind, "a member"))
+    return said is not None and said.sign > 0
+
+
+def _dependence(data: TestData, vote: str, members: Sequence[int], options: int) -> dict[str, Any]:
+    """The latent correlation of the members, the vote that it predicts, and what any could make."""
+    rule = parse(vote).name
+    hits = data.scores[:, members]
+    hits = hits[~np.isnan(hits).any(axis=1)]
+    none = {"correlation": None, "correlated": None, "bounds": None}
+    if rule not in RULES or not len(hits) or not np.isin(hits, (0, 1)).all():
+        return none
+    p, found = hits.mean(axis=0), estimate_correlation(hits)
+    ends = plurality_bounds(p, options) if rule == "plurality" else bounds(p, "fail")
+    if found is None:
+        return none | {"bounds": ends}
+    right = (
+        correlated_plurality(p, found.value, options)
+        if rule == "plurality"
+        else correlated_majority(p, found.value, "fail")
+    )
+    return {"correlation": found, "correlated": right, "bounds": ends}
 
 
 def _mean(data: TestData, mind: int) -> float:
@@ -86,7 +135,12 @@ def _independent(vote: str, members: Sequence[str], curves: Predicted | None) ->
     trials = curves.counts.trials[rows].min(axis=0)
     rates = curves.counts.hits[rows] / np.maximum(curves.counts.trials[rows], 1)
     options = max(2, round(1 / curves.counts.chance))
-    right = [RULES[rule](column, options) for column in rates.T]
+    right = [
+        plurality_accuracy(column, options)
+        if rule == "plurality"
+        else majority_accuracy(column, "fail")
+        for column in rates.T
+    ]
     return float(np.average(right, weights=trials)) if trials.any() else None
 
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from allminds.voting.act import majority_vote, vote
-from allminds.voting.majority import (
-    Bounds,
-    Ties,
+from allminds.voting.correlated import (
+    Correlation,
+    correlated_majority,
+    correlated_plurality,
+    correlated_weighted,
+    estimate_correlation,
+)
+from allminds.voting.counts import Bounds, Ties
+from allminds.voting.dependent import (
+    WeightedBounds,
     bounds,
+    plurality_bounds,
+    weighted_bounds,
+)
+from allminds.voting.majority import (
     gain_of_replacing,
     majority_accuracy,
     replacement_gain,
@@ -16,14 +27,22 @@ from allminds.voting.weighted import vote_weights, weighted_accuracy
 
 __all__ = [
     "Bounds",
+    "Correlation",
     "Ties",
+    "WeightedBounds",
     "bounds",
+    "correlated_majority",
+    "correlated_plurality",
+    "correlated_weighted",
+    "estimate_correlation",
     "gain_of_replacing",
     "majority_accuracy",
     "majority_vote",
     "plurality_accuracy",
+    "plurality_bounds",
     "replacement_gain",
     "vote",
     "vote_weights",
     "weighted_accuracy",
+    "weighted_bounds",
 ]

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from allminds.errors import Error, nearest
 from allminds.seeding import Random
-from allminds.voting.majority import Ties
-from allminds.voting.weighted import TIE
+from allminds.voting.counts import TIE, Ties
 
 Answer = TypeVar("Answer", bound=Hashable)
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from allminds.errors import Error
+from allminds.errors import Error, nearest
 
 Floats = NDArray[np.float64]
+Ties = Literal["coin", "fail"]
+
+TIE = 1e-9  # sums of weights this close, as a share of all weight, are equal
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest accuracy a group can have."""
+
+    low: float
+    high: float
 
 
 def accuracies(p: ArrayLike) -> Floats:
@@ -34,6 +46,28 @@ def number_of_options(options: int) -> int:
     if options < 2 or options != int(options):
         raise Error(f"the number of options is {options}; it is a whole number, 2 or more.")
     return int(options)
+
+
+def finite_weights(weights: ArrayLike, members: int) -> Floats:
+    """The weights of votes as an array, or an error: they are finite, one for each member."""
+    found = np.asarray(weights, dtype=np.float64)
+    if found.shape != (members,) or not np.isfinite(found).all():
+        raise Error(f"weights are finite numbers, one for each of the {members} members.")
+    return found
+
+
+def majority_wins(n: int, ties: Ties) -> Floats:
+    """The chance that a majority is right when 0, 1, …, n of its members are."""
+    if ties not in ("coin", "fail"):
+        raise Error(f"ties cannot be '{ties}'; {nearest(ties, ('coin', 'fail'))}")
+    twice = 2 * np.arange(n + 1)
+    return np.where(twice > n, 1.0, np.where((twice == n) & (ties == "coin"), 0.5, 0.0))
+
+
+def lead_wins(lead: Floats, total: float, ties: Ties) -> Floats:
+    """The chance that a vote is right whose right option leads by so much of all weight."""
+    tie = majority_wins(2, ties)[1]
+    return np.where(np.abs(lead) <= TIE * total, tie, (lead > 0).astype(np.float64))
 
 
 def number_right(p: Floats) -> Floats:

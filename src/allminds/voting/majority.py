@@ -1,27 +1,16 @@
 """Majority: the group is right when more than half of its members are (P0 Eq. 2, §7-8).
 
-Members vote independently, except in `bounds`, which hold for any dependence between them. How
-many options there are does not matter: a group without a majority for the right one fails.
+Members vote independently; for others see `dependent` and `correlated`. How many options there
+are does not matter: a group without a majority for the right one fails.
 """
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from allminds.errors import Error, nearest
-from allminds.voting.counts import Floats, accuracies, number_right
-
-Ties = Literal["coin", "fail"]
-
-
-class Bounds(NamedTuple):
-    """The least and the greatest accuracy a group can have."""
-
-    low: float
-    high: float
+from allminds.errors import Error
+from allminds.voting.counts import Ties, accuracies, majority_wins, number_right
 
 
 def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
@@ -31,20 +20,7 @@ def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
     fails (``ties="fail"``).
     """
     members = accuracies(p)
-    return min(1.0, float(number_right(members) @ _wins(members.size, ties)))
-
-
-def bounds(p: ArrayLike) -> Bounds:
-    """The accuracy of a majority whatever the dependence between its members; their number is odd.
-
-    With s = Σp and n = 2l + 1 it lies in (s - l)/(l + 1) to s/(l + 1). Among equally accurate
-    members both ends can be reached.
-    """
-    members = accuracies(p)
-    if members.size % 2 == 0:
-        raise Error(f"bounds are for an odd number of members, and this group has {members.size}.")
-    s, l = float(members.sum()), (members.size - 1) // 2
-    return Bounds(max(0.0, (s - l) / (l + 1)), min(1.0, s / (l + 1)))
+    return min(1.0, float(number_right(members) @ majority_wins(members.size, ties)))
 
 
 def replacement_gain(p1: float, p2: float, p3: float, p3_new: float) -> float:
@@ -66,13 +42,5 @@ def gain_of_replacing(p: ArrayLike, index: int, new: float, ties: Ties = "coin")
     accuracies([new])
     if not 0 <= index < members.size:
         raise Error(f"there is no member {index}; count from 0 to {members.size - 1}.")
-    decides = number_right(np.delete(members, index)) @ np.diff(_wins(members.size, ties))
+    decides = number_right(np.delete(members, index)) @ np.diff(majority_wins(members.size, ties))
     return float(decides) * (new - float(members[index]))
-
-
-def _wins(n: int, ties: Ties) -> Floats:
-    """The chance that the group is right when 0, 1, …, n of its members are."""
-    if ties not in ("coin", "fail"):
-        raise Error(f"ties cannot be '{ties}'; {nearest(ties, ('coin', 'fail'))}")
-    twice = 2 * np.arange(n + 1)
-    return np.where(twice > n, 1.0, np.where((twice == n) & (ties == "coin"), 0.5, 0.0))

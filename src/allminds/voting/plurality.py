@@ -23,7 +23,11 @@ def plurality_accuracy(p: ArrayLike, options: int) -> float:
 
     where d_a is the chance of a right votes, and t wrong options tie with the right one.
     """
-    d = number_right(accuracies(p))
+    return plurality_of(number_right(accuracies(p)), options)
+
+
+def plurality_of(d: Floats, options: int) -> float:
+    """The accuracy of a plurality whose number of right votes is distributed as d."""
     wrong_options = number_of_options(options) - 1
     n = d.size - 1
     counts = (a for a in range(1, n + 1) if d[a] > NEGLIGIBLE)

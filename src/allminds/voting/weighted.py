@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allminds.errors import Error
-from allminds.voting.counts import Floats, accuracies, number_of_options
+from allminds.voting.counts import TIE, Floats, accuracies, finite_weights, number_of_options
 
 MEMBERS, MEMBERS_OF_TWO_OPTIONS = 12, 20  # as many as can be enumerated in some ten seconds
-TIE = 1e-9  # sums of weights this close, as a share of all weight, are equal
 ROWS = 100_000  # states handled at once
 
 
@@ -43,7 +42,7 @@ def weighted_accuracy(p: ArrayLike, weights: ArrayLike, options: int) -> float:
     than 12 members (20 if there are two options).
     """
     members, m = accuracies(p), number_of_options(options)
-    given = _weights(weights, members.size)
+    given = finite_weights(weights, members.size)
     limit = MEMBERS_OF_TWO_OPTIONS if m == 2 else MEMBERS
     if members.size > limit:
         raise Error(
@@ -105,13 +104,6 @@ def _won(states: _States, options: int, tie: float) -> float:
     tied += (np.abs(states.right) <= tie) * (options - lead.shape[1])  # options not in a column
     best = (lead >= -tie).all(axis=1)
     return float((states.chance * best / (tied + 1)).sum())
-
-
-def _weights(weights: ArrayLike, members: int) -> Floats:
-    found = np.asarray(weights, dtype=np.float64)
-    if found.shape != (members,) or not np.isfinite(found).all():
-        raise Error(f"weights are finite numbers, one for each of the {members} members.")
-    return found
 
 
 def _numbers_of_trials(trials: ArrayLike, members: int) -> Floats:

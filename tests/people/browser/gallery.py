@@ -52,7 +52,7 @@ def exercise(test: str, moves: int = 6) -> dict[str, Any]:
     for move in range(moves):
         seen = episode.waiting[0]
         choices = shown.choices(seen)
-        choice = choices[Random(11).below(len(choices), move)]
+        choice = choices[Random(11).below_at(len(choices), move)]
         action = shown.action(choice, seen)
         episode.play({0: action})
         before = Step(seen, choice, action, episode.rewards[-1][0])

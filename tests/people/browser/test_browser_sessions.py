@@ -34,7 +34,7 @@ SHORT: dict[str, dict[str, Any]] = {
                     "scoring": "administered"}, "exercises": 2, "practice": 0},
     "matrices": {"instrument": "matrices", "settings": {"rules": 1}, "exercises": 2, "practice": 1},
 }  # fmt: skip
-SECRET = (str(SEED), r"\bseed", r"\bgood\b", r"\bevil\b", "pattern", "complexity", "@1/", "lz76")
+SECRET = (str(SEED), r"\bseed", r"\bgood\b", r"\bevil\b", "pattern", "complexity", "@2/", "lz76")
 ONCE = {"lambda-staircase", "c-test-five"}  # the same boards as others: the pointer will do
 
 

@@ -107,8 +107,8 @@ class Adaptive(CellsInstrument):
             if status in FAILURES
         ]
         if failed:
-            return sum(failed) / len(failed)
-        made = sum(sum(rewards) for rewards in record.rewards)
+            return math.fsum(failed) / len(failed)
+        made = math.fsum(reward for rewards in record.rewards for reward in rewards)
         return made / len(record.score) / self.durations[record.index % self.sitting]
 
     @abstractmethod
@@ -141,7 +141,8 @@ class Anytime(Adaptive):
 
     **Actions**, **observation** as in `lambda`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda-anytime"
@@ -163,7 +164,7 @@ class Anytime(Adaptive):
 
     def _readings(self, history: Sequence[Record]) -> dict[str, float]:
         gained = [record.complexity["xi"] * self._reward(record) for record in history]
-        return {"upsilon": sum(gained)}
+        return {"upsilon": math.fsum(gained)}
 
     def rule(self) -> Rule:
         """Υ / environments used: the mean of ξ·R; one administration says nothing of its error."""
@@ -195,7 +196,8 @@ class Staircase(Adaptive):
 
     **Actions**, **observation** as in `lambda`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda-staircase"

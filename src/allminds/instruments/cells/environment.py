@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -79,9 +80,9 @@ class World:
     def reset(self, random: Random) -> State:
         """Good and Evil in two different cells (words 0, 1), each mind in any (2, 3, …)."""
         cells = self.space.cells
-        good, evil = random.below(cells, 0), random.below(cells - 1, 1)
+        good, evil = random.below_at(cells, 0), random.below_at(cells - 1, 1)
         evil = evil if evil < good else evil + 1
-        minds = tuple(random.below(cells, 2 + slot) for slot in range(self.agents))
+        minds = tuple(random.below_at(cells, 2 + slot) for slot in range(self.agents))
         return State(0, good, evil, minds, self._left((0.0,) * cells, good, evil))
 
     def awaited(self, state: State) -> tuple[int, ...]:
@@ -123,7 +124,7 @@ class World:
         """The way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):
-            after = self._travel(step, good[-1], evil[-1], random.at(step))
+            after = self._travel(step, good[-1], evil[-1], random.at_step(step))
             good.append(after[0])
             evil.append(after[1])
         return Foresight(self.space, self.good_symbol, tuple(good), tuple(evil), self.rewards)
@@ -143,7 +144,7 @@ class World:
         """Everyone in a team gets the mean of what its members gained."""
         shared = list(gains)
         for team in self.teams:
-            mean = sum(gains[slot] for slot in team) / len(team)
+            mean = math.fsum(gains[slot] for slot in team) / len(team)
             for slot in team:
                 shared[slot] = mean
         return shared

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.blocks import Block
+from allminds.compiled import keys
 from allminds.complexity import zlib_length
 from allminds.contracts import LineUp
 from allminds.instruments.cells import kernels, kernels_deflate, kernels_minds
@@ -30,14 +31,14 @@ from allminds.instruments.cells.minds import (
 from allminds.instruments.cells.pattern import draw_pattern
 from allminds.instruments.cells.space import FEWEST, MOST, unlikely
 from allminds.instruments.chance import RandomMind
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, MINDS, WORLD, Random, Words, key
 
 if TYPE_CHECKING:
     from allminds.instruments.cells.instrument import Lambda
 
 Columns = dict[str, NDArray[np.float64]]
 Cells = NDArray[np.uint8]
-Walk = Callable[[Worlds, int, int, Cells, Cells], None]  # (worlds, seed, first, way, acts)
+Walk = Callable[[Worlds, Words, Cells, Cells], None]  # (worlds, keys, way, acts)
 
 
 # ---------------------------------------------------------------- worlds
@@ -56,7 +57,9 @@ def make_worlds(tool: Lambda, seed: int, first: int, last: int) -> tuple[Worlds,
     """The worlds of a block of exercises; the last few blocks are remembered for other minds."""
     rules, count = rules_of(tool), last - first
     cells, steps = np.empty(count, np.uint8), np.empty(count, np.int32)
-    kernels.sizes(rules, seed, first, cells, steps)
+    numbers = np.arange(first, last)
+    making, moving = keys(seed, numbers, MAKING), keys(seed, numbers, WORLD)
+    kernels.sizes(rules, making, first, cells, steps)
     ways = (count, int(steps.max()) + 1)
     worlds = Worlds(
         cells, np.empty(count, np.uint8), np.empty(count, np.uint8), steps,
@@ -64,12 +67,12 @@ def make_worlds(tool: Lambda, seed: int, first: int, last: int) -> tuple[Worlds,
         np.empty(ways, np.uint8), np.empty(ways, np.uint8),
     )  # fmt: skip
     measured = np.empty((count, 4), np.int64)
-    failed = kernels.make_worlds(rules, seed, first, worlds, measured)
+    failed = kernels.make_worlds(rules, making, moving, worlds, measured)
     if failed >= 0:
         raise unlikely(int(cells[failed]), tool.settings.actions, tool.settings.disabled)
     if not zlib_agrees():
         measured[:, 0] = -1
-    _ask_zlib(worlds, seed, first, measured)
+    _ask_zlib(worlds, making, measured)
     return worlds, _columns(worlds, measured, tool.settings.disabled)
 
 
@@ -86,11 +89,11 @@ def zlib_agrees() -> bool:
     return True
 
 
-def _ask_zlib(worlds: Worlds, seed: int, first: int, measured: NDArray[np.int64]) -> None:
+def _ask_zlib(worlds: Worlds, making: Words, measured: NDArray[np.int64]) -> None:
     """Fill in K and K_prefix where the kernel is not sure of them."""
     for n in np.flatnonzero(measured[:, 0] < 0).tolist():
-        making = Random(key(seed, first + n, MAKING))
-        pattern = draw_pattern(int(worlds.actions[n]), 1 / int(worlds.cells[n]), making.part(1))
+        words = Random(int(making[n])).part(1)
+        pattern = draw_pattern(int(worlds.actions[n]), 1 / int(worlds.cells[n]), words)
         measured[n, 0] = zlib_length(pattern)
         measured[n, 1] = zlib_length(PREFIX + pattern)
 
@@ -137,7 +140,7 @@ class Compiled:
         worlds, complexity = make_worlds(self.tool, seed, first, last)
         count, longest = worlds.good.shape[0], worlds.good.shape[1] - 1
         way, acts = np.empty_like(worlds.good), np.zeros((count, longest), np.uint8)
-        self.walk(worlds, seed, first, way, acts)
+        self.walk(worlds, keys(seed, np.arange(first, last), MINDS), way, acts)
         sums, curve = np.empty((count, 3), np.int64), np.zeros(longest, np.int64)
         kernels.settle(worlds, way, sums, curve)
         kept = max(0, min(traced - first, count))
@@ -176,7 +179,7 @@ def _drawing(kernel: Any) -> Callable[[Any], Walk]:
 
 def _certain(kernel: Any) -> Callable[[Any], Walk]:
     """A mind without parameters that draws none."""
-    return lambda _mind: lambda worlds, _seed, _first, way, acts: kernel(worlds, way, acts)
+    return lambda _mind: lambda worlds, _keys, way, acts: kernel(worlds, way, acts)
 
 
 def _habits(mind: TableLearner) -> Habits:

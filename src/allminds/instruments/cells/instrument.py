@@ -64,7 +64,7 @@ class LambdaSettings(SpaceSettings):
 class CellsInstrument(Instrument):
     """What all instruments in spaces of cells share: worlds, and how they are shown."""
 
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     settings: Any
@@ -93,7 +93,7 @@ class CellsInstrument(Instrument):
             steps=steps,
             agents=given.agents,
             teams=self.teams,
-            good_symbol=making.below(2, 1),
+            good_symbol=making.below_at(2, 1),
             rewards=given.rewards,
             sight=given.observation,
             complexity=columns(space, pattern, given.disabled),
@@ -143,7 +143,8 @@ class Lambda(CellsInstrument):
     **Actions** 0..n_a - 1, action 0 stays. **Observation** `View`.
     **Episode end** after the exercise's number of steps.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "lambda"

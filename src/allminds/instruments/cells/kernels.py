@@ -12,10 +12,8 @@ from allminds.complexity.kernels import lz76_kernel, lz76_scratch
 from allminds.instruments.cells.kernels_deflate import deflate_length, scratch
 from allminds.instruments.cells.pattern import LONGEST
 from allminds.instruments.cells.space import ATTEMPTS, FEWEST, MOST
-from allminds.seeding import MAKING, WORLD
 
 ZERO, PREFIX = ord("0"), ord("p")
-_MAKING, _WORLD = np.uint64(MAKING), np.uint64(WORLD)
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
@@ -151,20 +149,19 @@ def _travel(world, to, text, size, steps, good, evil):
 
 
 @kernel
-def sizes(rules, seed, first, cells, steps):
-    """The cells and steps of exercises first, first + 1, …"""
-    start = fold(_0, np.uint64(seed))
+def sizes(rules, making, first, cells, steps):
+    """The cells and steps of exercises first, first + 1, …, from the keys that make them."""
     for n in range(len(cells)):
         if len(rules.sizes):
             cells[n] = rules.sizes[(first + n) % len(rules.sizes)]
         else:
-            cells[n] = _draw_cells(fold(fold(start, np.uint64(first + n)), _MAKING))
+            cells[n] = _draw_cells(making[n])
         steps[n] = rules.steps if rules.steps else 10 * (np.int64(cells[n]) - 1)
 
 
 @kernel
-def make_worlds(rules, seed, first, worlds, columns):
-    """Exercises first, first + 1, …, whose sizes are there already.
+def make_worlds(rules, making, world, worlds, columns):
+    """Exercises whose sizes are there already, from the keys of their streams.
 
     `columns` takes K, K_prefix, LZ and the digits of every pattern, K being -1 where zlib itself
     must be asked. Returns the place of an exercise without a connected space, or -1.
@@ -173,28 +170,25 @@ def make_worlds(rules, seed, first, worlds, columns):
     text[0] = PREFIX
     codes = np.empty(LONGEST, np.int64)
     memory, phrases = scratch(), lz76_scratch(MOST, LONGEST)
-    start = fold(_0, np.uint64(seed))
     for n in range(len(worlds.cells)):
-        stream = fold(start, np.uint64(first + n))
-        making, world = fold(stream, _MAKING), fold(stream, _WORLD)
         cells, to = np.int64(worlds.cells[n]), worlds.to[n]
-        actions, worlds.barred[n] = _draw_space(rules, making, cells, to)
+        actions, worlds.barred[n] = _draw_space(rules, making[n], cells, to)
         if actions == 0:
             return n
         worlds.actions[n] = actions
-        size = _draw_pattern(fold(making, _1), actions, 1 / cells, text)
+        size = _draw_pattern(fold(making[n], _1), actions, 1 / cells, text)
         for k in range(size):
             codes[k] = np.int64(text[1 + k]) - ZERO
         columns[n, 1] = deflate_length(text, 0, size + 1, memory)
         columns[n, 0] = deflate_length(text, 1, size, memory) if columns[n, 1] >= 0 else -1
         columns[n, 2] = lz76_kernel(codes, _period(text, size), phrases)
         columns[n, 3] = size
-        good = below(word(world, _0, _0), np.uint64(cells))
-        evil = below(word(world, _0, _1), np.uint64(cells - 1))
+        good = below(word(world[n], _0, _0), np.uint64(cells))
+        evil = below(word(world[n], _0, _1), np.uint64(cells - 1))
         worlds.good[n, 0] = good
         worlds.evil[n, 0] = evil + _1 if evil >= good else evil
-        worlds.start[n] = below(word(world, _0, _2), np.uint64(cells))
-        _travel(world, to, text, size, worlds.steps[n], worlds.good[n], worlds.evil[n])
+        worlds.start[n] = below(word(world[n], _0, _2), np.uint64(cells))
+        _travel(world[n], to, text, size, worlds.steps[n], worlds.good[n], worlds.evil[n])
     return -1
 
 

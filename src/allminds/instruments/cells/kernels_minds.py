@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from allminds.compiled import below, fold, kernel, unit, word
+from allminds.compiled import below, kernel, unit, word
 from allminds.instruments.cells.space import MOST
-from allminds.seeding import MINDS
 
-_MINDS = np.uint64(MINDS)
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
 _PLACES = MOST * MOST * MOST
 
@@ -27,16 +25,10 @@ class Habits(NamedTuple):
 
 
 @kernel
-def _key(seed, index):
-    """The stream of the mind in slot 0."""
-    return fold(fold(fold(_0, np.uint64(seed)), np.uint64(index)), _MINDS)
-
-
-@kernel
-def random_walk(worlds, seed, first, way, acts):
+def random_walk(worlds, keys, way, acts):
     """`RandomMind`."""
     for n in range(len(way)):
-        key, to, actions = _key(seed, first + n), worlds.to[n], np.uint64(worlds.actions[n])
+        key, to, actions = keys[n], worlds.to[n], np.uint64(worlds.actions[n])
         cell = np.int64(worlds.start[n])
         for t in range(worlds.steps[n]):
             action = np.int64(below(word(key, np.uint64(t), _0), actions))
@@ -45,10 +37,10 @@ def random_walk(worlds, seed, first, way, acts):
 
 
 @kernel
-def follower(worlds, seed, first, way, acts):
+def follower(worlds, keys, way, acts):
     """`Follower`."""
     for n in range(len(way)):
-        key, to, actions = _key(seed, first + n), worlds.to[n], np.int64(worlds.actions[n])
+        key, to, actions = keys[n], worlds.to[n], np.int64(worlds.actions[n])
         cell, good = np.int64(worlds.start[n]), worlds.good[n]
         for t in range(worlds.steps[n]):
             action = 0
@@ -159,7 +151,7 @@ def _having(values, best):
 
 
 @kernel
-def table_learner(worlds, sarsa, habits, seed, first, way, acts):
+def table_learner(worlds, sarsa, habits, keys, way, acts):
     """`QLearning`, and `Sarsa` if so.
 
     Rows go by the cells of Good and Evil instead of the two symbols: another name for the same.
@@ -171,7 +163,7 @@ def table_learner(worlds, sarsa, habits, seed, first, way, acts):
     best, equal = np.empty(_PLACES), np.empty(_PLACES, np.int64)
     alpha, gamma, epsilon, initial = habits.alpha, habits.gamma, habits.epsilon, habits.initial
     for n in range(len(way)):
-        key, to, actions = _key(seed, first + n), worlds.to[n], np.int64(worlds.actions[n])
+        key, to, actions = keys[n], worlds.to[n], np.int64(worlds.actions[n])
         good, evil, cells, made = worlds.good[n], worlds.evil[n], way[n], acts[n]
         cell, before, action = np.int64(worlds.start[n]), -1, 0
         for t in range(worlds.steps[n]):
@@ -205,14 +197,14 @@ def table_learner(worlds, sarsa, habits, seed, first, way, acts):
 
 
 @kernel
-def q_lambda(worlds, habits, seed, first, way, acts):
+def q_lambda(worlds, habits, keys, way, acts):
     """`QLambda`."""
     table, stamp = np.empty(_PLACES * MOST), np.full(_PLACES, -1)
     owing, left = np.empty(way.shape[1], np.int64), np.empty(way.shape[1])  # traces
     alpha, gamma, initial, fading = habits.alpha, habits.gamma, habits.initial, habits.trace
     fading *= gamma
     for n in range(len(way)):
-        key, to, actions = _key(seed, first + n), worlds.to[n], np.int64(worlds.actions[n])
+        key, to, actions = keys[n], worlds.to[n], np.int64(worlds.actions[n])
         good, evil, cells, made = worlds.good[n], worlds.evil[n], way[n], acts[n]
         cell, owed, count = np.int64(worlds.start[n]), 0, 0
         for t in range(worlds.steps[n]):

@@ -124,9 +124,9 @@ class TableLearner(MindBase):
     def act(self, observation: View, random: Random) -> int:
         """A best action by the table; sometimes any."""
         self.row = self._row(observation)
-        explores = self.epsilon > 0 and random.unit(1) < self.epsilon
+        explores = self.epsilon > 0 and random.unit_at(1) < self.epsilon
         choices = len(self.row)
-        self.action = random.below(choices, 2) if explores else uniform_best(self.row, random)
+        self.action = random.below_at(choices, 2) if explores else uniform_best(self.row, random)
         return self.action
 
     def _row(self, seen: View) -> list[float]:

@@ -14,8 +14,8 @@ def draw_pattern(actions: int, stop: float, random: Random) -> str:
     digits = ""
     while True:
         place = 2 * len(digits)
-        digits += str(random.below(actions, place))
-        if random.unit(place + 1) < stop or len(digits) == LONGEST:
+        digits += str(random.below_at(actions, place))
+        if random.unit_at(place + 1) < stop or len(digits) == LONGEST:
             return digits
 
 
@@ -45,7 +45,7 @@ def travel(space: Space, action: int, good: int, evil: int, random: Random) -> t
     to_good, to_evil = space.moved(good, action), space.moved(evil, action)
     if to_good != to_evil:
         return to_good, to_evil
-    good_moves = to_good == good or (to_evil != evil and random.below(2) == 0)
+    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
     return (to_good, evil) if good_moves else (good, to_evil)
 
 
@@ -59,7 +59,7 @@ def draw_pattern_of(phrases: int, actions: int, random: Random) -> str:
     attempt = 0
     while True:
         attempt += 1
-        digits = _digits_of(phrases, actions, random.at(attempt))
+        digits = _digits_of(phrases, actions, random.at_step(attempt))
         if digits and period(digits) == digits:
             return digits
 
@@ -69,10 +69,10 @@ def _digits_of(phrases: int, actions: int, random: Random) -> str:
     digits, begun, complete = "", 0, 0  # where the phrase in hand began, and phrases before it
     while complete < phrases:
         place = 2 * len(digits)
-        digits += str(random.below(actions, place))
+        digits += str(random.below_at(actions, place))
         counted = complete + 1
         if digits[begun:] not in digits[:-1]:
             begun, complete = len(digits), complete + 1
-        if counted == phrases and random.unit(place + 1) < 0.5:
+        if counted == phrases and random.unit_at(place + 1) < 0.5:
             return digits
     return ""

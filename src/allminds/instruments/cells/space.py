@@ -122,7 +122,7 @@ def _found(ways: dict[int, set[int | None]] | dict[int, set[int]]) -> set[int]:
 
 def draw_cells(random: Random) -> int:
     """n_c with chances 2^-n on 2..9, normalised: word 0."""
-    aim = random.below(2**MOST - 2)  # 2^8 parts in 2^9 - 2 are 2 cells, 2^7 are 3, …
+    aim = random.below_at(2**MOST - 2, 0)  # 2^8 parts in 2^9 - 2 are 2 cells, 2^7 are 3, …
     cells = FEWEST
     while aim >= 2 ** (MOST + 1 - cells):
         aim -= 2 ** (MOST + 1 - cells)
@@ -138,7 +138,7 @@ def draw_space(cells: int, actions: int | None, disabled: float, random: Random)
     disabled.
     """
     for attempt in range(1, ATTEMPTS + 1):
-        to = _draw_arrows(cells, actions, disabled, random.at(attempt))
+        to = _draw_arrows(cells, actions, disabled, random.at_step(attempt))
         if connected(to):
             return Space(to)
     raise unlikely(cells, actions, disabled)
@@ -153,13 +153,13 @@ def unlikely(cells: int, actions: int | None, disabled: float) -> Error:
 
 
 def _draw_arrows(cells: int, actions: int | None, disabled: float, random: Random) -> Arrows:
-    chosen = 2 + random.below(cells - 1) if actions is None else actions
+    chosen = 2 + random.below_at(cells - 1, 0) if actions is None else actions
     arrows: list[tuple[int | None, ...]] = []
     for cell in range(cells):
         goals: list[int | None] = [cell]
         for action in range(1, chosen):
             place = cell * (chosen - 1) + action  # from 1
-            barred = disabled > 0 and random.unit(cells * (chosen - 1) + place) < disabled
-            goals.append(None if barred else random.below(cells, place))
+            barred = disabled > 0 and random.unit_at(cells * (chosen - 1) + place) < disabled
+            goals.append(None if barred else random.below_at(cells, place))
         arrows.append(tuple(goals))
     return tuple(arrows)

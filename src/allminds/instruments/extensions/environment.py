@@ -84,9 +84,9 @@ class Responsive(World):
     def travel(self, state: State, random: Random) -> tuple[int, int]:
         """Away from and toward the minds, or as the patterns say."""
         good, evil = self.pattern.intended(self.torus, state.step + 1, state.good, state.evil)
-        if random.unit(GOOD_RESPONDS) < self.responsive:
+        if random.unit_at(GOOD_RESPONDS) < self.responsive:
             good = self._away(state.good, self._nearest(state.good, state.minds), random)
-        if random.unit(EVIL_RESPONDS) < self.responsive:
+        if random.unit_at(EVIL_RESPONDS) < self.responsive:
             nearest = self._nearest(state.evil, state.minds)
             evil = self.torus.moved(state.evil, self.torus.toward(state.evil, nearest))
         return parted((state.good, state.evil), (good, evil), random)
@@ -98,7 +98,7 @@ class Responsive(World):
         reached = [self.torus.moved(cell, action) for action in range(1, 10)]
         far = [self.torus.distance(to, mind) for to in reached]
         best = [to for to, distance in zip(reached, far, strict=True) if distance == max(far)]
-        return best[random.below(len(best), WHERE_TO)]
+        return best[random.below_at(len(best), WHERE_TO)]
 
     def secret(self, state: State, slot: int, random: Random) -> Any:  # noqa: ARG002
         """The world itself, whose way depends on the minds."""

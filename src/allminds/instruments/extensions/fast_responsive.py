@@ -87,13 +87,13 @@ def course_of(world: Responsive, key: int) -> Course:
     """A world with one mind, and all that its random words decide."""
     assert isinstance(world.pattern, Recurrent)
     random = Random(key)
-    state, steps = world.reset(random), [random.at(step) for step in range(1, world.steps + 1)]
+    state, steps = world.reset(random), [random.at_step(step) for step in range(1, world.steps + 1)]
 
     def words(j: int) -> seeding.Words:
-        return np.array([step.word(j) for step in steps], np.uint64)
+        return np.array([step.word_at(j) for step in steps], np.uint64)
 
     def responds(j: int) -> NDArray[np.bool_]:
-        return np.array([step.unit(j) < world.responsive for step in steps])
+        return np.array([step.unit_at(j) < world.responsive for step in steps])
 
     def moves(segment: Segment) -> NDArray[np.uint8]:
         return np.resize(np.array(segment, np.uint8) - np.uint8(1), world.steps)

@@ -65,11 +65,12 @@ class LambdaStarCoordination(LambdaStar):
     **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards** as said. A
     random mind's expectation, which is exact, is below 0: Good withholds, Evil does not.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "lambda-star-coordination"
-    version = 1
+    version = 2
     Settings = CoordinationSettings
 
     def __init__(self, **settings: Any) -> None:
@@ -113,11 +114,12 @@ class LambdaStarResponsive(LambdaStar):
     **Actions**, **Observation**, **Rewards**, **Episode end**: as in `lambda-star`. K is that of
     the pattern, which Good follows only when it does not respond.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "lambda-star-responsive"
-    version = 1
+    version = 2
     ceiling_mind = None
     Settings = ResponsiveSettings
 
@@ -180,11 +182,12 @@ class LambdaStarCoverage(LambdaStar):
     **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards** as said. Whoever
     stays gets one neighbourhood, 9 of the cells; the expectation of random minds is exact.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "lambda-star-coverage"
-    version = 1
+    version = 2
     ceiling_mind = "scouts"
     Settings = CoverageSettings
 

@@ -125,7 +125,7 @@ class RespondingExpert(MindBase):
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
         """The best of nine cells at the next step."""
         step = self.state.step + 1
-        good, evil = self.world.travel(self.state, self.random.at(step))
+        good, evil = self.world.travel(self.state, self.random.at_step(step))
         torus = self.world.torus
         after = [
             State(step, good, evil, (torus.moved(observation.cell, action),))

@@ -66,7 +66,7 @@ class Landscape:
         """The minds on the first cells of a random permutation, as in Λ*."""
         cells = list(range(1, self.hills.torus.cells + 1))
         for place in range(self.agents):
-            other = place + random.below(len(cells) - place, 2 + place)
+            other = place + random.below_at(len(cells) - place, 2 + place)
             cells[place], cells[other] = cells[other], cells[place]
         return Place(0, self.hills.tops, tuple(cells[: self.agents]))
 
@@ -94,7 +94,7 @@ class Landscape:
         """The fields to come, which no mind can change."""
         tops = [state.tops]
         for step in range(1, self.steps + 1):
-            tops.append(self._drifted(tops[-1], random.at(step)))
+            tops.append(self._drifted(tops[-1], random.at_step(step)))
         fields = [self.field(state._replace(tops=of)) for of in tops]
         return Forecast(tuple(of[0] for of in tops), tuple(fields))
 
@@ -103,8 +103,8 @@ class Landscape:
         if self.drift == 0:
             return tops
         return tuple(
-            self.hills.torus.moved(top, 1 + random.below(9, 2 * j + 1))
-            if random.unit(2 * j) < self.drift
+            self.hills.torus.moved(top, 1 + random.below_at(9, 2 * j + 1))
+            if random.unit_at(2 * j) < self.drift
             else top
             for j, top in enumerate(tops)
         )

@@ -117,9 +117,9 @@ def draw(torus: Torus, hills: int, random: Random) -> Hills:
     from the tops before it, and word `hills` + j gives it a height. The first is the highest.
     """
     for attempt in range(ATTEMPTS):
-        words = random.at(attempt)
+        words = random.at_step(attempt)
         tops = _places(torus, hills, words)
-        heights = [LOWEST + (HIGHEST - LOWEST) * words.unit(hills + j) for j in range(1, hills)]
+        heights = [LOWEST + (HIGHEST - LOWEST) * words.unit_at(hills + j) for j in range(1, hills)]
         if tops is not None:
             found = Hills(torus, (1.0, *heights), tops)
             if sorted(optima(found.land)) == sorted(tops):
@@ -137,7 +137,7 @@ def _places(torus: Torus, hills: int, words: Random) -> tuple[int, ...] | None:
     for j in range(hills):
         if not free:
             return None
-        tops.append(free[words.below(len(free), j)])
+        tops.append(free[words.below_at(len(free), j)])
         near = set(torus.around(tops[-1], APART - 1))
         free = [cell for cell in free if cell not in near]
     return tuple(tops)

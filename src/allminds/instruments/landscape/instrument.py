@@ -24,7 +24,7 @@ from allminds.instruments.landscape.field import (
 from allminds.instruments.torus.environment import View
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.words import read_move, show_view
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 from allminds.settings import Settings, checked
 from allminds.watch import Watch
 
@@ -68,11 +68,12 @@ class FitnessLandscape(Instrument):
     cells is 0 at every step: that is what a random mind expects. **Episode end** after
     `iterations` steps. Exploration, regret and steps to the optimum: `landscape.measures`.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "landscape"
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     ceiling_mind = "optimum"
@@ -107,9 +108,10 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i has the (i mod S)-th of the S numbers of hills."""
+        """Exercise i; every run of S exercises has each of the S numbers of hills once, by lot."""
         given = self.settings
-        hills, of_hills = _made(self.ground, self.peaks[i % len(self.peaks)], key(seed, i, MAKING))
+        peaks = self.peaks[stratum(seed, i, len(self.peaks))]
+        hills, of_hills = _made(self.ground, peaks, key(seed, i, MAKING))
         columns = {**of_hills, "drift": given.drift}
         world = Landscape(hills, given.iterations, given.agents, given.range, given.drift, columns)
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from allminds.contracts import Exercise, Record
@@ -24,7 +25,7 @@ def measures(exercise: Exercise, record: Record) -> Measures:
     """Of a record of an exercise, every action of which was kept."""
     states = ways(exercise, record)
     rewards = [reward for step in record.rewards for reward in step]
-    mean = sum(rewards) / len(rewards)
+    mean = math.fsum(rewards) / len(rewards)
     visited = {cell for state in states[1:] for cell in state.minds}
     cells = exercise.environment.facts["rows"] * exercise.environment.facts["cols"]
     found = (state.step for state in states if state.tops[0] in state.minds)
@@ -43,5 +44,5 @@ def ways(exercise: Exercise, record: Record) -> list[Place]:
     world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))
     states = [world.reset(random)]
     for step, actions in enumerate(record.actions, start=1):
-        states.append(world.step(states[-1], actions, random.at(step))[0])
+        states.append(world.step(states[-1], actions, random.at_step(step))[0])
     return states

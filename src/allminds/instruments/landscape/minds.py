@@ -48,12 +48,12 @@ class Annealing(MindBase):
         """Perhaps to a neighbour drawn by lot."""
         heat = self.heat * (1 - self.step / self.steps)
         self.step += 1
-        move = random.below(8)
+        move = random.below_at(8, 0)
         row, col = MOVES[move if move < STAY - 1 else move + 1]
         middle, side = len(observation.cells) // 2, math.isqrt(len(observation.cells))
         there = middle + side * row + col
         gain = observation.rewards[there] - observation.rewards[middle]
-        if gain > 0 or random.unit(1) < math.exp(gain / heat):
+        if gain > 0 or random.unit_at(1) < math.exp(gain / heat):
             return STAY + 3 * row + col
         return STAY
 

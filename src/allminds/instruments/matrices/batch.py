@@ -64,7 +64,7 @@ class Batch:
     def case(self, n: int) -> Case:
         """The plan, and what else is fixed, of the n-th problem."""
         counts = self.settings.counts
-        count = counts[int(self.indices[n]) % len(counts)]
+        count = counts[seeding.stratum(self.seed, int(self.indices[n]), len(counts))]
         return _in_order(_cases(count, self.settings))[int(self.cases[n])]
 
     def hash(self, n: int) -> str:
@@ -74,12 +74,14 @@ class Batch:
 
 def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings = DEFAULT) -> Batch:
     """Problems of a seed by their numbers, all verified."""
+    from allminds import compiled
     from allminds.instruments.matrices import kernels
 
     numbers = np.asarray(indices, np.int64)
     if numbers.size and numbers.min() < 0:
         raise Error(f"matrices: problems are numbered from 0, not {numbers.min()}")
-    keys = seeding.keys(seed, numbers, seeding.MAKING)
+    keys = compiled.keys(seed, numbers, seeding.MAKING)
+    rules = compiled.strata(seed, numbers, len(settings.counts))
     total, options = len(numbers), settings.candidates
     found = Batch(
         seed,
@@ -92,7 +94,7 @@ def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings =
     )
     parts: tuple[NDArray[Any], ...] = (found.cells, found.options, found.answers, found.cases)
     for n, count in enumerate(settings.counts):
-        here = numbers % len(settings.counts) == n
+        here = rules == n
         design = np.array(DESIGNS[count, options], np.int64)
         made = kernels.make(keys[here], _tables(_cases(count, settings)), design)
         for part, some in zip(parts, made, strict=True):

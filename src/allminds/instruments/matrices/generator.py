@@ -17,7 +17,7 @@ from allminds.instruments.matrices.options import DESIGNS
 from allminds.instruments.matrices.panel import Problem
 from allminds.instruments.matrices.problems import problem
 from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 
 # Steps of the making stream: the case, then a step for each rule, then the order of the options.
 CASE, RULES, ORDER = 0, 1, 4
@@ -46,22 +46,22 @@ def coded(seed: int, index: int, settings: MatricesSettings) -> Coded:
     """Problem `index` of a seed in codes, not yet verified."""
     if index < 0:
         raise Error(f"matrices: problems are numbered from 0, not {index}")
-    count = settings.counts[index % len(settings.counts)]
+    count = settings.counts[stratum(seed, index, len(settings.counts))]
     random = Random(key(seed, index, MAKING))
-    case = drawn_case(cases(count, settings.kinds, settings.attributes), random.at(CASE))
+    case = drawn_case(cases(count, settings.kinds, settings.attributes), random.at_step(CASE))
     base = [
-        _nth_bit(code, random.at(CASE).below(code.bit_count(), BASE + field)) if code else 0
+        _nth_bit(code, random.at_step(CASE).below_at(code.bit_count(), BASE + field)) if code else 0
         for field, code in enumerate(case.base)
     ]
     values, arrays = [], []
     for number, bank in enumerate(case.banks):
-        chosen, answer = drawn_values(bank, count, random.at(RULES + number))
+        chosen, answer = drawn_values(bank, count, random.at_step(RULES + number))
         values.append((chosen[answer], *chosen[:answer], *chosen[answer + 1 :]))
-        arrays.append(drawn_array(bank, chosen[answer], random.at(RULES + number)))
+        arrays.append(drawn_array(bank, chosen[answer], random.at_step(RULES + number)))
     fields = [carrier.field for carrier in case.plan]
     cells = tuple(_with(base, fields, [array[n] for array in arrays]) for n in range(9))
     design = DESIGNS[count, settings.candidates]
-    order = shuffled(len(design), random.at(ORDER))
+    order = shuffled(len(design), random.at_step(ORDER))
     options = tuple(
         _with(
             base, fields, [some[level] for some, level in zip(values, design[place], strict=True)]
@@ -73,26 +73,26 @@ def coded(seed: int, index: int, settings: MatricesSettings) -> Coded:
 
 def drawn_case(all_cases: Cases, random: Random) -> Case:
     """A group of kinds, a plan of it, a case of that."""
-    group = all_cases.groups[random.below(len(all_cases.groups), GROUP)]
-    plan = group[random.below(len(group), PLAN)]
-    return plan[random.below(len(plan), VARIANT)]
+    group = all_cases.groups[random.below_at(len(all_cases.groups), GROUP)]
+    plan = group[random.below_at(len(group), PLAN)]
+    return plan[random.below_at(len(plan), VARIANT)]
 
 
 def drawn_values(bank: Bank, count: int, random: Random) -> tuple[tuple[int, ...], int]:
     """The values of a rule among the options, and which of them is the answer."""
     sets = bank.quadruples if count == 1 else bank.pairs
-    chosen = sets[random.below(len(sets), VALUES)]
-    return chosen, random.below(len(chosen), ANSWER)
+    chosen = sets[random.below_at(len(sets), VALUES)]
+    return chosen, random.below_at(len(chosen), ANSWER)
 
 
 def drawn_array(bank: Bank, answer: int, random: Random) -> Array:
     """An unambiguous array that ends in the answer."""
     first, last = bank.spans[answer]
-    line = bank.lines[first + random.below(last - first, LINE)]
+    line = bank.lines[first + random.below_at(last - first, LINE)]
     if isinstance(bank, Table):
         return line
     for j in range(TRIES, TRIES + 2 * MOST_TRIES, 2):
-        rows = [bank.lines[random.below(len(bank.lines), j + n)] for n in (0, 1)]
+        rows = [bank.lines[random.below_at(len(bank.lines), j + n)] for n in (0, 1)]
         array = (*rows[0], *rows[1], *line)
         if unambiguous(array, bank.scale):
             break
@@ -103,7 +103,7 @@ def shuffled(count: int, random: Random) -> list[int]:
     """The numbers below a count in some order, by words 1..count-1."""
     order = list(range(count))
     for place in range(count - 1, 0, -1):
-        other = random.below(place + 1, place)
+        other = random.below_at(place + 1, place)
         order[place], order[other] = order[other], order[place]
     return order
 

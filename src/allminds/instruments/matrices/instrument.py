@@ -32,11 +32,12 @@ class Matrices(Instrument):
     **Complexity**: C, the number of rules, and measures in bits of what an ideal observer must
     find out (`measures`).
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "matrices"
-    version = 1
+    version = 2
     slots = 1
     ceiling = 1.0
     lowest = 0.0

@@ -101,7 +101,7 @@ def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, A
     for n, one in enumerate(found):
         row = {name: getattr(one, name) for name in COLUMNS} | {"program": printed(one.program)}
         if options < len(LETTERS):
-            random = seeding.Random(seeding.key(seed, n, seeding.MAKING)).at(1)
+            random = seeding.Random(seeding.key(seed, n, seeding.MAKING)).at_step(1)
             row["options"] = five_options(one.series, one.answer, one.rivals, random)
         made.append(row)
     return made

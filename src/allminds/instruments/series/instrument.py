@@ -22,7 +22,7 @@ from allminds.instruments.series.environment import (
 )
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 from allminds.settings import Settings, checked
 
 if TYPE_CHECKING:
@@ -72,11 +72,12 @@ class CTest(Instrument):
     **Actions**: an option by its number from 0, or -1 for no answer.
     **Observation** `Item`: the series with `_` at the blank, and the letters to choose from.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "c-test"
-    version = 1
+    version = 2
     slots = 1
     ceiling = 1.0
     ceiling_mind = "levin-search"
@@ -113,12 +114,12 @@ class CTest(Instrument):
             item = self.published[i % len(self.published)]
             shown, answer, k, rivals = item.shown, item.answer, item.k, item.rivals
         else:
-            question = self._drawn(i, random)
+            question = self._drawn(seed, i, random)
             shown, answer, k = question.series, question.answer, question.k
             rivals = question.rivals
         options = LETTERS
         if self.settings.options == 5:
-            options = five_options(shown, answer, rivals, random.at(1))
+            options = five_options(shown, answer, rivals, random.at_step(1))
         columns = {"k": float(k), "letters": float(len(shown) - 1)}
         asked = Question(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
@@ -148,11 +149,11 @@ class CTest(Instrument):
             )
         return found
 
-    def _drawn(self, i: int, random: Random) -> Certified:
-        """Exercise i has the (i mod S)-th of the S values of k."""
+    def _drawn(self, seed: int, i: int, random: Random) -> Certified:
+        """Draw a question; every run of S exercises has each of the S values of k once, by lot."""
         levels = sorted(self.bank)
-        here = self.bank[levels[i % len(levels)]]
-        return here[random.below(len(here))]
+        here = self.bank[levels[stratum(seed, i, len(levels))]]
+        return here[random.below_at(len(here), 0)]
 
     def rule(self) -> Rule:
         """r̃ = Σ k·hit / Σ k, or the mean of the points."""

@@ -33,7 +33,7 @@ def five_options(shown: str, answer: str, rivals: Iterable[str], random: Random)
         if len(found) == 5:
             break
     for place in range(4, 0, -1):
-        other = random.below(place + 1, place)
+        other = random.below_at(place + 1, place)
         found[place], found[other] = found[other], found[place]
     return "".join(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,12 +114,14 @@ class Commons:
 
     def harvests(self, record: Record) -> list[float]:
         """What all together took, step by step."""
-        return [sum((reward + 1) * self.most / 2 for reward in step) for step in record.rewards]
+        return [
+            math.fsum((reward + 1) * self.most / 2 for reward in step) for step in record.rewards
+        ]
 
     def tragedy(self, record: Record) -> float:
         """1 - W/W*, W the mean joint harvest a step; below 0 if the stock itself was spent."""
         harvests = self.harvests(record)
-        return 1 - sum(harvests) / len(harvests) / self.best_harvest
+        return 1 - math.fsum(harvests) / len(harvests) / self.best_harvest
 
     def collapse(self, record: Record) -> int | None:
         """The step after which nothing was left, from 1; None if something always was."""
@@ -158,11 +161,12 @@ class CommonsGame(Game):
     **Actions** `take-0` .. `take-3`. **Observation** `Stock`: the step, and what is left.
     **Rewards** what one got, rescaled from 0..3 units to [-1, 1].
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "commons"
-    version = 1
+    version = 2
     ceiling = 1.0
     Settings: ClassVar[type[Settings]] = CommonsSettings
 

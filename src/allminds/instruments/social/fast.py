@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.blocks import Block
+from allminds.blocks import LATTICE, Block, on_lattice
 from allminds.contracts import Instrument, LineUp, Seat
 from allminds.episode import Episode
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.social.machine import BY_LOT, DRAWN, Machine
 from allminds.instruments.social.minds.base import PolicyMind
 from allminds.instruments.social.repeated import Joint, Played, Repeated, Round
-from allminds.seeding import MINDS, keys
+from allminds.seeding import MINDS
 
 MOST_NODES = 5_000  # of one machine; a mind with more memory is played plainly
 _OVER = 0  # the node after the last round, which nobody looks at
@@ -29,6 +29,8 @@ def fast_form(tool: Instrument, line_up: LineUp) -> CompiledRounds | None:
     if not isinstance(episode.environment, Repeated):
         return None
     table = _Table(episode.environment)
+    if not sums_exactly(*halves_of(table.game), table.game.steps):
+        return None
     starts = [0] * tool.slots
     for seat in line_up.seats:
         start = _added(table, seat, episode)
@@ -36,6 +38,21 @@ def fast_form(tool: Instrument, line_up: LineUp) -> CompiledRounds | None:
             return None
         starts[seat.slots[0]] = start
     return CompiledRounds(table, starts)
+
+
+def halves_of(game: Repeated) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Split the pay-offs into multiples of 2^-26 and what that leaves; nothing is lost."""
+    payoffs = np.array(game.payoffs, float)
+    high = on_lattice(payoffs)
+    return high, payoffs - high
+
+
+def sums_exactly(high: NDArray[np.float64], low: NDArray[np.float64], steps: int) -> bool:
+    """Whether sums of `steps` such numbers need no more than 53 bits, in whichever order."""
+    units = [abs(Fraction(part)) for part in low.ravel().tolist() if part]
+    unit = Fraction(1, max((part.denominator for part in units), default=1))
+    most = max(units, default=Fraction(0)) * steps
+    return most < unit * 2**53 and float(np.abs(high).max()) * steps < LATTICE * 2**53
 
 
 def _added(table: _Table, seat: Seat, episode: Episode) -> int | None:
@@ -139,11 +156,12 @@ class CompiledRounds:
         self.certain = np.array(table.certain, np.int32)
         self.cumulative = np.array(table.chances, float)
         self.following = np.array(table.following, np.int32)
-        self.payoffs = np.array(table.game.payoffs, float)
+        self.high, self.low = halves_of(table.game)
         self.joints = np.array(list(product(range(len(self.game.labels)), repeat=self.game.slots)))
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Exercises first..last-1."""
+        from allminds.compiled import keys
         from allminds.instruments.social import kernels
 
         number, slots, steps = last - first, self.game.slots, self.game.steps
@@ -153,8 +171,7 @@ class CompiledRounds:
         curve = np.zeros(steps)
         kernels.play(
             np.array([keys(seed, exercises, MINDS + slot) for slot in range(slots)]),
-            self.start, self.certain, self.cumulative, self.following, self.payoffs,
-            np.sum(self.payoffs, axis=1), steps, sys.version_info >= (3, 12),
+            self.start, self.certain, self.cumulative, self.following, self.high, self.low, steps,
             joints, score, learning, curve,
         )  # fmt: skip
         return Block(

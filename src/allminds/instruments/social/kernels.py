@@ -32,19 +32,6 @@ def chosen(node, key, step, certain, cumulative):  # type: ignore[no-untyped-def
     return action
 
 
-@inlined
-def add(sums, row, slot, reward, compensated):  # type: ignore[no-untyped-def]
-    """Add as Python's own `sum` does: from 3.12 on with Neumaier's compensation."""
-    before = sums[row, slot, 0]
-    after = before + reward
-    if compensated:
-        if abs(before) >= abs(reward):
-            sums[row, slot, 1] += (before - after) + reward
-        else:
-            sums[row, slot, 1] += (reward - after) + before
-    sums[row, slot, 0] = after
-
-
 @kernel
 def play(
     keys: NDArray[np.uint64],  # [slot, exercise]
@@ -52,19 +39,21 @@ def play(
     certain: Ints,  # [node]: an action, DRAWN or BY_LOT
     cumulative: Floats,  # [node, action]: summed chances, infinite from the last likely action on
     following: Ints,  # [node, joint action]
-    payoffs: Floats,  # [joint action, slot]
-    together: Floats,  # [joint action]: pay-offs of all slots, summed
+    high: Floats,  # [joint action, slot]: pay-offs on a lattice on which sums are exact
+    low: Floats,  # [joint action, slot]: what that leaves of them, on another such lattice
     steps: int,
-    compensated: bool,
     joints: Ints,  # out [exercise, step] of the first exercises: joint actions
     score: Floats,  # out [exercise, slot]
     learning: Floats,  # out [exercise, slot]; left alone if there is one step
     curve: Floats,  # out [step], added to
 ) -> None:
-    """Play every exercise to its end."""
+    """Play every exercise to its end.
+
+    Sums of `high` and of `low` are exact, so that their one addition rounds as `math.fsum` does.
+    """
     slots, actions, half = len(start), cumulative.shape[1], steps // 2
     nodes = np.empty(slots, np.int32)
-    sums = np.empty((3, slots, 2))  # all steps, first half, last half; and what rounding lost
+    sums = np.empty((3, slots, 2))  # all steps, first half, last half; of high and of low
     for exercise in range(keys.shape[1]):
         nodes[:] = start
         sums[:] = 0.0
@@ -75,15 +64,13 @@ def play(
                 joint = joint * actions + action
             if exercise < len(joints):
                 joints[exercise, step] = joint
-            curve[step] += together[joint]
             for slot in range(slots):
-                reward = payoffs[joint, slot]
                 nodes[slot] = following[nodes[slot], joint]
-                add(sums, 0, slot, reward, compensated)
-                if step < half:
-                    add(sums, 1, slot, reward, compensated)
-                if step >= steps - half:
-                    add(sums, 2, slot, reward, compensated)
+                curve[step] += high[joint, slot]
+                for row in range(3):
+                    if row == 0 or (step < half if row == 1 else step >= steps - half):
+                        sums[row, slot, 0] += high[joint, slot]
+                        sums[row, slot, 1] += low[joint, slot]
         for slot in range(slots):
             score[exercise, slot] = (sums[0, slot, 0] + sums[0, slot, 1]) / steps
             if half:

@@ -64,11 +64,12 @@ class MatchingPennies(MatrixGame):
 
     Pay-offs ±1. Pure competition, and not symmetric: the slots want different things.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "matching-pennies"
-    version = 1
+    version = 2
     labels = ("heads", "tails")
 
     def reward(self, slot: int, joint: Joint) -> float:
@@ -82,11 +83,12 @@ class RockPaperScissors(MatrixGame):
 
     Pay-offs ±1, and 0 for a tie.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "rock-paper-scissors"
-    version = 1
+    version = 2
     labels = ("rock", "paper", "scissors")
 
     def reward(self, slot: int, joint: Joint) -> float:
@@ -101,11 +103,12 @@ class PrisonersDilemma(MatrixGame):
     Pay-offs 5, 3, 1, 0 by 2x/5 - 1: temptation T = 1, reward R = 0.2, punishment P = -0.6,
     sucker's S = -1.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "prisoners-dilemma"
-    version = 1
+    version = 2
     labels = ("cooperate", "defect")
 
     def reward(self, slot: int, joint: Joint) -> float:
@@ -120,11 +123,12 @@ class StagHunt(MatrixGame):
 
     Pay-offs: both stag 1, alone at the stag -1, hare 0.5 against stag and 0 against hare.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "stag-hunt"
-    version = 1
+    version = 2
     labels = ("stag", "hare")
 
     def reward(self, slot: int, joint: Joint) -> float:
@@ -152,11 +156,12 @@ class PublicGoods(MatrixGame):
     4 players and factor 1.6 unless set: x = own share kept + factor · givers / players, rescaled
     from its range (giving alone .. keeping while all others give) to [-1, 1].
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "public-goods"
-    version = 1
+    version = 2
     labels = ("give", "keep")
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
 

@@ -127,11 +127,12 @@ class NoughtsAndCrosses(Game):
     draw; the score is their total. Perfect play is a draw; a mind that plays by lot against
     another scores 187/630 with the crosses.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "noughts-and-crosses"
-    version = 1
+    version = 2
     chance = 187 / 630
     ceiling = 1.0
     Settings: ClassVar[type[Settings]] = NoughtsSettings

@@ -104,7 +104,7 @@ class Foreign:
 
     def reset(self, random: Random) -> Replay:
         """A seed of its own for every exercise."""
-        state = Replay(random.word() >> 33, [], 0)
+        state = Replay(random.word_at(0) >> 33, [], 0)
         self.live.restart(state)
         return state
 
@@ -176,10 +176,11 @@ class PettingZoo(Instrument):
     step by step; in games by turns the total counts, and rewards are divided by the larger bound.
     The score is that of slot 0. An action that the action mask forbids is a malformed answer.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
-    version = 1
+    version = 2
     ceiling = 1.0
     scored = "first"
     Settings: ClassVar[type[ForeignSettings]] = ForeignSettings

@@ -150,11 +150,12 @@ class PluralisticIgnorance(Game):
     **Actions** `oppose`, `support`. **Observation** `Public`: the own attitude, and the others'
     last acts. **Rewards** 0.4 for truth and 0.6 for agreement with the others, in [-1, 1].
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "pluralistic-ignorance"
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     Settings: ClassVar[type[Settings]] = NormSettings

@@ -75,7 +75,7 @@ class Chase:
         """Everybody in a cell of its own: the first of a random permutation."""
         cells = list(range(1, self.torus.cells + 1))
         for place in range(PREDATORS + 1):
-            other = place + random.below(len(cells) - place, place)
+            other = place + random.below_at(len(cells) - place, place)
             cells[place], cells[other] = cells[other], cells[place]
         return Hunt(0, tuple(cells[: PREDATORS + 1]), False)
 
@@ -131,11 +131,12 @@ class PredatorPrey(Game):
     predator and -1 for the prey if it is caught, the negatives if it is not. The score is their
     total. The chance level is that of a predator when all move by lot.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "predator-prey"
-    version = 1
+    version = 2
     ceiling = 1 / PREDATORS
     Settings: ClassVar[type[Settings]] = ChaseSettings
 

@@ -25,7 +25,7 @@ class TeamGame(Instrument):
     Its `Settings` are those of the other instrument and `shares`; `agents` counts both teams.
     """
 
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     scored = "first"  # whose team is the first
@@ -84,7 +84,8 @@ class TeamLambdaStar(TeamGame):
     **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards**: half of how
     much the mean reward of the team's cells is above that of the other team's.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "team-lambda-star"
@@ -114,7 +115,8 @@ class TeamLambda(TeamGame):
     **Actions**, **Observation**, **Episode end**: as in `lambda`. **Rewards**: half of how much
     the mean reward of the team's cells is above that of the other team's.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
     """
 
     name = "team-lambda"

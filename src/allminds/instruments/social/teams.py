@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,7 +75,7 @@ class InTeams:
     ) -> tuple[Any, Sequence[float]]:
         """The world's step; what everyone would get alone is shared by teams."""
         after, alone = self.world.step(state, actions, random)
-        one, other = (sum(alone[slot] for slot in team) / len(team) for team in self.teams)
+        one, other = (math.fsum(alone[slot] for slot in team) / len(team) for team in self.teams)
         if self.shares == "difference":
             one, other = (one - other) / 2, (other - one) / 2
         size = len(self.teams[0])

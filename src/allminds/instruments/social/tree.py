@@ -55,8 +55,14 @@ class _NoLot(Random):
         super().__init__(0)
         self.game = game
 
-    def word(self, j: int = 0) -> int:  # noqa: ARG002
+    def word_at(self, j: int) -> int:  # noqa: ARG002
         raise Error(f"{self.game} draws by lot, so it has no exact outcome; sample it instead")
+
+    def at_step(self, step: int) -> Random:  # noqa: ARG002
+        return self
+
+    def part(self, number: int) -> Random:  # noqa: ARG002
+        return self
 
 
 class Walker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -45,8 +46,8 @@ def settled(
 ) -> Block:
     """The block of exercises first, first + 1, …, from rewards [exercise, step, slot].
 
-    `actions`, of the same form, may be of fewer exercises: the traced ones. Scores are summed as
-    the plain loop sums them, one after the other, which no other order equals to the bit.
+    `actions`, of the same form, may be of fewer exercises: the traced ones. Scores are summed
+    exactly, as in the plain loop.
     """
     steps = rewards.shape[1]
     records = []
@@ -59,7 +60,7 @@ def settled(
                 index=first + n,
                 complexity=columns,
                 steps=steps,
-                score=tuple(sum(of) / steps for of in each),
+                score=tuple(math.fsum(of) / steps for of in each),
                 learning=tuple(_learning(of) for of in each),
                 status=tuple("ok" for _ in each),
                 actions=tuple(dict(enumerate(step)) for step in made),
@@ -71,4 +72,4 @@ def settled(
 
 def _learning(rewards: list[float]) -> float | None:
     half = len(rewards) // 2
-    return sum(rewards[-half:]) / half - sum(rewards[:half]) / half if half else None
+    return math.fsum(rewards[-half:]) / half - math.fsum(rewards[:half]) / half if half else None

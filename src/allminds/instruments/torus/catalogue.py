@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from allminds.instruments.torus.grid import Torus
 from allminds.instruments.torus.patterns import Kind, Segment, plain_actions, walk_chances
+from allminds.seeding import MAKING
 
 if TYPE_CHECKING:
     from allminds.instruments.torus.kernels.worlds import Rules
 
 SEED = 0x5EC7  # of the catalogue's own stream, the same for everyone
 PER_K = 1_000
-VERSION = 1  # in the name of the file: goes up when the draw changes
+VERSION = 2  # in the name of the file: goes up when the draw changes
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,13 @@ def catalogue(kind: Kind, torus: Torus, steps: int) -> Catalogue:
 
 def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
     """Draw the catalogue anew."""
+    from allminds.compiled import keys
     from allminds.instruments.torus.kernels import worlds
 
     rules = base_rules(kind, torus, steps)
     complexity, digest = np.empty(draws(steps), np.int32), np.empty(draws(steps), np.uint64)
-    worlds.survey(rules, SEED, 0, complexity, digest)
+    of_draws = keys(SEED, np.arange(draws(steps)), MAKING)
+    worlds.survey(rules, of_draws, complexity, digest)
     _, first = np.unique(digest, return_index=True)
     first.sort()  # the first draw of every distinct segment, in the order of draws
     of_k = [first[complexity[first] == k][:PER_K] for k in range(int(complexity.max()) + 1)]
@@ -88,7 +91,7 @@ def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
     chosen = np.concatenate(of_k).astype(np.int64)
     moves = np.zeros((len(chosen), rules.limit), np.uint8)
     lengths, distinct = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
-    worlds.redraw(rules, SEED, chosen, moves, lengths, distinct)
+    worlds.redraw(rules, of_draws[chosen], moves, lengths, distinct)
     return Catalogue(shelf, moves, lengths, distinct)
 
 
@@ -100,7 +103,6 @@ def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
     chances = walk_chances(torus, limit) if kind == "cyclic" else np.zeros((1, torus.cells))
     nothing: dict[str, Any] = {
         "agents": 0,
-        "strata": np.zeros(0, np.int64),
         "shelf": np.zeros(1, np.int64),
         "catalogue": np.zeros((0, limit), np.uint8),
         "lengths": np.zeros(0, np.int64),

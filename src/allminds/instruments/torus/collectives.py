@@ -230,7 +230,7 @@ class Imitation(Protocol):
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
         """The expert moves; then who sees it follows, and who does not goes by its own mind."""
         if self.at is None:
-            self.at = 1 + random[0].below(self.torus.cells, DRAW)
+            self.at = 1 + random[0].below_at(self.torus.cells, DRAW)
         self.at = self.torus.moved(self.at, self.expert.act(View((self.at,), (0.0,)), random[0]))
         wishes = self.wishes(observations, random)
         return [

@@ -75,7 +75,7 @@ class World:
         good, evil = self.pattern.start(self.torus, random)
         cells = list(range(1, self.torus.cells + 1))
         for place in range(self.agents):
-            other = place + random.below(len(cells) - place, 2 + place)
+            other = place + random.below_at(len(cells) - place, 2 + place)
             cells[place], cells[other] = cells[other], cells[place]
         return State(0, good, evil, tuple(cells[: self.agents]))
 
@@ -123,7 +123,7 @@ class World:
         """The way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):
-            after = self._travel(step, good[-1], evil[-1], random.at(step))
+            after = self._travel(step, good[-1], evil[-1], random.at_step(step))
             good.append(after[0])
             evil.append(after[1])
         return Foresight(tuple(good), tuple(evil))
@@ -142,5 +142,5 @@ def parted(before: tuple[int, int], wanted: tuple[int, int], random: Random) -> 
     (good, evil), (to_good, to_evil) = before, wanted
     if to_good != to_evil:
         return to_good, to_evil
-    good_moves = to_good == good or (to_evil != evil and random.below(2) == 0)
+    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
     return (to_good, evil) if good_moves else (good, to_evil)

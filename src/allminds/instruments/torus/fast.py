@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.blocks import Block
+from allminds.compiled import keys, strata
 from allminds.contracts import FAILURES, STATUSES, Failure
 from allminds.instruments.torus.catalogue import base_rules
 from allminds.instruments.torus.kernels import singles, worlds
 from allminds.instruments.torus.kernels.worlds import LANES, Rules, Ways
+from allminds.seeding import MAKING, MINDS, WORLD
 
 if TYPE_CHECKING:
     from allminds.instruments.torus.instrument import LambdaStar
@@ -51,7 +53,6 @@ def rules_of(tool: LambdaStar) -> Rules:
     if given.patterns != "released":
         shelves = tool.catalogue
         more |= {
-            "strata": np.array(tool.complexities, np.int64),
             "shelf": shelves.shelf,
             "catalogue": shelves.moves,
             "lengths": shelves.lengths,
@@ -69,7 +70,11 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
     ways = Ways(*(np.empty(shape, np.int16) for _ in range(4)),
                 *(np.empty(starts, np.int16) for _ in range(2)))  # fmt: skip
     columns = np.empty((shape[0] * LANES, 3), np.int64)
-    worlds.make_worlds(rules, seed, first, ways, columns)
+    numbers = np.arange(first, first + len(columns))
+    worlds.make_worlds(
+        rules, _wanted(tool, seed, numbers), keys(seed, numbers, MAKING),
+        keys(seed, numbers, WORLD), ways, columns,
+    )  # fmt: skip
     k, length, distinct = columns[:count].T.astype(np.float64)
     search = math.log2(tool.torus.cells * (tool.torus.cells - 1))
     complexity = {
@@ -80,6 +85,14 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
         "cells": distinct,
     }
     return Worlds(rules, seed, first, count, ways, complexity)
+
+
+def _wanted(tool: LambdaStar, seed: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The K of every exercise; none if it is not controlled."""
+    if not tool.complexities:
+        return np.empty(0, np.int64)
+    values = np.array(tool.complexities, np.int64)
+    return values[strata(seed, numbers, len(values))]
 
 
 @lru_cache(maxsize=16)
@@ -99,12 +112,12 @@ class Slots:
         # zeros, for not every kernel fills the lanes that only fill up the last block
         self.row = np.zeros((len(slots), here.blocks, steps, LANES), np.int16)
         self.col = np.zeros_like(self.row)
-        self.keys = np.empty((len(slots), here.blocks, LANES), np.uint64)
+        numbers = np.arange(here.first, here.first + here.blocks * LANES)
+        drawn = np.array([keys(here.seed, numbers, MINDS + slot) for slot in slots])
+        self.keys = drawn.reshape(len(slots), here.blocks, LANES)
         self.failed: Failures = {}
         for n, slot in enumerate(slots):
-            singles.begin(
-                here.ways, here.seed, here.first, slot, self.row[n], self.col[n], self.keys[n]
-            )
+            singles.begin(here.ways, slot, self.row[n], self.col[n])
 
 
 Walk = Callable[[Slots], None]  # fills the ways

@@ -25,7 +25,7 @@ from allminds.instruments.torus.patterns import (
     draw_segment,
 )
 from allminds.instruments.torus.words import read_move, show_view
-from allminds.seeding import MAKING, Random, key
+from allminds.seeding import MAKING, Random, key, stratum
 from allminds.settings import Settings, checked
 from allminds.watch import Watch
 
@@ -70,11 +70,12 @@ class LambdaStar(Instrument):
     **Observation** `View`: cells and rewards of the Moore neighbourhood in reading order.
     **Episode end** after `iterations` steps.
 
-    Version history: 1, first version.
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
     """
 
     name = "lambda-star"
-    version = 1
+    version = 2
     chance = 0.0
     ceiling = 1.0
     ceiling_mind: str | None = "optimum"
@@ -127,9 +128,9 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i has K = the (i mod S)-th of the S values that exercises run through."""
+        """Exercise i; every run of S exercises has each of the S values of K once, by lot."""
         given = self.settings
-        pattern = self._pattern(Random(key(seed, i, MAKING)), i)
+        pattern = self._pattern(seed, i)
         visited = pattern.cells(self.torus, given.iterations)
         columns = complexity_columns(
             self.torus, given.iterations, lz76(visited), pattern.length, len(set(visited))
@@ -142,21 +143,21 @@ class LambdaStar(Instrument):
         given = self.settings
         return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
 
-    def _pattern(self, random: Random, i: int) -> Pattern:
+    def _pattern(self, seed: int, i: int) -> Pattern:
         """Good's and Evil's segments: equal K, and different ones from K = 3 on."""
-        kind = self.settings.patterns
+        kind, random = self.settings.patterns, Random(key(seed, i, MAKING))
         if kind == "released":
             return Released.draw(self.torus, random)
         if self.complexities:
-            k = self.complexities[i % len(self.complexities)]
-            good = self.catalogue.segment(k, random.below(self.catalogue.size(k)))
+            k = self.complexities[stratum(seed, i, len(self.complexities))]
+            good = self.catalogue.segment(k, random.below_at(self.catalogue.size(k), 0))
             evil = self._evil(random, k, good)
             assert evil is not None
             return Recurrent(good, evil)
         attempt = 0
         while True:
             attempt += 1
-            good = draw_segment(kind, self.torus, self.settings.iterations, random.at(attempt))
+            good = draw_segment(kind, self.torus, self.settings.iterations, random.at_step(attempt))
             k = lz76(Recurrent(good, good).cells(self.torus, self.settings.iterations))
             evil = self._evil(random, k, good)
             if evil is not None:
@@ -169,7 +170,7 @@ class LambdaStar(Instrument):
             return None
         j = 1
         while True:
-            evil = self.catalogue.segment(k, random.below(size, j))
+            evil = self.catalogue.segment(k, random.below_at(size, j))
             if k < 3 or evil != good:
                 return evil
             j += 1

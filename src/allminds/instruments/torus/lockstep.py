@@ -37,13 +37,20 @@ class Word(seeding.Random):
 
     first: int
 
-    def word(self, j: int = 0) -> int:
-        """64 random bits."""
-        return self.first if j == 0 else super().word(j)
+    def begin(self, step: int, first: int) -> None:
+        """Go to the beginning of a step, whose word 0 is `first`."""
+        self.step, self.first, self.drawn = step, first, 0
 
-    def below(self, n: int, j: int = 0) -> int:
+    def word_at(self, j: int) -> int:
+        """64 random bits."""
+        return self.first if j == 0 else super().word_at(j)
+
+    def below(self, n: int) -> int:
         """A number in 0..n-1."""
-        return ((self.first if j == 0 else super().word(j)) >> 32) * n >> 32
+        if self.drawn or not 0 < n <= 9:
+            return super().below(n)
+        self.drawn = 1
+        return (self.first >> 32) * n >> 32
 
 
 class Lockstep:
@@ -184,7 +191,7 @@ class _OneByOne:
             if lane in failures or lane in dead:
                 continue
             random = randoms[lane]
-            random.step, random.first = step, words[lane]
+            random.begin(step, words[lane])
             watch.calls += 1
             try:
                 action = minds[lane].act(view, random)

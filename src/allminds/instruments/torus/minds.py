@@ -24,7 +24,7 @@ def uniform_best(values: Sequence[float], random: Random, j: int = 0) -> int:
     """The index of a largest value, drawn uniformly among equals."""
     best = max(values)
     indices = [index for index, value in enumerate(values) if value == best]
-    return indices[random.below(len(indices), j)]
+    return indices[random.below_at(len(indices), j)]
 
 
 @dataclass
@@ -48,8 +48,8 @@ class LocalSearch(MindBase):
 
     def act(self, observation: View, random: Random) -> int:
         """One step toward a best cell in sight."""
-        if self.slip > 0 and random.unit(2) < self.slip:
-            return 1 + random.below(9, 3)
+        if self.slip > 0 and random.unit_at(2) < self.slip:
+            return 1 + random.below_at(9, 3)
         target = observation.cells[uniform_best(observation.rewards, random)]
         return self.torus.toward(observation.cell, target)
 
@@ -155,8 +155,8 @@ class TableLearner(MindBase):
     def act(self, observation: View, random: Random) -> int:
         """A best action by the table; in training, sometimes any."""
         self.state = (observation.cell, self.step)
-        explores = self.training and self.epsilon > 0 and random.unit(1) < self.epsilon
-        self.action = random.below(9, 2) if explores else uniform_best(self._row(), random)
+        explores = self.training and self.epsilon > 0 and random.unit_at(1) < self.epsilon
+        self.action = random.below_at(9, 2) if explores else uniform_best(self._row(), random)
         self.step += 1
         return self.action + 1
 

@@ -32,7 +32,7 @@ class CompiledMind(MindBase):
     def act(self, observation: View, random: Random) -> int:
         """The same function, asked for one episode."""
         cells, rewards = np.array(observation.cells), np.array(observation.rewards)
-        action = type(self).function(cells, rewards, self.step, np.uint64(random.word()))
+        action = type(self).function(cells, rewards, self.step, np.uint64(random.word_at(0)))
         self.step += 1
         return int(action)
 

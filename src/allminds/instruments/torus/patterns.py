@@ -53,17 +53,17 @@ def draw_segment(kind: Kind, torus: Torus, steps: int, random: Random) -> Segmen
     recur. `drift`: L uniform king moves, so that moves recur and cells may drift.
     The segment is cut to its shortest period, so that equal patterns are equal segments.
     """
-    length = 1 + random.below(max(1, steps // 2))
+    length = 1 + random.below_at(max(1, steps // 2), 0)
     plain = plain_actions(torus)
     if kind == "drift":
-        moves = [plain[random.below(9, 1 + l)] for l in range(length)]
+        moves = [plain[random.below_at(9, 1 + l)] for l in range(length)]
         return shortest_period(tuple(moves))
     chances = walk_chances(torus, max(1, steps // 2))
     moves, cell = [], 1
     for l in range(length):
         back = chances[length - l - 1]
         weights = [back[torus.moved(cell, action) - 1] for action in range(1, 10)]
-        action = 1 + weighted_choice(weights, random.unit(1 + l))
+        action = 1 + weighted_choice(weights, random.unit_at(1 + l))
         moves.append(plain[action - 1])
         cell = torus.moved(cell, action)
     return shortest_period(tuple(moves))
@@ -105,8 +105,8 @@ class Recurrent:
 
     def start(self, torus: Torus, random: Random) -> tuple[int, int]:
         """Two different uniform cells."""
-        good = 1 + random.below(torus.cells, 0)
-        evil = 1 + random.below(torus.cells - 1, 1)
+        good = 1 + random.below_at(torus.cells, 0)
+        evil = 1 + random.below_at(torus.cells - 1, 1)
         return good, evil if evil < good else evil + 1
 
     def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:
@@ -140,10 +140,10 @@ class Released:
     def draw(cls, torus: Torus, random: Random) -> Released:
         """L ~ U{n..2n-1} cells: a uniform one, then uniform king moves."""
         side = torus.rows
-        length = side + random.below(side, 0)
-        path = [1 + random.below(torus.cells, 1)]
+        length = side + random.below_at(side, 0)
+        path = [1 + random.below_at(torus.cells, 1)]
         for place in range(1, length):
-            path.append(torus.moved(path[-1], 1 + random.below(9, 1 + place)))
+            path.append(torus.moved(path[-1], 1 + random.below_at(9, 1 + place)))
         return cls(tuple(path))
 
     def start(self, torus: Torus, random: Random) -> tuple[int, int]:  # noqa: ARG002

@@ -41,7 +41,7 @@ class CellsFace(FaceBase):
 
     def view(self, observation: View, before: Step | None, shuffle: Random) -> dict[str, Any]:
         """The cells and what is in them; in `places`, cell 0 is out of sight."""
-        shapes, hues = _shapes(shuffle.at(0)), _order(HUES, shuffle.at(0).part(1))
+        shapes, hues = _shapes(shuffle.at_step(0)), _order(HUES, shuffle.at_step(0).part(1))
         now = _places(observation, shapes)
         earlier = _places(before.observation, shapes) if before else {}
         return self.told() | {
@@ -103,6 +103,6 @@ def _order(count: int, shuffle: Random) -> list[int]:
     """0..count-1 in random order, by words 1..count-1."""
     order = list(range(count))
     for place in range(count - 1, 0, -1):
-        other = shuffle.below(place + 1, place)
+        other = shuffle.below_at(place + 1, place)
         order[place], order[other] = order[other], order[place]
     return order

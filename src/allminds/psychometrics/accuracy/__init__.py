@@ -2,10 +2,12 @@
 
 `curve` has Eq. 1 with its inverses, `fit` a mind's ability, `models` and `held_out` the rival
 curves and which of them foresees unseen answers, `information` and `adaptive` what to ask next,
-`predict` what is predicted and what is supported by data.
+`predict` what is predicted and what is supported by data, `beyond` what may be said of difficulties
+above all that were tried.
 """
 
 from allminds.psychometrics.accuracy.adaptive import AdaptiveTest, administer
+from allminds.psychometrics.accuracy.beyond import Beyond, predict_beyond, simulate_beyond
 from allminds.psychometrics.accuracy.counts import Counts
 from allminds.psychometrics.accuracy.curve import (
     ability,
@@ -58,6 +60,7 @@ __all__ = [
     "CURVES",
     "Ability",
     "AdaptiveTest",
+    "Beyond",
     "Comparison",
     "Counts",
     "Curve",
@@ -93,7 +96,9 @@ __all__ = [
     "most_informative_ratio",
     "omega",
     "options",
+    "predict_beyond",
     "prediction",
     "score_errors",
     "scores",
+    "simulate_beyond",
 ]

@@ -1,8 +1,9 @@
 """What is predicted and what is supported by data, kept apart; and difficulty from scores.
 
 A *prediction* at a difficulty is what the curve that wins held-out says, with its interval, and E1
-beside it. It is *supported* (P0 says "guaranteed") only as far as both a one-sided lower bound of
-the curve (for E1 and E2: of α) and answers given at that very difficulty reach.
+beside it; beyond all that was tried it is what the stacked curves of `beyond` say. It is
+*supported* (P0 says "guaranteed") only as far as both a one-sided lower bound of the curve (for E1
+and E2: of α) and answers given at that very difficulty reach.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, chdtri, ndtri
 
 from allminds.errors import Error
+from allminds.psychometrics.accuracy.beyond import predict_beyond
 from allminds.psychometrics.accuracy.counts import Counts
 from allminds.psychometrics.accuracy.curve import chance_level
 from allminds.psychometrics.accuracy.curve import difficulty as difficulty_of
@@ -23,11 +25,13 @@ from allminds.psychometrics.accuracy.models import Fit, fit_curve, refit
 
 @dataclass(frozen=True)
 class Predicted:
-    """What one curve says of a mind at a difficulty: no promise."""
+    """What one curve, or a stack of them, says of a mind at a difficulty: no promise."""
 
     curve: str
-    accuracy: float
-    interval: tuple[float, float]
+    accuracy: float | None  # None where nothing can be said
+    interval: tuple[float, float] | None
+    coverage: float | None = None  # what such intervals covered in simulations, beyond the data
+    why_not: str = ""  # why nothing can be said
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,8 @@ class Prediction:
     """A mind at a difficulty."""
 
     difficulty: float
-    predicted: Predicted  # by the curve that wins held-out
-    e1: Predicted  # Eq. 1 beside it
+    predicted: Predicted  # by the curve that wins held-out; beyond the data, by stacked curves
+    e1: Predicted  # Eq. 1 beside it; its interval supposes that Eq. 1 is right
     supported: Supported | None  # None without answers at that difficulty
     beyond: bool  # whether the difficulty is above all that were tried
 
@@ -68,8 +72,8 @@ def prediction(
     """Accuracy of one mind of `counts` at a difficulty.
 
     Up to the hardest level this mind was tried at, the curve is the one that wins with items left
-    out; beyond it, the one that wins with upper levels left out. `comparison` saves comparing anew
-    for every difficulty.
+    out; beyond it curves are stacked (`predict_beyond`), by this mind's own answers. `comparison`
+    saves comparing anew for every difficulty.
     """
     own = counts.mind(mind)
     tried = own.difficulty[own.trials[0] > 0]
@@ -78,13 +82,20 @@ def prediction(
     if not 0 < difficulty < np.inf:
         raise Error(f"difficulty (D) cannot be {difficulty} here: it is finite and above 0")
     _check(confidence)
-    beyond = difficulty > float(tried.max())
-    found = comparison or compare(counts)
-    name = found.winner("upper" if beyond else "items")
+    if difficulty > float(tried.max()):
+        e1 = _predicted(counts, "E1", mind, difficulty, confidence)[0]
+        return Prediction(difficulty, _beyond(counts, mind, difficulty, confidence), e1, None, True)
+    name = (comparison or compare(counts)).winner("items")
     winner, lower = _predicted(counts, name, mind, difficulty, confidence)
     beside = winner if name == "E1" else _predicted(counts, "E1", mind, difficulty, confidence)[0]
     supported = _supported(own, difficulty, lower, confidence)
-    return Prediction(difficulty, winner, beside, supported, beyond)
+    return Prediction(difficulty, winner, beside, supported, False)
+
+
+def _beyond(counts: Counts, mind: int, difficulty: float, confidence: float) -> Predicted:
+    found = predict_beyond(counts, difficulty, mind, confidence=confidence)
+    coverage = found.coverage if confidence == 0.95 else None
+    return Predicted("stacked", found.accuracy, found.interval, coverage, found.why_not)
 
 
 def clopper_pearson(hits: float, trials: float, tail: float) -> tuple[float, float]:

@@ -28,8 +28,8 @@ Values = NDArray[np.float64]
 NEEDED = ("exercise", "mind", "score")
 OTHER = frozenset((
     "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind",
-    "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat", "test",
-    "person", "kind", "seconds",
+    "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat",
+    "test", "person", "kind", "seconds",
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
 
@@ -106,8 +106,19 @@ def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> d
     return found
 
 
+def item_codes(frame: pd.DataFrame) -> NDArray[np.int64]:
+    """A number for the item of every row: plays of the same item have the same."""
+    import pandas as pd
+
+    exercises = frame["exercise"].astype(str)
+    if "item" not in frame:
+        return pd.factorize(exercises)[0].astype(np.int64)
+    known = exercises.map(frame["item"].groupby(exercises).first())
+    return pd.factorize(known.astype(object).where(known.notna(), exercises))[0].astype(np.int64)
+
+
 def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
-    """The instrument's rule; of an unknown one, the plain mean on the least scale for all scores."""
+    """The instrument's rule; of an unknown one, the plain mean on a scale that holds all scores."""
     if tool is not None:
         return tool.rule()
     score = frame["score"].to_numpy(dtype=float, na_value=np.nan)

@@ -15,6 +15,13 @@ from allminds.inference.estimates import difference, estimate
 from allminds.psychometrics.comparison.anova import Anova, repeated_measures
 from allminds.psychometrics.comparison.correlation import Correlation, correlations
 from allminds.psychometrics.comparison.effects import Size, paired_g
+from allminds.psychometrics.comparison.people import (
+    PEOPLE,
+    estimate_people,
+    has_people,
+    people_difference,
+    pooled,
+)
 from allminds.psychometrics.comparison.ranks import ranks
 from allminds.psychometrics.comparison.resampling import DRAWS
 from allminds.psychometrics.comparison.table import (
@@ -110,6 +117,8 @@ def compare(
     if not 0 < margin < np.inf:
         raise Error(f"the margin must be above 0, not {margin:g}")
     rule = rule_of(frame, tool)
+    if unit in (None, "person"):
+        frame, unit = pooled(frame), None
     frame = _asked(frame, minds, baseline)
     scores = scores_of(frame, unit, rule.low)
     plays = plays_by_mind(frame, rule, unit)
@@ -124,7 +133,14 @@ def compare(
     if by is not None:
         _check_factor(frame, by)
     pairs = _pairs(list(plays), tool, minds, baseline)
-    found = [_difference(plays, pair, rule, margin, allow_unpaired) for pair in pairs]
+    found = []
+    for pair in pairs:
+        if PEOPLE in pair and has_people(frame) and rule.figure is None:
+            one, more = people_difference(frame, pair, rule, margin)
+            notes += more
+        else:
+            one = _difference(plays, pair, rule, margin, allow_unpaired)
+        found.append(one)
     own = rule.figure is not None
     kept, left = _counted(frame, scores)
     anova, said = _anova(frame, unit, by)
@@ -134,7 +150,7 @@ def compare(
         unit=unit or "exercise",
         exercises=len(scores.exercises),
         common=int(scores.common(range(len(scores.minds))).sum()),
-        standings=_standings(scores, plays, rule, rng, draws),
+        standings=_standings(frame, scores, plays, rule, rng, draws),
         differences=tuple(corrected(found)),
         sizes=tuple(None if own else _size(scores, one) for one in found),
         correlations=() if own else tuple(correlations(scores, measures, by)),
@@ -208,10 +224,13 @@ def _size(scores: Scores, pair: Difference) -> Size | None:
 
 
 def _standings(
-    scores: Scores, plays: Mapping[str, Plays], rule: Rule, rng: np.random.Generator, draws: int
-) -> tuple[Standing, ...]:
+    frame: pd.DataFrame, scores: Scores, plays: Mapping[str, Plays], rule: Rule,
+    rng: np.random.Generator, draws: int,
+) -> tuple[Standing, ...]:  # fmt: skip
     """Scores, best first; who failed too often has no rank."""
     found = {mind: estimate(own, rule) for mind, own in plays.items()}
+    if PEOPLE in found and has_people(frame) and rule.figure is None:
+        found[PEOPLE] = estimate_people(frame, rule)
     able = [mind for mind in scores.minds if found[mind].ranked]
     places = {}
     if rule.figure is None and len(able) > 1:

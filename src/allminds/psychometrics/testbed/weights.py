@@ -199,5 +199,5 @@ class Lot:
 
     def draw(self, random: Random, j: int) -> int:
         """One of them, by random word j."""
-        at = bisect.bisect_right(self._heaped, random.unit(j) * self._heaped[-1])
+        at = bisect.bisect_right(self._heaped, random.unit_at(j) * self._heaped[-1])
         return min(at, self._last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class FictitiousPlay(TableReader):
         counts[observation.others] += 1
         self.seen = tuple(sorted(counts.items()))
         worth = [
-            sum(times * self.paid(action, others) for others, times in self.seen)
+            math.fsum(times * self.paid(action, others) for others, times in self.seen)
             for action in range(self.n)
         ]
         return certain(worth.index(max(worth)), self.n)
@@ -93,7 +94,7 @@ class RegretMatching(TableReader):
                 for action, regret in enumerate(self.regrets)
             )
         wanted = [max(regret, 0.0) for regret in self.regrets]
-        total = sum(wanted)
+        total = math.fsum(wanted)
         return [want / total for want in wanted] if total > 0 else [1 / self.n] * self.n
 
 
@@ -126,7 +127,7 @@ class RothErev(TableReader):
                 strength + (gain if action == observation.own else 0.0)
                 for action, strength in enumerate(self.strengths)
             )
-        total = sum(self.strengths)
+        total = math.fsum(self.strengths)
         return [strength / total for strength in self.strengths]
 
 
@@ -173,12 +174,12 @@ class QLearning(MindBase):
         legal = getattr(observation, "legal", None)
         allowed = range(self.n) if legal is None else [action - self.first for action in legal]
         self._settle(max(row[action] for action in allowed))
-        if self.learning and self.epsilon > 0 and random.unit(1) < self.epsilon:
-            action = allowed[random.below(len(allowed), 2)]
+        if self.learning and self.epsilon > 0 and random.unit_at(1) < self.epsilon:
+            action = allowed[random.below_at(len(allowed), 2)]
         else:
             best = max(row[action] for action in allowed)
             equals = [action for action in allowed if row[action] == best]
-            action = equals[random.below(len(equals))]
+            action = equals[random.below_at(len(equals), 0)]
         self.owed = (row, action)
         return self.first + action
 

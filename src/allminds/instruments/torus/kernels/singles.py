@@ -9,26 +9,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from allminds.compiled import below, fold, kernel, unit, word
+from allminds.compiled import below, kernel, unit, word
 from allminds.instruments.torus.kernels.worlds import make_moves, wrapped
-from allminds.seeding import MINDS
 
-_MINDS, _0, _2, _3, _9 = (np.uint64(n) for n in (MINDS, 0, 2, 3, 9))
-
-
-@kernel
-def mind_key(seed, exercise, slot):
-    """The key of a mind's stream."""
-    return fold(fold(fold(_0, np.uint64(seed)), np.uint64(exercise)), _MINDS + np.uint64(slot))
+_0, _2, _3, _9 = (np.uint64(n) for n in (0, 2, 3, 9))
 
 
 @kernel
-def begin(ways, seed, first, slot, row, col, keys):
-    """Put a slot of every lane on its starting cell, and make its keys [block, lane]."""
-    blocks, lanes = keys.shape
+def begin(ways, slot, row, col):
+    """Put a slot of every lane on its starting cell."""
+    blocks, _, lanes = row.shape
     for b in range(blocks):
         for l in range(lanes):
-            keys[b, l] = mind_key(seed, first + b * lanes + l, slot)
             row[b, 0, l], col[b, 0, l] = ways.start_row[b, slot, l], ways.start_col[b, slot, l]
 
 

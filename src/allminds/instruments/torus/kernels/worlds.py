@@ -9,13 +9,11 @@ import numpy as np
 
 from allminds.compiled import below, fold, kernel, unit, word
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
-from allminds.seeding import MAKING, WORLD
 
 LANES = 128
 CYCLIC, DRIFT, RELEASED = 0, 1, 2
 
-_MAKING, _WORLD, _0, _1 = np.uint64(MAKING), np.uint64(WORLD), np.uint64(0), np.uint64(1)
-_2, _9 = np.uint64(2), np.uint64(9)
+_0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 
 
 class Rules(NamedTuple):
@@ -27,7 +25,6 @@ class Rules(NamedTuple):
     steps: int
     agents: int
     limit: int  # of a segment's length
-    strata: Any  # int64[S]: the K that exercises run through; none if K is not controlled
     chances: Any  # float64[limit + 1, cells]: patterns.walk_chances
     plain: Any  # uint8[9]: patterns.plain_actions, from 0
     shelf: Any  # int64: segments of complexity K stand at shelf[K]..shelf[K + 1]
@@ -151,15 +148,13 @@ def _distinct(codes, seen):
 
 
 @kernel
-def survey(rules, seed, first, complexity, digest):
-    """K and a digest of draws first, first + 1, … of the catalogue's own stream."""
+def survey(rules, keys, complexity, digest):
+    """K and a digest of the draws of the catalogue, each from a key of its own."""
     cells = rules.rows * rules.cols
     moves, codes = np.empty(rules.limit, np.uint8), np.empty(rules.steps, np.int64)
     scratch = lz76_scratch(cells, rules.steps)
-    start = fold(_0, np.uint64(seed))
     for i in range(len(complexity)):
-        key = fold(fold(start, np.uint64(first + i)), _MAKING)
-        length = draw_segment(rules, key, _0, moves)
+        length = draw_segment(rules, keys[i], _0, moves)
         _visited(rules, moves, length, codes)
         complexity[i] = lz76_kernel(codes, rules.steps, scratch)
         h = np.uint64(length)
@@ -169,13 +164,11 @@ def survey(rules, seed, first, complexity, digest):
 
 
 @kernel
-def redraw(rules, seed, draws, moves, lengths, distinct):
-    """The segments of some draws of the catalogue's stream."""
+def redraw(rules, keys, moves, lengths, distinct):
+    """The segments of some draws of the catalogue, by their keys."""
     codes, seen = np.empty(rules.steps, np.int64), np.zeros(rules.rows * rules.cols, np.bool_)
-    start = fold(_0, np.uint64(seed))
-    for n in range(len(draws)):
-        key = fold(fold(start, np.uint64(draws[n])), _MAKING)
-        lengths[n] = draw_segment(rules, key, _0, moves[n])
+    for n in range(len(keys)):
+        lengths[n] = draw_segment(rules, keys[n], _0, moves[n])
         _visited(rules, moves[n], lengths[n], codes)
         distinct[n] = _distinct(codes, seen)
 
@@ -338,10 +331,11 @@ def _start_minds(rules, ways, block, lane, world, deck, swaps):
 
 
 @kernel
-def make_worlds(rules, seed, first, ways, columns):
-    """Exercises first, first + 1, …: the ways of Good and Evil, the starting cells of minds.
+def make_worlds(rules, wanted, making, world, ways, columns):
+    """The ways of Good and Evil and the starting cells of minds, for a row of exercises.
 
-    `columns` takes K, segment length and distinct cells of every exercise.
+    They have the K in `wanted`, if any, and come from the keys of their streams `making` and
+    `world`. `columns` takes K, segment length and distinct cells of every exercise.
     """
     cells, lanes = rules.rows * rules.cols, ways.good_row.shape[2]
     good, path = np.empty(rules.limit, np.uint8), np.empty(2 * rules.rows, np.int64)
@@ -353,17 +347,16 @@ def make_worlds(rules, seed, first, ways, columns):
     worlds = np.empty(lanes, np.uint64)
     for n in range(len(columns)):
         block, lane = n // lanes, n % lanes
-        stream = fold(fold(_0, np.uint64(seed)), np.uint64(first + n))
-        making, worlds[lane] = fold(stream, _MAKING), fold(stream, _WORLD)
+        worlds[lane] = world[n]
         _start_minds(rules, ways, block, lane, worlds[lane], deck, swaps)
         if rules.kind == RELEASED:
-            columns[n, 1] = _draw_released(rules, making, path, codes)
+            columns[n, 1] = _draw_released(rules, making[n], path, codes)
             columns[n, 0] = lz76_kernel(codes, rules.steps, scratch)
             columns[n, 2] = _distinct(codes, seen)
             _travel_released(rules, ways, block, lane, path[0], codes)
             continue
-        wanted = rules.strata[(first + n) % len(rules.strata)] if len(rules.strata) else 0
-        evil = _choose(rules, making, wanted, good, codes, seen, scratch, columns[n])
+        k = wanted[n] if len(wanted) else 0
+        evil = _choose(rules, making[n], k, good, codes, seen, scratch, columns[n])
         _set_out(rules, ways, block, lane, worlds[lane])
         _repeat(good, columns[n, 1], rules.steps, good_moves[:, lane])
         _repeat(rules.catalogue[evil], rules.lengths[evil], rules.steps, evil_moves[:, lane])
