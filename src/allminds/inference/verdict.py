@@ -6,9 +6,9 @@
 - **undecided**: everything else, and always if no unit differs.
 
 p of paired hits is exact (all assignments of signs where at most twelve units differ, the sign
-test otherwise). Of scores it is by Student's t, or by all assignments of signs where at most twelve
-units differ; where the sample cannot bear Student's t, by the betting evidence, since assignments
-of signs say nothing of the mean of lopsided differences. A mind that failed more than
+test otherwise). Of scores it is by Student's t, and also by all assignments of signs where at most
+twelve units differ; where the sample cannot bear Student's t, by the betting evidence, since
+assignments of signs say nothing of the mean of lopsided differences. A mind that failed more than
 5 % of its exercises is never "equivalent".
 """
 
@@ -219,11 +219,11 @@ def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> fl
     """The two-sided p of no difference: exact for hits."""
     if differs == 0:
         return 1.0
-    pulls, borne = _pulls(units), isinstance(evidence, Student)
-    if differs <= MOST_FLIPPED and (hits or borne):
-        return _flipped(pulls)
-    if borne or not hits:
-        return min(1.0, 2 * min(evidence.tails(0.0)))
+    pulls, p = _pulls(units), min(1.0, 2 * min(evidence.tails(0.0)))
+    if differs <= MOST_FLIPPED and len(pulls):
+        return _flipped(pulls) if hits else max(p, _flipped(pulls))
+    if isinstance(evidence, Student) or not hits:
+        return p
     return _sign_test(int((pulls > 0).sum()), len(pulls))
 
 
