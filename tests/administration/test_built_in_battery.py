@@ -104,3 +104,19 @@ def test_the_battery_in_small_runs_and_is_reported(file, tmp_path):
     page = write_report(folder, tmp_path / "report.html").read_text()
     assert all(test["instrument"] in page for test in tests)
     assert "mine.py:Mine" in page
+
+
+@pytest.mark.slow
+def test_every_test_of_the_battery_tells_its_floor_from_its_best(tmp_path):
+    """A test in which everybody does the same measures nothing, and is not in the battery."""
+    battery = plans.read_plan()
+    short = [
+        test.model_copy(update={"episodes": min(test.episodes, 200)}) for test in battery.tests
+    ]
+    folder = runs.run(battery.model_copy(update={"tests": short}), tmp_path / "run")
+    for test in folder.summary()["tests"]:
+        rows = [row for row in test["results"] if row["score"] is not None]
+        floor = next(row for row in rows if row["end"] == "floor")
+        best = max(rows, key=lambda row: row["score"])
+        low, high = (row["ci95"] or [row["score"]] * 2 for row in (best, floor))
+        assert low[0] > high[1], f"{test['instrument']}: {best['mind']} and {floor['mind']}"

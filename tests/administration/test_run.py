@@ -224,10 +224,13 @@ def test_failures_are_counted_with_their_reason():
         )  # fmt: skip
 
 
-def test_a_mind_that_fails_everything_has_no_score():
+def test_a_mind_that_fails_everything_has_the_lowest_score_and_is_not_ranked():
     row = evaluate("lambda-star", [lambda seen: 0], settings=SMALL, episodes=20)["results"][0]
-    assert row["failed"] == 20
-    assert row["score"] is row["stderr"] is row["ci95"] is row["normalised"] is None
+    assert (row["failed"], row["failures"]) == (20, {"malformed": 20})
+    assert (row["score"], row["bounds"], row["finished"]) == (-1.0, [-1.0, 1.0], None)
+    assert (row["coverage"], row["ranked"]) == (0, False)
+    assert row["ci95"][0] == -1 < row["ci95"][1]  # 20 that are alike do not prove that all are
+    assert row["normalised"] is None  # floor and ceiling were not asked for
 
 
 def test_objects_serve_as_minds_on_any_number_of_jobs(monkeypatch):

@@ -30,8 +30,8 @@ TWO = Hills(TORUS, (1.0, 0.6), (TORUS.cell(2, 2), TORUS.cell(8, 8)))
 def walk(mind, start, hills=TWO, steps=12, drift=0.0, reach=1):
     """One mind from a cell: the cells it stands on and what it gets."""
     world = Landscape(hills, steps, 1, reach, drift, {})
-    exercise = Exercise("", "landscape", 1, 0, Began(world, start))
     tool = registry.make_instrument("landscape", {"rows": 11, "cols": 11})
+    exercise = Exercise("", tool, 1, 0, Began(world, start))
     record = play(exercise, registry.line_up(mind, tool))
     return [state.minds[0] for state in ways(exercise, record)], record
 
@@ -168,7 +168,7 @@ def test_measures_of_who_stays_and_of_who_goes_straight():
     start = TORUS.cell(6, 7)
     world = Landscape(TWO, 12, 1, 1, 0.0, {})
     tool = registry.make_instrument("landscape", {"rows": 11, "cols": 11})
-    exercise = Exercise("", "landscape", 1, 0, Began(world, start))
+    exercise = Exercise("", registry.make_instrument("landscape"), 1, 0, Began(world, start))
     stays = measures(exercise, play(exercise, registry.line_up(lambda seen: 5, tool)))
     value = float(TWO.field[6, 7])
     assert stays.exploitation == pytest.approx(value)
@@ -178,7 +178,9 @@ def test_measures_of_who_stays_and_of_who_goes_straight():
     goes = measures(exercise, play(exercise, registry.line_up("expert", tool)))
     assert goes.exploration == 5 / 12
     assert goes.steps_to_optimum == 5
-    on_top = Exercise("", "landscape", 1, 0, Began(world, TORUS.cell(2, 2)))
+    on_top = Exercise(
+        "", registry.make_instrument("landscape"), 1, 0, Began(world, TORUS.cell(2, 2))
+    )
     best = measures(on_top, play(on_top, registry.line_up("expert", tool)))
     assert (best.exploitation, best.regret, best.steps_to_optimum) == (1.0, 0.0, 0)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 from allminds.administration.imports import rows_2011
 from allminds.inference import Rule, difference
@@ -92,39 +91,17 @@ def test_analysis_of_variance(frame):
     assert [round(one.eta, 3) for one in found.effects] == [0.024, 0.021, 0.035]
 
 
-def by_reml(frame):
-    """Mean and error of people - q-learning by score ~ who + (1 | person) + (1 | item).
-
-    REML straight from its definition: full matrices and a general search; a program is no person.
-    """
-    people = (frame["mind"] == "people").to_numpy()
-    codes, _ = pd.factorize(frame["exercise"])
-    item = (codes[:, None] == np.arange(codes.max() + 1)).astype(float)
-    codes, _ = pd.factorize(frame["person"])
-    person = (codes[:, None] == np.unique(codes[people])).astype(float) * people[:, None]
-    X, y = np.column_stack([np.ones(len(frame)), people]), frame["score"].to_numpy(float)
-
-    def fitted(logs):
-        of_person, of_item, rest = np.exp(logs)
-        V = of_person * person @ person.T + of_item * item @ item.T + rest * np.eye(len(y))
-        inverse = np.linalg.inv(V)
-        information = X.T @ inverse @ X
-        beta = np.linalg.solve(information, X.T @ inverse @ y)
-        left = y - X @ beta
-        deviance = np.linalg.slogdet(V)[1] + np.linalg.slogdet(information)[1]
-        return deviance + left @ inverse @ left, beta[1], np.linalg.inv(information)[1, 1] ** 0.5
-
-    best = optimize.minimize(lambda at: fitted(at)[0], [-4, -4, -3], method="Nelder-Mead",
-                             options={"xatol": 1e-4, "fatol": 1e-7})  # fmt: skip
-    return fitted(best.x)[1:]
-
-
 def test_people_minus_q_learning_is_undecided(frame):
+    """People are a sample of people, the program is none: 20 differences of test means decide."""
     [found] = compare(frame, np.random.default_rng(1), draws=50).differences
     assert (found.first, found.second, found.units) == ("people", "q-learning", (20, 140))
+    means = frame.pivot_table(index="test", columns="mind", values="score")
+    test = stats.ttest_rel(means["people"], means["q-learning"])
     assert found.mean == pytest.approx(0.2369 - 0.2585, abs=1e-4)
-    assert (found.mean, found.stderr) == pytest.approx(by_reml(frame), rel=2e-3)
-    assert found.interval90[0] < -0.05 < 0.05 < found.interval90[1]
+    assert found.p == pytest.approx(test.pvalue, abs=1e-5)
+    assert found.interval == pytest.approx(tuple(test.confidence_interval(0.95)), abs=1e-5)
+    assert found.interval90 == pytest.approx((-0.077, 0.033), abs=5e-4)
+    assert (found.mean / found.stderr) ** 2 == pytest.approx(0.4605, abs=5e-5)  # the F of agents
     assert found.verdict == "undecided"
 
 

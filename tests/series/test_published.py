@@ -195,5 +195,10 @@ def test_the_score_and_its_error_by_hand():
     )
     found = tally.estimate()
     assert found.score == pytest.approx(17 / 24)
-    variance = (14**2 * 0.5 * 0.5 / 2 + 10**2 * (2 / 3) * (1 / 3)) / 24**2
-    assert found.stderr == pytest.approx(variance**0.5)
+    # k = 10 has one item, which says nothing of its variance, so both strata are one: weights
+    # w = k / 24, residuals e = hit - r̃, and the variance is Σ (w e)² / (1 - w).
+    weights = np.array([7, 7, 10]) / 24
+    pulls = weights * (hits[:, 0] - 17 / 24)
+    assert found.stderr == pytest.approx((pulls**2 / (1 - weights)).sum() ** 0.5)
+    low, high = found.ci95
+    assert 0 <= low < 17 / 24 < high <= 1

@@ -16,6 +16,7 @@ from allminds.instruments.torus.patterns import Recurrent
 from allminds.seeding import Random, key
 
 STAY, RIGHT = (5,), (6,)
+LAMBDA_STAR = registry.make_instrument("lambda-star")
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def world(good=STAY, evil=STAY, steps=12, rows=6, cols=6, agents=1):
 
 
 def played(tool, name, index=0, **made):
-    exercise = Exercise("by-hand", "lambda-star", 1, index, world(**made))
+    exercise = Exercise("by-hand", LAMBDA_STAR, 1, index, world(**made))
     return exercise, play(
         exercise, LineUp.alone(registry.subject(name, tool), made.get("agents", 1))
     )
@@ -106,7 +107,7 @@ def test_the_optimum_is_the_best_of_all_ways(tool):
 
 def test_q_learning_updates_as_the_paper_says(tool):
     """One session by hand: Q += α (10 R + γ max Q' - Q), 0 after the last step."""
-    exercise = Exercise("by-hand", "lambda-star", 1, 3, world(good=RIGHT, steps=3))
+    exercise = Exercise("by-hand", LAMBDA_STAR, 1, 3, world(good=RIGHT, steps=3))
     mind = QLearning(alpha=0.5, gamma=0.25, sessions=1)
     episode = Episode(exercise)
     mind.begin(episode.task(0, rehearsal=True))
@@ -127,7 +128,7 @@ def test_q_learning_updates_as_the_paper_says(tool):
 def test_sarsa_looks_ahead_to_the_action_it_takes(tool):
     """With ε = 1 the next action is any; its value counts, not the largest."""
     mind = Sarsa(alpha=1.0, gamma=1.0, epsilon=1.0, sessions=1, scale=1.0)
-    episode = Episode(Exercise("by-hand", "lambda-star", 1, 0, world(steps=2)))
+    episode = Episode(Exercise("by-hand", LAMBDA_STAR, 1, 0, world(steps=2)))
     mind.begin(episode.task(0, rehearsal=True))
     random = Random(key(1, 0, 2))
     first = episode.waiting[0]
@@ -144,7 +145,7 @@ def test_sarsa_looks_ahead_to_the_action_it_takes(tool):
 
 def test_learners_are_tested_with_the_table_frozen(tool):
     mind = QLearning(sessions=1)
-    episode = Episode(Exercise("by-hand", "lambda-star", 1, 0, world(steps=5)))
+    episode = Episode(Exercise("by-hand", LAMBDA_STAR, 1, 0, world(steps=5)))
     mind.begin(episode.task(0))
     seen = episode.waiting[0]
     action = mind.act(seen, Random(5))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Environment
 from allminds.instruments.social.game import Game
 from allminds.instruments.torus.grid import ACTIONS, Torus
 from allminds.registry import instrument
@@ -138,7 +138,12 @@ class PredatorPrey(Game):
     name = "predator-prey"
     version = 2
     ceiling = 1 / PREDATORS
+    lowest, highest = -1 / PREDATORS, 1 / PREDATORS  # of a predator
     Settings: ClassVar[type[Settings]] = ChaseSettings
+
+    def failed_score(self, environment: Environment, slot: int, rewards: Sequence[float]) -> float:
+        """An unfinished hunt is lost: -1 for the prey, what a predator loses for the others."""
+        return -1.0 if slot == PREY else super().failed_score(environment, slot, rewards)
 
     def world(self) -> Chase:
         """As the settings say."""
