@@ -11,8 +11,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.inference.intervals import t_interval
+from allminds.inference.intervals import Units, t_interval
+from allminds.inference.verdict import paired
 from allminds.instruments.cells.tally import level, level_error
+from allminds.psychometrics.accuracy.beyond import simulate_beyond
 from allminds.psychometrics.calibration.one_mind import counted, misses
 from allminds.psychometrics.calibration.table import Row
 from allminds.psychometrics.comparison.correlation import correlate
@@ -20,6 +22,7 @@ from allminds.psychometrics.comparison.crossed import crossed
 from allminds.psychometrics.comparison.ranks import rank_intervals
 from allminds.psychometrics.curves import DifficultyCurve, curve_intervals
 from allminds.psychometrics.factors import variance_shares
+from allminds.psychometrics.groups import simulate_against_best, simulate_beats_all
 from allminds.psychometrics.pilot import Spread
 from allminds.psychometrics.reliability import reliability
 
@@ -279,7 +282,7 @@ def simulate_people(
 
     def interval() -> tuple[float, float] | None:
         ease = rng.uniform(-0.2, 0.2, items)
-        own = rng.choice([-spread, spread], (people, 1))
+        own = spread * np.clip(rng.normal(size=(people, 1)), -2, 2)
         mean, same = 0.5 + own + ease, 0.5 + ease
         if hits:
             scores = (rng.random((people, items)) < mean).astype(float)
@@ -294,6 +297,13 @@ def simulate_people(
         return crossed(score, who, person, item.tolist(), "people", "program", 0.0, 1.0).interval
 
     return counted(misses(interval(), 0.0) for _ in range(repeats))
+
+
+def gains(differences: Values) -> int:
+    """1, -1 or 0: what the verdict says of a vote minus a member, by exercise."""
+    n = len(differences)
+    units = Units(differences, np.zeros(n, np.int64), np.arange(n), np.ones(1), -1.0, 1.0)
+    return paired(units, True, ("vote", "member")).sign
 
 
 # ---------------------------------------------------------------- the rows
@@ -363,12 +373,35 @@ def rows() -> list[Row]:
         for n in (100, 1000, 5000)
         for memory in (5, 20)
     ]  # fmt: skip
+    made += [
+        Row("A vote against its best member", f"{n} exercises, {name}: {what}", "verdict",
+            partial(simulate, decide=gains, accuracies=accuracies, vote=vote, exercises=n,
+                    correlation=0.3))
+        for n in (20, 60)
+        for name, accuracies, vote in (
+            ("3 members and the vote at .6", [0.6] * 3, 0.6),
+            ("members at .7, .6, .5, the vote at .7", [0.7, 0.6, 0.5], 0.7),
+        )
+        for what, simulate in (
+            ("gains or loses", simulate_against_best), ("beats each", simulate_beats_all),
+        )
+    ]  # fmt: skip
+    made += [
+        Row(
+            "Prediction beyond the data",
+            f"the {what}, one to five levels up",
+            "bounded",
+            partial(simulate_beyond, what=what),
+            cost=100,
+            most=0.1,
+        )
+        for what in ("accuracy", "rate")
+    ]
     return made + [
         Row("People against a program", f"{people} people × {items} items, "
             f"{'hits' if hits else 'scores'}, people differ by ±{spread:g}", "bounded",
             partial(simulate_people, people=people, items=items, spread=spread, hits=hits), cost=20)
-        for people in (2, 3, 8, 20)
-        for items in (5, 20)
-        for spread in (0.0, 0.15)
+        for people, items in ((2, 10), (5, 10), (20, 5))
+        for spread in (0.15,)
         for hits in (True, False)
     ]  # fmt: skip

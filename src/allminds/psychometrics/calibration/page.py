@@ -97,6 +97,14 @@ SECTIONS = {
     "Level within one administration": (
         "ξ walks around 10 with this autocorrelation time; short ones are given no interval."
     ),
+    "A vote against its best member": (
+        "The member is chosen on half of the exercises and compared on the others; errors share a "
+        "latent correlation of .3. Wrong is a word that is not true of the member named."
+    ),
+    "Prediction beyond the data": (
+        "Truths that none of the curves contains are among them. Five levels a study are counted, "
+        "so the Monte Carlo interval is somewhat too short."
+    ),
     "People against a program": (
         "People and items are both samples; people differ from each other by this much."
     ),
@@ -112,7 +120,6 @@ FOOT = """
   learns from one exercise to the next, or a test chosen for its results, breaks that.
 - Models (the mixed model, analysis of variance) are held against R and published figures by
   tests, not simulated here, but for the rows above.
-- Votes against the best member and prediction beyond the data have no rows here.
 - A row says how often a statement is wrong, not how short an interval or how strong a verdict
   is.
 """

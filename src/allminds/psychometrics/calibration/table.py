@@ -19,8 +19,8 @@ from allminds.errors import Error
 
 Kind = Literal["approximate", "bounded", "verdict"]
 Simulation = Callable[[np.random.Generator, int], tuple[int, int]]
-REPEATS = {"quick": 400, "medium": 2000, "full": 10_000}
-AT_LEAST = 40  # repeats of the slowest row
+REPEATS = {"quick": 400, "medium": 1000, "full": 5000}
+AT_LEAST = 20  # repeats of the slowest row
 SURE = 0.999  # level of a row's own Monte Carlo interval
 ALLOWED: dict[Kind, tuple[float, float]] = {  # shares of wrong statements
     "approximate": (0.02, 0.07),
