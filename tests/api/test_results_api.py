@@ -17,6 +17,8 @@ import allminds as am
 from allminds.administration import run as runs
 from allminds.administration.imports import read_results
 from allminds.administration.plan import Plan
+from allminds.contracts import Failure
+from allminds.report.figure import score_chart
 from allminds.results import scored
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 10}
@@ -38,6 +40,11 @@ def breaks_often(observation, random):
     return 77 if random.below(30) == 0 else 5
 
 
+def never_answered(observation, random):
+    """Its provider is down: no fault of its own."""
+    return Failure("missing", "429")
+
+
 def evaluated(minds, episodes, seed=1):
     return am.evaluate("lambda-star", minds, settings=SMALL, episodes=episodes, seed=seed, how=ONE)
 
@@ -52,7 +59,7 @@ def results():
 
 def test_results_are_the_summary_of_the_administration(results):
     plain = runs.evaluate(
-        "lambda-star", ["random", "local-search", MyMind(), breaks_often],
+        "lambda-star", ["random", "local-search", MyMind(), breaks_often, "optimum"],
         settings=SMALL, episodes=110, how=ONE,
     )  # fmt: skip
     assert type(plain) is dict
@@ -65,16 +72,43 @@ def test_results_are_the_summary_of_the_administration(results):
 
 def test_names_classes_functions_and_objects_all_have_names(results):
     names = [row["mind"] for row in results["results"]]
-    assert names == ["random", "local-search", "MyMind", "breaks_often"]
+    assert names == ["random", "local-search", "MyMind", "breaks_often", "optimum"]
     named = am.evaluate(
         "lambda-star", {"up": MyMind(2), "down": MyMind(8), "chance": "random", "f": MyMind},
         settings=SMALL, episodes=10, how=ONE,
     )  # fmt: skip
-    assert [row["mind"] for row in named["results"]] == ["up", "down", "chance", "f"]
-    assert list(named.wide().index) == ["up", "down", "chance", "f"]
+    given = ["up", "down", "chance", "f", "random", "optimum"]
+    assert [row["mind"] for row in named["results"]] == given
+    assert list(named.wide().index) == given
     lambdas = am.evaluate("lambda-star", [lambda seen: 5], settings=SMALL, episodes=3, how=ONE)
     assert "<lambda>" in str(lambdas)
     assert "&lt;lambda&gt;" in lambdas._repr_html_()
+
+
+def test_floor_and_ceiling_are_always_there_and_normalise_as_measured(results):
+    rows = {row["mind"]: row for row in results["results"]}
+    ends = {mind: row["end"] for mind, row in rows.items()}
+    assert ends == {
+        "random": "floor", "local-search": None, "MyMind": None, "breaks_often": None,
+        "optimum": "ceiling",
+    }  # fmt: skip
+    low, high = rows["random"]["score"], rows["optimum"]["score"]
+    for row in rows.values():
+        assert row["normalised"] == pytest.approx((row["score"] - low) / (high - low))
+    assert (rows["random"]["normalised"], rows["optimum"]["normalised"]) == (0, 1)
+    own = rows["local-search"]
+    assert own["normalised_ci95"][0] < own["normalised"] < own["normalised_ci95"][1]
+
+
+def test_a_game_without_a_ceiling_mind_has_the_floor_in_every_place():
+    line_ups = ["tit-for-tat,grim", "defect"]
+    rows = am.evaluate("prisoners-dilemma", line_ups, episodes=20, how=ONE)["results"]
+    assert [(row["mind"], row["end"]) for row in rows] == [
+        ("tit-for-tat, grim", None), ("defect", None), ("random, grim", "floor"),
+        ("random", "floor"),
+    ]  # fmt: skip
+    place = (rows[0]["score"] - rows[2]["score"]) / (1 - rows[2]["score"])
+    assert rows[0]["normalised"] == pytest.approx(place)
 
 
 def test_minds_that_are_no_list_are_refused():
@@ -97,8 +131,11 @@ def test_text_is_the_table_of_the_command_line(results, capsys):
     printed = [line.rstrip() for line in capsys.readouterr().out.rstrip().split("\n")]
     assert str(results).split("\n") == printed
     assert repr(results) == str(results)
-    assert "breaks_often failed:" in str(results)
-    assert "malformed. First: 77 is not one of the actions" in str(results)
+    row = results["results"][3]
+    said = " ".join(str(results).split())
+    assert f"breaks_often failed {row['failed']} of 110 exercises" in said
+    assert f"({row['failed']} malformed), which count; those finished scored" in said
+    assert "not ranked. First: 77 is not one of the actions" in said
 
 
 def test_html_escapes_names_and_shows_floor_and_ceiling():
@@ -108,24 +145,39 @@ def test_html_escapes_names_and_shows_floor_and_ceiling():
     assert "<script" not in text
     assert "&lt;script&gt;" in text
     assert "&#34;&amp;x" in text
-    assert "floor" in text
-    assert "Floor (chance) 0.000, ceiling 1.000." in text
+    assert 'random <span style="opacity: .6">floor</span>' in text
+    assert 'optimum <span style="opacity: .6">ceiling</span>' in text
     assert "malformed" in text
-    assert text.count("<tr>") == 4
+    assert text.count("<tr>") == 5  # the head, three minds and the ceiling
+    assert text.count("<svg") == 4
 
 
 def test_a_mind_without_a_score_is_last_and_has_dashes():
-    found = evaluated(["random", lambda seen: 0], episodes=10)
-    rows = [line.split() for line in str(found).split("\n\n")[1].splitlines()]
-    assert rows[-1][:3] == ["<lambda>", "–", "–"]
+    found = evaluated(["random", never_answered, lambda seen: 0], episodes=10)
+    row = found["results"][1]
+    assert (row["score"], row["ci95"], row["coverage"]) == (None, None, None)
+    assert (row["failed"], row["missing"], row["ranked"]) == (0, 10, False)
+    shown = str(found)
+    order = [shown.index(name) for name in ("optimum", "random", "<lambda>", "never_answ")]
+    assert order == sorted(order)
+    last = next(line for line in shown.splitlines() if line.strip().startswith("never_answ"))
+    assert last.split()[1:5] == ["–"] * 4
+    assert "10 of 10 exercises are missing, through no fault of its own" in " ".join(shown.split())
     assert ">–<" in found._repr_html_()
+
+
+def test_a_mind_that_fails_everything_has_the_lowest_score_and_is_not_ranked():
+    row = evaluated(["random", lambda seen: 0], episodes=10)["results"][1]
+    assert (row["score"], row["failed"], row["coverage"], row["ranked"]) == (-1, 10, 0, False)
+    assert (row["finished"], row["bounds"], row["failures"]) == (None, [-1, 1], {"malformed": 10})
+    assert -1 == row["ci95"][0] < row["ci95"][1] < 1
 
 
 # ---------------------------------------------------------------- records
 
 
 def test_the_tidy_table_is_that_of_a_run(tmp_path):
-    minds = ["random", "local-search"]
+    minds = ["random", "local-search", "optimum"]
     test = {"instrument": "lambda-star", "minds": minds, "episodes": 60, "settings": SMALL}
     folder = am.run(Plan.model_validate({"tests": [test], "seed": 7}), tmp_path / "run", ONE)
     mine = evaluated(minds, episodes=60, seed=7).frame()
@@ -138,10 +190,18 @@ def test_the_tidy_table_is_that_of_a_run(tmp_path):
 
 def test_wide_has_the_scores_that_the_table_has(results):
     wide, frame = results.wide(), results.frame()
-    assert wide.shape == (4, 110)
+    assert wide.shape == (5, 110)
+    assert wide.notna().all(axis=None)  # failures count
+    at = frame.drop_duplicates("exercise").set_index("exercise")["K"].reindex(wide.columns)
     for row in results["results"]:
-        assert wide.loc[row["mind"]].isna().sum() == row["failed"]
-    assert results["results"][3]["failed"] > 0
+        of_k = wide.loc[row["mind"]].groupby(at.to_numpy()).mean()
+        assert of_k.mean() == pytest.approx(row["score"], abs=1e-12)
+    failed = frame[(frame["mind"] == "breaks_often") & (frame["status"] != "ok")]
+    assert len(failed) == results["results"][3]["failed"] > 0
+    its = wide.loc["breaks_often", failed["exercise"]]
+    assert its.tolist() == failed["score"].tolist()
+    gaps = evaluated(["random", never_answered], episodes=10).wide()
+    assert gaps.loc["never_answered"].isna().all()
     one = frame[(frame["mind"] == "local-search") & (frame["index"] == 7)]
     assert wide.loc["local-search", one["exercise"].iloc[0]] == one["score"].iloc[0]
 
@@ -150,7 +210,7 @@ def test_in_a_game_a_line_up_is_one_mind_and_its_first_slot_counts():
     line_ups = ["tit-for-tat,random", "random,tit-for-tat", "random"]
     found = am.evaluate("prisoners-dilemma", line_ups, episodes=40, how=ONE)
     means = found.wide().mean(axis=1)
-    assert len(means) == 3
+    assert len(means) == 3  # the floors are among them: random in the first place
     for row in found["results"]:
         assert means[row["mind"]] == pytest.approx(row["score"], abs=1e-12)
     assert set(found.frame()["line_up"]) == {row["mind"] for row in found["results"]}
@@ -159,7 +219,10 @@ def test_in_a_game_a_line_up_is_one_mind_and_its_first_slot_counts():
 def test_all_slots_count_where_minds_are_copies():
     found = am.evaluate("lambda-star", ["random"], settings=SMALL | {"agents": 3},
                         episodes=44, how=ONE)  # fmt: skip
-    means = found.frame().groupby("exercise", sort=False)["score"].mean()
+    frame = found.frame()
+    frame = frame[frame["mind"] == "random"]
+    assert len(frame) == 3 * 44
+    means = frame.groupby("exercise", sort=False)["score"].mean()
     assert found.wide().loc["random"].tolist() == pytest.approx(means.tolist())
 
 
@@ -197,7 +260,7 @@ def test_results_can_be_pickled(results):
 
 
 def test_the_summary_of_a_run_tells_line_ups_apart(tmp_path):
-    minds = ["tit-for-tat,defect", "tit-for-tat,random", "random"]
+    minds = ["tit-for-tat,defect", "tit-for-tat,random", "random", "random,defect"]
     test = {"instrument": "prisoners-dilemma", "minds": minds, "episodes": 50}
     folder = am.run(Plan.model_validate({"tests": [test], "seed": 2}), tmp_path / "run", ONE)
     here = am.evaluate("prisoners-dilemma", minds, episodes=50, seed=2, how=ONE)
@@ -226,38 +289,77 @@ def test_a_run_of_several_tests_has_results_of_each(tmp_path):
 # ---------------------------------------------------------------- compare and plot
 
 
-def test_differences_are_those_of_a_paired_t_test(results):
-    from scipy.stats import ttest_rel
+def test_differences_are_those_of_a_paired_t_test_over_strata(results):
+    """110 exercises are 5 of each of 22 complexities: se = √Σ s²/5 / 22, freedom 110 - 22."""
+    from scipy.stats import t
 
-    wide = results.wide()
+    wide, frame = results.wide(), results.frame()
     table = results.compare().set_index(["first", "second"])
     one = table.loc[("MyMind", "local-search")]
-    exact = ttest_rel(wide.loc["MyMind"], wide.loc["local-search"])
-    low, high = exact.confidence_interval()
+    at = frame.drop_duplicates("exercise").set_index("exercise")["K"].reindex(wide.columns)
+    gaps = (wide.loc["MyMind"] - wide.loc["local-search"]).groupby(at.to_numpy())
+    assert gaps.size().tolist() == [5] * 22
+    mean, stderr = gaps.mean().mean(), np.sqrt((gaps.var(ddof=1) / 5).sum()) / 22
+    low, high = t.interval(0.95, 88, mean, stderr)
+    assert one["difference"] == pytest.approx(mean)
     assert (one["low"], one["high"]) == pytest.approx((low, high))
+    p = 2 * t.sf(abs(mean / stderr), 88)
+    assert p <= one["p_holm"] <= 9 * p
     assert one["verdict"] == "different"
-    assert len(table) == 6
+    assert len(table) == 9  # all pairs of five but floor and ceiling
+    assert ("optimum", "random") not in table.index
 
 
-def test_one_mind_has_nobody_to_be_compared_with():
+def test_one_mind_is_compared_with_floor_and_ceiling():
+    found = evaluated(["local-search"], episodes=22).compare()
+    pairs = {frozenset(pair) for pair in zip(found["first"], found["second"], strict=True)}
+    assert pairs == {frozenset(("local-search", end)) for end in ("random", "optimum")}
+
+
+def test_a_mind_without_another_that_has_a_score_has_nobody_to_be_compared_with():
+    found = am.evaluate("prisoners-dilemma", ["random"], episodes=10, how=ONE)
     with pytest.raises(am.Error, match="two or more minds"):
-        evaluated(["random"], episodes=10).compare()
+        found.compare()
+    found = am.evaluate("prisoners-dilemma", [never_answered], episodes=10, how=ONE)
+    with pytest.raises(am.Error, match="two or more minds"):
+        found.compare()
 
 
-def test_a_mind_that_fails_everything_is_left_out_of_comparison_and_plot():
-    found = evaluated(["random", "local-search", lambda seen: 0], episodes=20)
-    (row,) = found.compare().itertuples()
-    assert {row.first, row.second} == {"random", "local-search"}
-    assert "<lambda>" not in json.dumps(found.plot().to_dict())
-    assert found.wide().loc["<lambda>"].isna().all()
+def test_a_mind_that_fails_everything_is_compared_and_plotted_with_the_lowest_score():
+    found = evaluated(["random", "local-search", lambda seen: 0], episodes=22)
+    table = found.compare()
+    mine = table[(table["first"] == "<lambda>") | (table["second"] == "<lambda>")]
+    assert len(mine) == 3
+    assert set(mine["verdict"]) == {"different"}
+    assert "<lambda>" in json.dumps(found.plot().to_dict())
+    assert (found.wide().loc["<lambda>"] == -1).all()
 
 
-def test_an_adaptive_test_has_no_pairs():
+def test_a_mind_of_which_everything_is_missing_is_left_out_of_comparison_and_plot():
+    found = evaluated(["random", "local-search", never_answered], episodes=22)
+    table = found.compare()
+    assert set(table["first"]) | set(table["second"]) == {"random", "local-search", "optimum"}
+    assert "never_answered" not in json.dumps(found.plot().to_dict())
+    assert found.wide().loc["never_answered"].isna().all()
+
+
+def test_an_adaptive_test_is_compared_by_its_levels():
+    """Each of six administrations has a level; their paired differences by Student's t."""
+    from scipy.stats import ttest_rel
+
     found = am.evaluate(
         "lambda-anytime", ["random", "q-learning"], settings={"time": 60}, episodes=6, how=ONE
     )
-    with pytest.raises(am.Error, match="exercises of its own"):
-        found.compare()
+    table = found.compare().set_index(["first", "second"])
+    assert ("optimum", "random") not in table.index
+    wide = found.wide()
+    one = table.loc[("q-learning", "random")]
+    exact = ttest_rel(wide.loc["q-learning"], wide.loc["random"])
+    assert one["units"] == 6
+    assert (one["low"], one["high"]) == pytest.approx(tuple(exact.confidence_interval()))
+    assert one["p_holm"] >= exact.pvalue
+    rows = {row["mind"]: row["score"] for row in found["results"]}
+    assert one["difference"] == pytest.approx(rows["q-learning"] - rows["random"])
     assert "score on lambda-anytime" in json.dumps(found.plot().to_dict())
 
 
@@ -275,9 +377,12 @@ def test_a_game_is_plotted_by_mind_and_nothing_is_not_plotted():
     found = am.evaluate("prisoners-dilemma", ["random", "defect"], episodes=20, how=ONE)
     spec = json.dumps(found.plot().to_dict())
     assert "score on prisoners-dilemma" in spec
-    nothing = am.evaluate("prisoners-dilemma", [lambda seen: "no"], episodes=5, how=ONE)
+    worst = am.evaluate("prisoners-dilemma", [lambda seen: "no"], episodes=5, how=ONE)
+    assert "<lambda>" in json.dumps(worst.plot().to_dict())
+    nothing = am.evaluate("prisoners-dilemma", [never_answered], episodes=5, how=ONE)
+    assert "never_answered" not in json.dumps(nothing.plot().to_dict())
     with pytest.raises(am.Error, match="no mind has a score"):
-        nothing.plot()
+        score_chart(nothing["results"][:1], "score")
 
 
 def test_many_values_of_a_complexity_are_put_into_bins():

@@ -6,11 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from by_hand import paired, verdicts
 from html_page import Page
 from scipy import stats
 
 from allminds.administration.plan import Plan, Test, read_plan
 from allminds.administration.run import How, run
+from allminds.inference import Difference
 from allminds.report import drawing, factors, groups
 from allminds.report.data import read_tests
 from allminds.report.designs import by_words, designs
@@ -88,11 +90,9 @@ def by_exercise(rows, test, mind, slots=None):
     return here.groupby("index")["score"].mean().to_numpy()
 
 
-def paired(together, alone):
-    """Difference, interval and verdict by scipy."""
-    low, high = stats.ttest_rel(together, alone).confidence_interval(0.95)
-    verdict = "gains" if low > 0 else "loses" if high < 0 else "undecided"
-    return np.mean(together - alone), (low, high), verdict
+def levels_of(rows, test):
+    """The complexity K of each exercise of a test: scores are means of the means at each."""
+    return rows[rows["test"] == test].groupby("index")["K"].first().to_numpy()
 
 
 def unsigned(text):
@@ -115,15 +115,19 @@ def test_gains_are_paired_differences_largest_first(sizes):
         first = found.index([level]) + 1
         here = found[first : first + 3]
         assert {row[0]: row[1] for row in here} == pairs
-        differences = []
-        for protocol, members, *figures in here:
-            mean, ends, verdict = paired(
-                by_exercise(rows, test, protocol), by_exercise(rows, test, members)
+        worked = [
+            paired(
+                by_exercise(rows, test, protocol),
+                by_exercise(rows, test, members),
+                levels_of(rows, test),
             )
-            assert figures == [number(mean), figures[1], verdict, "44"]
-            assert unsigned(figures[1]) == unsigned(interval(ends))
-            differences.append(mean)
-        assert differences == sorted(differences, reverse=True)
+            for protocol, members, *_ in here
+        ]
+        for (_, _, *figures), one, verdict in zip(here, worked, verdicts(worked), strict=True):
+            assert figures == [number(one.mean), figures[1], verdict, "44"]
+            assert unsigned(figures[1]) == unsigned(interval(one.interval))
+        means = [one.mean for one in worked]
+        assert means == sorted(means, reverse=True)
 
 
 def test_a_mixed_group_says_who_gains(sizes):
@@ -131,18 +135,20 @@ def test_a_mixed_group_says_who_gains(sizes):
     found = table(page, "cards gains")
     ((place, row),) = [(n, row) for n, row in enumerate(found) if row[0] == "tree"]
     assert row[1] == "2 local-search, 1 random"
-    kinds = {line[1]: line[2:4] for line in found[place + 1 : place + 3]}
-    group = "tree(local-search*2,random)"
+    kinds = {line[1]: line[2:5] for line in found[place + 1 : place + 3]}
+    group, levels = "tree(local-search*2,random)", levels_of(rows, 2)
     parts = {"2 local-search": ("local-search", [0, 1]), "1 random": ("random", [2])}
-    total = np.zeros(44)
+    total, worked = np.zeros(44), {}
     for text, (mind, slots) in parts.items():
         together, alone = (by_exercise(rows, 2, who, slots) for who in (group, mind))
         total += (together - alone) * len(slots) / 3
-        assert kinds[text][0] == number((together - alone).mean())
-        if (together != alone).any():
-            assert kinds[text][1] == interval(paired(together, alone)[1])
-    assert row[2] == number(total.mean())
-    assert unsigned(row[3]) == unsigned(interval(paired(total, np.zeros(44))[1]))
+        worked[text] = paired(together, alone, levels)
+    for (text, one), verdict in zip(worked.items(), verdicts(worked.values()), strict=True):
+        assert kinds[text][::2] == [number(one.mean), verdict]
+        assert unsigned(kinds[text][1]) == unsigned(interval(one.interval))
+    whole = paired(total, np.zeros(44), levels)
+    assert [row[2], row[4]] == [number(whole.mean), *verdicts([whole])]
+    assert unsigned(row[3]) == unsigned(interval(whole.interval))
 
 
 def test_a_group_whose_members_are_not_there_alone_is_named(sizes):
@@ -152,21 +158,26 @@ def test_a_group_whose_members_are_not_there_alone_is_named(sizes):
 
 
 def test_gains_over_all_cells_of_a_folded_design(crossed):
+    """Verdicts are corrected over the rows, those of single cells over all cells and rows."""
     folder, page, rows = crossed
     found = table(page, "cards pooled")
     assert len(found) == 4
-    for protocol, members, *figures in found:
-        differences, verdicts = [], []
+    levels = [levels_of(rows, n) for n in range(8)]
+    assert all((one == levels[0]).all() for one in levels)
+    worked, cells = [], []
+    for protocol, members, *_ in found:
+        differences = []
         for n, test in enumerate(folder.plan.tests):
             group = f"{protocol}({members}*{test.settings['agents']})"
-            pair = by_exercise(rows, n, group), by_exercise(rows, n, members)
-            differences.append(pair[0] - pair[1])
-            verdicts.append(paired(*pair)[2])
-        mean = np.mean(differences, axis=0)
-        _, ends, verdict = paired(mean, np.zeros(20))
-        cells = [str(verdicts.count(word)) for word in ("gains", "loses")]
-        figures[1] = unsigned(figures[1])
-        assert figures == [number(mean.mean()), unsigned(interval(ends)), verdict, *cells]
+            differences.append(by_exercise(rows, n, group) - by_exercise(rows, n, members))
+            cells.append(paired(differences[-1], np.zeros(20), levels[n]))
+        worked.append(paired(np.mean(differences, axis=0), np.zeros(20), levels[0]))
+    words = np.array(verdicts(cells)).reshape(4, 8)
+    for row, one, verdict, own in zip(found, worked, verdicts(worked), words, strict=True):
+        counts = [str(sum(w.startswith(word) for w in own)) for word in ("gains", "loses")]
+        row[3] = unsigned(row[3])
+        ends = unsigned(interval(one.interval))
+        assert row[2:] == [number(one.mean), ends, verdict, *counts]
 
 
 class Club:
@@ -183,14 +194,15 @@ def test_a_group_may_say_who_its_members_are_alone(sizes):
 
 
 def test_an_end_of_an_interval_that_looks_like_0_keeps_its_sign_where_it_counts():
-    gains = [
-        groups.Gain(9, -0.005, (-0.009, -0.0001)),
-        groups.Gain(9, 0.005, (0.0001, 0.009)),
-        groups.Gain(9, 0.001, (-0.0001, 0.002)),
-        groups.Gain(1, 0.1, None),
-    ]
+    found = [
+        Difference("a", "b", True, (9,), mean, None, ends, ends, 0.5, 0.5)
+        for mean, ends in [
+            (-0.005, (-0.009, -0.0001)), (0.005, (0.0001, 0.009)), (0.001, (-0.0001, 0.002)),
+            (0.1, None),
+        ]
+    ]  # fmt: skip
     ends = ["[−0.009, −0.000]", "[+0.000, 0.009]", "[0.000, 0.002]", "–"]
-    assert [decided(found) for found in gains] == ends
+    assert [decided(one) for one in found] == ends
 
 
 # ---------------------------------------------------------------- score against size

@@ -80,9 +80,12 @@ def report(tmp_path_factory):
         Test(instrument="lambda-star", minds=minds, episodes=44, settings=settings),
         Test(
             instrument="c-test",
-            minds=["random", "mode", "pattern", "min-distance", "vote(mode,pattern,min-distance)"],
+            minds=[
+                "random", "levin-search", "mode", "pattern", "min-distance",
+                "vote(mode,pattern,min-distance)",
+            ],
             episodes=20,
-        ),
+        ),  # fmt: skip
         Test(instrument="stag-hunt", minds=["random", "hare"], against="stag", episodes=10),
         Test(instrument="public-goods", minds=["random", "give"], episodes=10),
     ]

@@ -81,6 +81,8 @@ def people_difference(
     names = rows["mind"].astype(str).to_numpy()
     often = any(failed[names == name].mean() > 0.05 for name in pair)
     notes = [f"{pair[0]} − {pair[1]}: {said}" for said in found.trouble]
+    if rule.weighted:
+        notes.append(f"{pair[0]} − {pair[1]} is of plain means: items are not weighted there.")
     known = score[~np.isnan(score)]
     if np.isin(known, (0.0, 1.0)).all():
         beside = logistic(score, who, person, items, *pair)
