@@ -29,18 +29,37 @@ def test_evaluate_prints_json_in_the_promised_shape():
     found = json.loads(done.stdout)
     assert list(found) == ["instrument", "settings", "seed", "episodes", "results"]
     assert found["settings"]["rows"] == 5
-    assert [row["mind"] for row in found["results"]] == ["local-search", "expert(intercept=false)"]
-    keys = ["mind", "score", "stderr", "ci95", "normalised", "episodes", "failed", "failures",
-            "reason", "seconds"]  # fmt: skip
+    assert [(row["mind"], row["end"]) for row in found["results"]] == [
+        ("local-search", None), ("expert(intercept=false)", None), ("random", "floor"),
+        ("optimum", "ceiling"),
+    ]  # fmt: skip
+    keys = ["mind", "score", "stderr", "ci95", "normalised", "normalised_ci95", "learning",
+            "episodes", "units", "clusters", "failed", "missing", "finished", "bounds", "coverage",
+            "ranked", "end", "failures", "reason", "seconds"]  # fmt: skip
+    low, high = (row["score"] for row in found["results"][2:])
     for row in found["results"]:
         assert list(row) == keys
         assert row["ci95"][0] < row["score"] < row["ci95"][1]
+        assert row["normalised"] == pytest.approx((row["score"] - low) / (high - low))
+        assert row["episodes"] == row["units"] == row["clusters"] == 200
+        assert (row["failed"], row["missing"], row["coverage"], row["ranked"]) == (0, 0, 1, True)
+        assert (row["finished"], row["bounds"], row["failures"]) == (None, None, {})
 
 
 def test_what_cannot_be_estimated_is_null():
     done = allminds("evaluate", "lambda-star", "-m", "random", *SMALL, "--episodes", 1, "--json")
     row = json.loads(done.stdout)["results"][0]
-    assert row["stderr"] is row["ci95"] is None
+    for name in ("stderr", "normalised", "normalised_ci95", "finished", "bounds", "reason"):
+        assert row[name] is None, name
+
+
+def test_a_single_exercise_has_a_wide_interval():
+    """Bets of ½ on average come to ½ + y/2m, which is 40 at m = y/79, y being the score in 0..1."""
+    done = allminds("evaluate", "lambda-star", "-m", "random", *SMALL, "--episodes", 1, "--json")
+    for row in json.loads(done.stdout)["results"]:
+        y = (row["score"] + 1) / 2
+        ends = (-1 + 2 * y / 79, 1 - 2 * (1 - y) / 79)
+        assert row["ci95"] == pytest.approx(ends, abs=1e-7)
 
 
 def test_the_table_has_floor_and_ceiling():

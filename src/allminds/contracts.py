@@ -472,7 +472,11 @@ class Instrument(ABC):
         from allminds.inference import Rule
 
         return Rule(
-            strata=self.strata, low=self.lowest, high=self.highest, scored=self.scored_slots
+            strata=self.strata,
+            low=self.lowest,
+            high=self.highest,
+            scored=self.scored_slots,
+            sitting=self.sitting,
         )
 
     def tally(self) -> Tally:

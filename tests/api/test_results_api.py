@@ -290,7 +290,7 @@ def test_a_run_of_several_tests_has_results_of_each(tmp_path):
 
 
 def test_differences_are_those_of_a_paired_t_test_over_strata(results):
-    """110 exercises are 5 of each of 22 complexities: se = √Σ s²/5 / 22, freedom 110 - 22."""
+    """110 exercises are 22 of each of 5 complexities: se = √Σ s²/22 / 5, freedom 110 - 5."""
     from scipy.stats import t
 
     wide, frame = results.wide(), results.frame()
@@ -298,12 +298,12 @@ def test_differences_are_those_of_a_paired_t_test_over_strata(results):
     one = table.loc[("MyMind", "local-search")]
     at = frame.drop_duplicates("exercise").set_index("exercise")["K"].reindex(wide.columns)
     gaps = (wide.loc["MyMind"] - wide.loc["local-search"]).groupby(at.to_numpy())
-    assert gaps.size().tolist() == [5] * 22
-    mean, stderr = gaps.mean().mean(), np.sqrt((gaps.var(ddof=1) / 5).sum()) / 22
-    low, high = t.interval(0.95, 88, mean, stderr)
+    assert gaps.size().tolist() == [22] * 5
+    mean, stderr = gaps.mean().mean(), np.sqrt((gaps.var(ddof=1) / 22).sum()) / 5
+    low, high = t.interval(0.95, 105, mean, stderr)
     assert one["difference"] == pytest.approx(mean)
     assert (one["low"], one["high"]) == pytest.approx((low, high))
-    p = 2 * t.sf(abs(mean / stderr), 88)
+    p = 2 * t.sf(abs(mean / stderr), 105)
     assert p <= one["p_holm"] <= 9 * p
     assert one["verdict"] == "different"
     assert len(table) == 9  # all pairs of five but floor and ceiling
@@ -344,7 +344,7 @@ def test_a_mind_of_which_everything_is_missing_is_left_out_of_comparison_and_plo
 
 
 def test_an_adaptive_test_is_compared_by_its_levels():
-    """Each of six administrations has a level; their paired differences by Student's t."""
+    """A level is ξ · reward of an administration; the differences of six by Student's t."""
     from scipy.stats import ttest_rel
 
     found = am.evaluate(
@@ -352,9 +352,12 @@ def test_an_adaptive_test_is_compared_by_its_levels():
     )
     table = found.compare().set_index(["first", "second"])
     assert ("optimum", "random") not in table.index
-    wide = found.wide()
+    frame = found.frame().sort_values("index")
+    mine, its = (
+        (frame["xi"] * frame["score"])[frame["mind"] == mind] for mind in ("q-learning", "random")
+    )
     one = table.loc[("q-learning", "random")]
-    exact = ttest_rel(wide.loc["q-learning"], wide.loc["random"])
+    exact = ttest_rel(mine, its)
     assert one["units"] == 6
     assert (one["low"], one["high"]) == pytest.approx(tuple(exact.confidence_interval()))
     assert one["p_holm"] >= exact.pvalue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from allminds.administration.replay import replayed
 from allminds.administration.run import How, evaluate, run
 from allminds.blocks import Block
 from allminds.check import block_difference
-from allminds.contracts import Failure, MindBase
+from allminds.contracts import STATUSES, Failure, MindBase
 from allminds.episode import Plain, play_on
 from allminds.errors import Error
 from allminds.inference import t_interval
+from allminds.inference.words import notes
 from allminds.psychometrics.calibration.figures import simulate_staircase
 from allminds.watch import Watch
 
@@ -164,22 +166,33 @@ def block(xi, score, status=None):
 
 def test_the_anytime_score_is_upsilon_over_environments_used():
     tally = tool_of("lambda-anytime", time=50).tally()
-    assert tally.sitting == 2
+    assert tally.rule.sitting == 2
     tally.add(block([1], [0.5]))
     assert tally.estimate().score == 0.5  # read in the midst of it
+    assert tally.estimate().ci95 is None
     tally.add(block([1.25, 1, 2], [1, -1, 0.25]))
     figures = [(0.5 + 1.25) / 2, (-1 + 0.5) / 2]
     found = tally.estimate()
     assert found.score == pytest.approx(np.mean(figures))
     assert found.stderr == pytest.approx(np.std(figures, ddof=1) / 2**0.5)
     assert found.ci95 == pytest.approx(t_interval(found.score, found.stderr, 1))
+    assert (found.episodes, found.units, found.clusters) == (4, 2, 2)
+
+
+def test_a_failure_counts_with_the_score_it_was_given():
+    tally = tool_of("lambda-anytime", time=50).tally()
+    tally.add(block([1, 2], [0.5, -0.75], [0, STATUSES.index("timeout")]))
+    found = tally.estimate()
+    assert (found.score, found.failed, found.episodes, found.units) == (-0.5, 1, 2, 1)
+    assert not found.ranked
 
 
 def test_steps_that_are_not_made_count_0():
-    tally = tool_of("lambda-anytime", time=50).tally()
-    tally.add(block([1, 2], [0.5, np.nan], [0, 3]))
-    found = tally.estimate()
-    assert (found.score, found.failed, found.episodes) == (0.25, 1, 2)
+    """A mind that comes to the end of its time is no failure: R is over all steps."""
+    tool = tool_of("lambda-anytime", time=50)
+    ((_, record),) = series(tool, "random", 1)
+    short = replace(record, rewards=record.rewards[:5])
+    assert tool._reward(short) == pytest.approx(sum(one for (one,) in record.rewards[:5]) / 20)
 
 
 def test_a_long_administration_has_an_error_by_batch_means():
@@ -192,7 +205,7 @@ def test_a_long_administration_has_an_error_by_batch_means():
     assert found.score == pytest.approx(xi[500:].mean())
     assert found.stderr == pytest.approx(means.std(ddof=1) / 5**0.5)
     assert found.ci95 == pytest.approx(t_interval(found.score, found.stderr, 4))
-    assert tally.why == ""
+    assert (found.episodes, found.units) == (1000, 1)
 
 
 def test_a_short_administration_cannot_tell_its_own_error():
@@ -202,8 +215,22 @@ def test_a_short_administration_cannot_tell_its_own_error():
     found = tally.estimate()
     assert found.score == pytest.approx(xi[20:].mean())
     assert found.stderr is found.ci95 is None
-    assert tally.why == (
-        "one administration cannot tell its own error; give two or more (80 exercises)"
+    assert (found.episodes, found.units) == (40, 1)
+    tally.add(block(xi + 1, np.zeros(40)))
+    found = tally.estimate()
+    assert found.units == 2
+    assert found.stderr == pytest.approx(0.5)  # levels 1 apart: √(1/2) / √2
+    assert found.ci95 == pytest.approx(t_interval(found.score, 0.5, 1))
+
+
+def test_a_table_says_why_a_level_has_no_interval():
+    found = evaluate("lambda-staircase", ["random"], settings=STAIRCASE, episodes=10)
+    (row,) = [row for row in found["results"] if row["mind"] == "random"]
+    assert row["ci95"] is None
+    assert row["units"] == 1
+    assert any(
+        said.startswith("random has no interval: one administration cannot tell its own error")
+        for said in notes([row])
     )
 
 
@@ -211,9 +238,10 @@ def test_administrations_that_are_alike_have_no_interval_of_no_width():
     tally = tool_of("lambda-staircase", time=1000).tally()
     for _ in range(3):
         tally.add(block(np.full(10, 40.0), np.ones(10)))
-    assert tally.estimate().ci95 is None
-    assert "the same figure" in tally.why
+    found = tally.estimate()
+    assert (found.score, found.units, found.ci95) == (40.0, 3, None)
     tally.add(block(np.linspace(1, 9, 10), np.ones(10)))
+    assert tally.estimate().units == 4
     assert tally.estimate().ci95 is None  # three of four are alike
 
 

@@ -138,13 +138,13 @@ def test_alpha_of_the_seven_exercises(frame):
 
 def test_mixed_model(frame):
     """No sure effect of kind; scores fall with K, for Q-learning perhaps faster."""
-    found = mixed_model(frame, "K_prefix")
+    found = mixed_model(frame, "K_prefix", kind="mind")
     assert found.trouble == ()
     assert found.reference == "people"
     of = {term.name: term for term in found.terms}
-    assert list(of) == ["intercept", "kind q-learning", "K_prefix", "kind q-learning × K_prefix"]
-    assert of["kind q-learning"].estimate == pytest.approx(0.02158, abs=1e-4)
-    assert of["kind q-learning"].interval[0] < 0 < of["kind q-learning"].interval[1]
+    assert list(of) == ["intercept", "mind q-learning", "K_prefix", "mind q-learning × K_prefix"]
+    assert of["mind q-learning"].estimate == pytest.approx(0.02158, abs=1e-4)
+    assert of["mind q-learning"].interval[0] < 0 < of["mind q-learning"].interval[1]
     assert of["K_prefix"].interval[1] < 0
     assert found.environments > found.persons > 0
 

@@ -43,7 +43,8 @@ def about_mean(values, strata=None, low=-1.0, high=1.0, difference=False) -> Fou
     if n > 1 and np.ptp(values) > 0:
         error = math.sqrt(sum(lot.var(ddof=1) / len(lot) for lot in lots)) / len(levels)
         parts = [1 / len(lot) for lot in lots]
-        freedom = sum(parts) ** 2 / sum(a * a / (len(b) - 1) for a, b in zip(parts, lots, strict=True))
+        squares = [a * a / (len(lot) - 1) for a, lot in zip(parts, lots, strict=True)]
+        freedom = sum(parts) ** 2 / sum(squares)
     centre = np.array([values[strata == one].mean() for one in strata])
     student = (
         bool(error)
@@ -56,9 +57,8 @@ def about_mean(values, strata=None, low=-1.0, high=1.0, difference=False) -> Fou
         ends = max(mean - reach, low), min(mean + reach, high)
 
         def tails(at):
-            return stats.t.sf((mean - at) / error, freedom), stats.t.cdf(
-                (mean - at) / error, freedom
-            )
+            t = (mean - at) / error
+            return stats.t.sf(t, freedom), stats.t.cdf(t, freedom)
     else:
         y = (values - low) / (high - low)
         lower = _refused(y, weight)
@@ -67,7 +67,8 @@ def about_mean(values, strata=None, low=-1.0, high=1.0, difference=False) -> Fou
 
         def tails(at):
             m = (at - low) / (high - low)
-            return 1 / max(1.0, _capital(y, weight, m)), 1 / max(1.0, _capital(1 - y, weight, 1 - m))
+            capitals = _capital(y, weight, m), _capital(1 - y, weight, 1 - m)
+            return tuple(1 / max(1.0, capital) for capital in capitals)
 
     p = min(1.0, 2 * min(tails(0.0))) if difference else 1.0
     if difference and differ <= 12:
@@ -93,7 +94,8 @@ def _bears_t(pulls, error, n, place, width):
 
 def _capital(y, weight, m):
     """What a gambler has in the end, on average over her ways to bet."""
-    return np.mean([np.prod(1 - c + c * len(y) * weight * y / m) for c in BETS])
+    with np.errstate(over="ignore"):
+        return np.mean([np.prod(1 - c + c * len(y) * weight * y / m) for c in BETS])
 
 
 def _refused(y, weight):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from html_page import Page
+from scipy import stats
 
 from allminds.administration.plan import Plan, Test
 from allminds.administration.run import How, run
 from allminds.errors import Error
+from allminds.inference import Difference, Rule
 from allminds.psychometrics.accuracy import fit_curve
 from allminds.psychometrics.groups import against_best
 from allminds.psychometrics.reliability import reliability
@@ -20,7 +24,9 @@ from allminds.report import reliability as report_reliability
 from allminds.report.words import count, interval, number
 
 HERE = How(jobs=1)
-LETTERS = ["random", "mode", "pattern", "min-distance", "vote(mode,pattern,min-distance)"]
+LETTERS = [
+    "random", "levin-search", "mode", "pattern", "min-distance", "vote(mode,pattern,min-distance)",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +80,7 @@ def results(folder, test):
 
 def test_every_mind_is_listed_once_with_what_it_is(page):
     minds = [row[0] for row in page.tables["who"][0][1:]]
-    assert len(minds) == len(set(minds)) == 11
+    assert len(minds) == len(set(minds)) == 12
     about = {row[0]: row[1] for row in page.tables["who"][0][1:]}
     assert "most frequent letter" in about["mode"]
     taken = {row[0]: row[3] for row in page.tables["who"][0][1:]}
@@ -93,21 +99,41 @@ def test_a_mind_in_a_game_goes_by_its_own_name_and_has_the_score_of_its_line_up(
 # ---------------------------------------------------------------- profile
 
 
-def test_places_are_the_normalised_scores_best_first(page, folder):
+def test_places_lie_between_floor_and_ceiling_as_measured_best_first(page, folder):
     found = {}
     for label, mind, value, ends in page.tables["places"][0][1:]:
         found.setdefault(label, []).append((mind, value, ends))
     assert "lambda-staircase" not in found  # it has no ceiling
-    rows = sorted(results(folder, 1).values(), key=lambda row: -row["normalised"])
-    width = 1 - 1 / 26
-    assert found["c-test"] == [
-        (
-            row["mind"],
-            number((row["score"] - 1 / 26) / width),
-            interval([(end - 1 / 26) / width for end in row["ci95"]]),
-        )
-        for row in rows
-    ]
+    rows = folder.records()
+    rows = rows[rows["test"] == 1]
+    score = {
+        mind: np.average(own["score"], weights=own["k"])  # r̃
+        for mind, own in rows.groupby("mind", observed=True)
+    }
+    floor, ceiling = score["random"], score["levin-search"]
+    place = {mind: (value - floor) / (ceiling - floor) for mind, value in score.items()}
+    assert {mind: value for mind, value, _ in found["c-test"]} == {
+        mind: number(value) for mind, value in place.items()
+    }
+    values = [place[mind] for mind, _, _ in found["c-test"]]
+    assert values == sorted(values, reverse=True)
+    kept = results(folder, 1)
+    assert all(ends == interval(kept[mind]["normalised_ci95"]) for mind, _, ends in found["c-test"])
+
+
+def test_the_interval_of_a_place_is_that_of_a_ratio(page, folder):
+    """In a game: its ceiling is known, its floor was played on the same exercises."""
+    rows = folder.records()
+    rows = rows[(rows["test"] == 2) & (rows["slot"] == 0)]
+    score = {name: own.to_numpy() for name, own in rows.groupby("line_up")["score"]}
+    floor = score["random, stag"]
+    width = 1 - floor.mean()
+    shown = {row[1]: row[2:] for row in page.tables["places"][0][1:] if "stag-hunt" in row[0]}
+    assert shown["random"] == ["0.000", "–"]
+    value = (score["hare, stag"].mean() - floor.mean()) / width
+    residuals = (score["hare, stag"] - floor - value * (1 - floor)) / width
+    ends = stats.t.interval(0.95, 29, value, stats.sem(residuals))
+    assert shown["hare"] == [number(value), interval(ends)]
 
 
 def test_only_minds_of_several_instruments_have_a_card_and_the_floor_has_none(tests):
@@ -134,20 +160,41 @@ def test_there_is_no_total_unless_weights_are_given(page):
     assert "there is no total over tests" in page.text
 
 
-def test_a_total_is_the_weighted_mean_of_those_who_took_all_of_it(folder, tests, tmp_path):
-    weights = {"lambda-star": 1.0, "c-test": 3.0}
-    total = profile.section(tests, weights)["total"]
-    ((row),) = total["rows"]
-    one, other = results(folder, 0)["random"], results(folder, 1)["random"]
-    width = 1 - 1 / 26
-    value = 0.25 * one["score"] + 0.75 * (other["score"] - 1 / 26) / width
-    error = math.hypot(0.25 * one["stderr"], 0.75 * other["stderr"] / width)
-    assert row["mind"] == "random"
-    assert row["value"] == pytest.approx(value)
-    assert row["interval"] == pytest.approx((value - 1.959964 * error, value + 1.959964 * error))
-    assert "local-search" in total["without"]
+def test_a_total_is_the_weighted_mean_of_those_who_took_all_of_it(tmp_path):
+    plan = [
+        Test(instrument=name, minds=["random", "tit-for-tat", other], episodes=30, against="random")
+        for name, other in (("prisoners-dilemma", "defect"), ("stag-hunt", "hare"))
+    ]
+    folder = run(Plan(tests=plan), tmp_path / "run", HERE)
+    weights = {"prisoners-dilemma": 1.0, "stag-hunt": 3.0}
+    total = profile.section(data.read_tests(folder), weights)["total"]
+    rows = {row["mind"]: row for row in total["rows"]}
+    assert set(rows) == {"random", "tit-for-tat"}
+    assert sorted(total["without"]) == ["defect", "hare"]
+    assert (rows["random"]["value"], rows["random"]["interval"]) == (0.0, None)  # the floor itself
+    one, other = (results(folder, test)["tit-for-tat, random"] for test in (0, 1))
+    value = 0.25 * one["normalised"] + 0.75 * other["normalised"]
+    half = [(one["normalised_ci95"][1] - one["normalised_ci95"][0]) / 2 for one in (one, other)]
+    reach = math.hypot(0.25 * half[0], 0.75 * half[1])  # both are symmetric
+    found = rows["tit-for-tat"]
+    assert found["value"] == pytest.approx(value)
+    assert found["interval"] == pytest.approx((value - reach, value + reach))
     out = write_report(folder, tmp_path / "report.html", weights)
-    assert "Weights: lambda-star 1, c-test 3." in out.read_text("utf-8")
+    assert "Weights: prisoners-dilemma 1, stag-hunt 3." in out.read_text("utf-8")
+
+
+def test_a_total_of_lopsided_intervals_keeps_them_lopsided():
+    """By Zou and Donner: down and up are put together each by itself."""
+    one, other = (SimpleNamespace(tool=SimpleNamespace(name=name)) for name in "ab")
+    first = profile.Place("m", one, 0.5, (0.2, 0.6), strips.MIND)
+    second = profile.Place("m", other, 0.9, (0.5, 1.2), strips.MIND)
+    scaled = [(one, [first]), (other, [second])]
+    (row,) = profile.total(scaled, {"a": 1.0, "b": 1.0}, (0.0, 1.0))["rows"]
+    assert row["value"] == pytest.approx(0.7)
+    assert row["interval"] == pytest.approx((0.7 - 0.25, 0.7 + math.hypot(0.05, 0.15)))
+    bare = replace(second, interval=None)
+    (row,) = profile.total([scaled[0], (other, [bare])], {"a": 1.0, "b": 1.0}, (0, 1))["rows"]
+    assert (row["value"], row["interval"]) == (pytest.approx(0.7), None)
 
 
 @pytest.mark.parametrize(
@@ -272,19 +319,40 @@ def test_a_vote_is_compared_with_its_best_member_on_other_exercises(folder, test
     (table,) = votes.section(tests, [foreseen])
     (row,) = table["rows"]
     records = folder.records()
-    hits = records[records["test"] == 1].pivot_table("score", "index", "mind", observed=True)
+    records = records[records["test"] == 1]
+    hits = records.pivot_table("score", "index", "mind", observed=True)
+    about = records.groupby("index")[["k", "cluster"]].first()
     members = ["mode", "pattern", "min-distance"]
     found = against_best(
-        hits[members].to_numpy(), hits[row["mind"]].to_numpy(), np.random.default_rng(votes.HALVES)
-    )
+        hits[members].to_numpy(), hits[row["mind"]].to_numpy(),
+        np.random.default_rng(votes.HALVES), about["cluster"].to_numpy(),
+    )  # fmt: skip
     best = members[found.chosen]
     assert row["best"] == best
     chosen_on = np.setdiff1d(np.arange(20), found.compared)
     assert hits[best].iloc[chosen_on].mean() == hits[members].iloc[chosen_on].mean().max()
-    difference = (hits[row["mind"]] - hits[best]).iloc[found.compared].mean()
-    assert row["gain"].difference == pytest.approx(difference)
-    assert (row["gain"].exercises, row["chosen_on"]) == (10, 10)
+    gaps = (hits[row["mind"]] - hits[best]).iloc[found.compared]
+    weights = about["k"].iloc[found.compared]
+    assert row["gain"].mean == pytest.approx(np.average(gaps, weights=weights))  # of r̃
+    assert (row["gain"].units, row["chosen_on"]) == ((len(gaps),), 20 - len(gaps))
+    assert len(gaps) == 10
     assert row["beats_all"] is False
+
+
+def test_a_vote_better_than_every_member_is_said_to_be(tests, foreseen):
+    """And one that is so on average, but not surely, is not."""
+    surely = tests[1].scores.copy()
+    vote, members = LETTERS.index(LETTERS[-1]), [LETTERS.index(name) for name in LETTERS[2:5]]
+    surely[:, vote] = 1.0
+    surely[:, members] = 0.0
+    ((table),) = votes.section([replace(tests[1], scores=surely)], [])
+    assert table["rows"][0]["beats_all"] is True
+    assert table["rows"][0]["gain"].sign == 1
+    barely = surely.copy()
+    barely[2:, members] = 1.0
+    ((table),) = votes.section([replace(tests[1], scores=barely)], [])
+    assert table["rows"][0]["beats_all"] is False
+    assert table["rows"][0]["gain"].sign == 0
 
 
 def test_a_vote_lies_within_what_its_members_allow(folder, tests, foreseen, page):
@@ -340,19 +408,119 @@ def test_a_crossing_is_where_the_fitted_curves_meet(tests, foreseen):
 
 
 def test_the_sentences_at_the_top_are_computed(page, tests, foreseen):
-    assert "No exercise failed: nothing was left out." in page.text
+    assert "No exercise failed, and none is missing." in page.text
     winner = foreseen.foreseen["items"]
     assert f"c-test {number(winner.absolute_error)} ({winner.curve})" in page.text
-    found = [place for one in tests for place in profile.places(one) if place.kind == strips.MIND]
-    sure = sum(place.interval[0] > 0 for place in found)  # each of them took one test
-    assert f"Of {len(found)} minds besides floors and ceilings, {sure} scored above" in page.text
+    found = [better for one in tests for better in glance.above_floor(one).values()]
+    assert len(found) == 8  # each took one test; those of the staircase have exercises of their own
+    said = f"Of 8 minds besides floors and ceilings, {sum(found)} scored above"
+    assert said in page.text
+
+
+def scored(columns: dict, **ends) -> data.TestData:
+    """A test of no instrument with these scores; `ends` says who is its floor or ceiling."""
+    minds, n = list(columns), len(next(iter(columns.values())))
+    rule = Rule(low=-1.0, high=1.0)
+    tool = SimpleNamespace(name="made", adaptive=False, rule=lambda: rule)
+    rows = [{"mind": mind, "end": ends.get(mind), "ranked": True} for mind in minds]
+    return data.TestData(
+        None, tool, {"results": rows}, scores=np.column_stack(list(columns.values())),
+        about=data._numbered_items(n),
+    )  # fmt: skip
+
+
+def test_above_the_floor_is_by_paired_t_corrected_over_the_minds():
+    rng = np.random.default_rng(5)
+    floor = rng.uniform(-0.3, 0.3, 40)
+
+    def apart(p, sign=1):
+        """Differences whose paired t has this p."""
+        noise = rng.normal(size=40)
+        noise = 0.1 * (noise - noise.mean()) / noise.std(ddof=1)
+        return floor + noise + sign * stats.t.isf(p / 2, 39) * 0.1 / 40**0.5
+
+    columns = {
+        "floor": floor, "surely": apart(1e-6), "below": apart(1e-6, -1), "barely": apart(0.03),
+        "like it": apart(0.8), "top": apart(1e-9),
+    }  # fmt: skip
+    one = scored(columns, floor="floor", top="ceiling")
+    p = {mind: stats.ttest_rel(own, floor).pvalue for mind, own in columns.items()}
+    assert p["barely"] == pytest.approx(0.03)  # sure if it were alone, not among four
+    assert glance.above_floor(one) == {
+        "surely": True, "below": False, "barely": False, "like it": False
+    }  # fmt: skip
+    alone = scored({name: columns[name] for name in ("floor", "barely")}, floor="floor")
+    assert glance.above_floor(alone) == {"barely": True}
+    said, anchor = glance._above([one])
+    assert said.startswith("Of 4 minds besides floors and ceilings, 1 scored above the floor on")
+    assert said.endswith(", 3 on none (below, barely and like it).")
+    assert anchor == "test-1"
+    said, anchor = glance._above([alone, one])  # on one of two: neither always nor nowhere
+    assert said.startswith("Of 4 minds besides floors and ceilings, 1 scored")
+    assert said.endswith(", 2 on none (below and like it).")
+    assert anchor == "profile"
+    assert " on none" not in glance._above([alone])[0]
+    assert glance._above([scored(columns)]) is None  # nobody is the floor
+
+
+def difference(mean, p, same):
+    ends = (mean - 0.1, mean + 0.1)
+    return Difference("a", "b", True, (9,), mean, None, ends, ends, p, same, p, same)
+
+
+def test_groups_are_counted_by_their_verdicts():
+    found = [
+        difference(0.2, 0.01, 0.9), difference(-0.2, 0.01, 0.9), difference(0.01, 0.01, 0.01),
+        difference(0.0, 0.9, 0.01), difference(0.1, 0.06, 0.9), None,
+    ]  # fmt: skip
+
+    def said(gains, where="tables"):
+        parts = {"tables": [], "pooled": []} | {where: [{"rows": [{"gain": g} for g in gains]}]}
+        return glance._groups(parts, [])
+
+    words = "Of 5 groups set against members alone, 2 did better, 1 worse"
+    whole = f"{words}, 1 neither by more than 0.05; 1 cannot be told apart."
+    assert said(found) == said(found, "pooled") == (whole, "groups")
+    assert said(found[:1])[0] == "Of 1 group set against members alone, 1 did better, 0 worse."
+    votes_alone = glance._groups(None, [{"rows": [{"gain": found[1]}]}])
+    assert votes_alone[0] == "Of 1 group set against members alone, 0 did better, 1 worse."
+    assert said([None]) is None
+    assert glance._groups(None, []) is None
+
+
+def test_reliability_is_said_where_it_can_be_estimated():
+    def said(*figures):
+        rows = [
+            {"generalisability": g, "interval": (0.1, 0.8), "data": SimpleNamespace(label=f"t{n}")}
+            for n, g in enumerate(figures)
+        ]
+        return glance._reliability({"rows": rows})
+
+    start = "in which it can be estimated, the generalisability Eρ² of the scores is .9 or more"
+    assert said(0.95, 0.9) == (f"On 2 of 2 tests {start}.", "reliability")
+    least = "; the least is 0.400 [0.100, 0.800] on t1"
+    assert said(0.95, 0.4, 0.5)[0] == f"On 1 of 3 tests {start}{least}."
+    assert said(0.9, None)[0] == f"On 1 of 1 test {start}. On 1 test it cannot be estimated."
+    assert said(None) is None
+    assert glance._reliability(None) is None
+
+
+def test_nothing_is_said_of_predictions_that_were_not_made():
+    assert glance._prediction(None) is None
+    assert glance._prediction({"questions": []}) is None
 
 
 def test_failures_are_counted_in_the_sentence():
-    rows = [{"mind": "a", "failed": 3}, {"mind": "b", "failed": 1}, {"mind": "a", "failed": 2}]
-    said, anchor = glance._excluded(rows)
-    assert said == "6 plays of 2 minds failed and are in no mean."
-    assert anchor == "excluded"
+    def said(*rows):
+        names = ("mind", "failed", "missing")
+        return glance._excluded([dict(zip(names, row, strict=True)) for row in rows])
+
+    found = said(("a", 3, 0), ("b", 1, 0), ("a", 2, 0))
+    assert found == ("6 plays of 2 minds failed and count as failures.", "excluded")
+    gap = "; 4 plays are missing, so the run is not complete."
+    found = said(("a", 3, 0), ("b", 0, 4))
+    assert found[0] == f"3 plays of 1 mind failed and count as failures{gap}"
+    assert said() == ("No exercise failed, and none is missing.", "excluded")
 
 
 # ---------------------------------------------------------------- few points

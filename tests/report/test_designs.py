@@ -308,7 +308,7 @@ def test_members_have_their_own_score_below_the_axis(crossed):
     assert len(folder.plan.tests) == 8
 
 
-def test_failed_exercises_leave_the_figures_of_the_others():
+def test_missing_exercises_leave_the_figures_of_the_others():
     scores = np.random.default_rng(1).normal(size=(2, 3, 50))
     found = factors.Crossed({"a": ["1", "2"], "b": ["x", "y", "z"]}, "b", scores, {})
     whole = factors.means(found)

@@ -9,8 +9,8 @@ import sys
 
 import numpy as np
 import pytest
+from by_hand import about_mean
 from html_page import Page
-from scipy import stats
 
 from allminds import registry
 from allminds.administration.plan import Plan, Test, read_plan
@@ -33,6 +33,10 @@ class Always:
 class Sometimes:
     def act(self, observation, random):
         return 5 if random.below(40) else 99
+
+class Seldom:
+    def act(self, observation, random):
+        return 5 if random.below(500) else 99
 """
 
 
@@ -99,10 +103,9 @@ def per_exercise(folder):
     return folder.records().groupby(by, observed=True, as_index=False)["score"].mean()
 
 
-@pytest.mark.parametrize("batch", [sources.BATCH, 7])
-def test_points_are_means_over_exercises_with_t_intervals(folder, monkeypatch, batch):
-    monkeypatch.setattr(sources, "BATCH", batch)  # 7 records cut an exercise of 3 slots in two
-    rows = per_exercise(folder)
+def check_points(folder):
+    """Means and intervals of all points by pandas and by hand; how many are by Student's t."""
+    rows, by_t = per_exercise(folder), 0
     for n, found in enumerate(data.read_tests(folder)):
         scores = dict(list(rows[rows["test"] == n].groupby(["mind", "K"], observed=True)["score"]))
         assert {(point.mind, point.k) for point in found.points} == set(scores)
@@ -110,9 +113,23 @@ def test_points_are_means_over_exercises_with_t_intervals(folder, monkeypatch, b
             score = scores[point.mind, point.k]
             assert point.exercises == len(score)
             assert point.mean == pytest.approx(score.mean())
-            reach = stats.t.ppf(0.975, len(score) - 1) * score.sem()
-            ends = (score.mean() - reach, score.mean() + reach)
-            assert point.interval == (pytest.approx(ends) if len(score) > 1 else None)
+            if len(score) == 1:
+                assert point.interval is None
+            else:
+                one = about_mean(score)
+                by_t += one.student
+                assert point.interval == pytest.approx(one.interval, abs=1e-6)
+    return by_t
+
+
+@pytest.mark.parametrize("batch", [sources.BATCH, 7])
+def test_points_are_means_over_exercises_with_intervals_of_few(folder, monkeypatch, batch):
+    monkeypatch.setattr(sources, "BATCH", batch)  # 7 records cut an exercise of 3 slots in two
+    assert check_points(folder) == 0
+
+
+def test_points_of_more_exercises_have_t_intervals(tmp_path):
+    assert check_points(played(tmp_path, ["random", "local-search"], 40, k="3..4")) > 0
 
 
 def test_the_points_of_the_score_plot_stand_in_its_table(page, folder):
@@ -195,30 +212,74 @@ def test_names_and_reasons_are_text_and_never_markup(tmp_path):
 # ---------------------------------------------------------------- odd runs
 
 
-def test_failures_are_shown_and_what_cannot_be_estimated_is_a_dash(tmp_path):
+def test_failures_count_and_what_they_could_have_changed_is_shown(tmp_path):
     (tmp_path / "mine.py").write_text(FAILING)
     always, sometimes = f"{tmp_path}/mine.py:Always", f"{tmp_path}/mine.py:Sometimes"
     folder = played(tmp_path, [always, sometimes, "random"], 30)
     page = page_of(folder, tmp_path)
-    assert page.tables["scores"][0][-1][:7] == [always, "–", "–", "–", "–", "30", "30"]
-    failed = {row["mind"]: row["failed"] for row in folder.summary()["tests"][0]["results"]}
-    assert 0 < failed[sometimes] < 30
-    found = {row[0]: row[1:5] for row in page.tables["excluded"][0][1:]}
-    some = str(failed[sometimes])
-    assert found[always] == ["lambda-star", "30", "30", "error 30"]
-    assert found[sometimes] == ["lambda-star", some, "30", f"malformed {some}"]
-    assert always not in {row[0] for row in page.tables["points"][0]}
+    worst = interval(about_mean([-1.0] * 30).interval)
+    assert [row[0] for row in page.tables["scores"][0][1:]] == ["random", sometimes, always]
+    assert page.tables["scores"][0][-1][:7] == [always, "−1.000", worst, "–", "–", "30", "30"]
+    rows = folder.records().set_index("K")
+    rows = rows[rows["mind"] == sometimes]
+    broken = rows["status"] != "ok"
+
+    def over_levels(score):
+        return number(score.groupby(level="K").mean().mean())
+
+    some = str(int(broken.sum()))
+    assert 0 < int(some) < 30
+    ends = [over_levels(rows["score"].mask(broken, end)) for end in (-1.0, 1.0)]
+    assert page.tables["scores"][0][2][1] == over_levels(rows["score"])
+    assert page.tables["scores"][0][2][6] == some
+    found = {row[0]: row[1:9] for row in page.tables["excluded"][0][1:]}
+    finished = found[sometimes].pop(4)
+    assert float(finished.replace("−", "-")) == pytest.approx(
+        rows["score"][~broken].groupby(level="K").mean().mean(), abs=0.00051
+    )
+    assert found == {
+        always: ["lambda-star", "30", "0", "30", "–", "[−1.000, 1.000]", "no", "error 30"],
+        sometimes: [
+            "lambda-star", some, "0", "30", f"[{ends[0]}, {ends[1]}]", "no", f"malformed {some}",
+        ],
+    }  # fmt: skip
+    points = [row for row in page.tables["points"][0] if row[0] == always]
+    assert {row[2] for row in points} == {"−1.000"}
+    assert f"{30 + int(some)} plays failed and count: see failures." in page.text
+    assert page.source.count("not ranked</small>") == 2
 
 
-def test_a_run_in_which_everything_failed_has_no_plots(tmp_path):
+def test_a_mind_that_seldom_fails_is_ranked(tmp_path):
+    (tmp_path / "mine.py").write_text(FAILING)
+    folder = played(tmp_path, [f"{tmp_path}/mine.py:Seldom", "random"], 30)
+    page = page_of(folder, tmp_path)
+    (row,) = page.tables["excluded"][0][1:]
+    assert (row[2], row[7]) == ("1", "yes")
+    assert "not ranked</small>" not in page.source
+
+
+def test_without_failures_there_is_no_table_of_them(page):
+    assert "excluded" not in page.tables
+    assert "No exercise failed, and none is missing." in page.text
+    assert "failed and count" not in page.text
+    assert "not ranked" not in page.text
+
+
+def test_a_run_in_which_everything_failed_is_at_the_lowest_and_learns_nothing(tmp_path):
     (tmp_path / "mine.py").write_text(FAILING)
     page = page_of(played(tmp_path, [f"{tmp_path}/mine.py:Always"], 3), tmp_path)
-    assert "svg" not in page.tags
+    assert {row[2] for row in page.tables["points"][0][1:]} == {"−1.000"}
+    assert "curve" not in page.tables
+    assert page.tables["scores"][0][1][2] == interval(about_mean([-1.0] * 3).interval)
 
 
-def test_a_single_exercise_has_no_interval(tmp_path):
-    page = page_of(played(tmp_path, ["local-search"], 1), tmp_path)
-    assert page.tables["scores"][0][1][2] == "–"
+def test_a_single_exercise_has_an_interval_over_nearly_all_there_is(tmp_path):
+    folder = played(tmp_path, ["local-search"], 1)
+    page = page_of(folder, tmp_path)
+    (score,) = folder.records()["score"]
+    low, high = about_mean([score]).interval
+    assert page.tables["scores"][0][1][2] == interval((low, high))
+    assert high - low > 1.9
 
 
 class Pair:
@@ -251,7 +312,7 @@ class Question(Instrument):
         self.settings = Settings()
 
     def exercise(self, seed, i, history=()):
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self.name, seed, i, Pair())
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, Pair())
 
     def show(self, observation, form):
         return str(observation)

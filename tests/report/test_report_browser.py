@@ -81,11 +81,15 @@ def report(tmp_path_factory):
         Test(
             instrument="c-test",
             minds=[
-                "random", "levin-search", "mode", "pattern", "min-distance",
+                "random",
+                "levin-search",
+                "mode",
+                "pattern",
+                "min-distance",
                 "vote(mode,pattern,min-distance)",
             ],
             episodes=20,
-        ),  # fmt: skip
+        ),
         Test(instrument="stag-hunt", minds=["random", "hare"], against="stag", episodes=10),
         Test(instrument="public-goods", minds=["random", "give"], episodes=10),
     ]

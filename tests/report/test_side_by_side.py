@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -29,9 +30,10 @@ def torus(minds, episodes, **settings):
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     where = tmp_path_factory.mktemp("runs")
-    first = [torus(["random", "local-search", "stigmergy"], 44)]
+    first = [torus(["random", "local-search", "stigmergy", "optimum"], 44)]
     first.append(Test(instrument="stag-hunt", minds=["random", "stag"], episodes=10))
-    second = [torus(["random", "local-search", "crowd"], 22), torus(["optimum"], 22, range=2)]
+    second = [torus(["random", "local-search", "crowd", "optimum"], 22)]
+    second.append(torus(["optimum"], 22, range=2))
     one = run(Plan(tests=first), where / "one", HERE)
     other = run(Plan(tests=second, time_limit=5.0), where / "other", HERE)
     return one, other
@@ -58,11 +60,11 @@ def test_tests_with_the_same_exercises_are_one(tests):
 
 def test_minds_in_both_runs_are_marked_everywhere_and_others_are_not(tests):
     assert tests[0].minds == [
-        "random · run 1", "local-search · run 1", "stigmergy",
-        "random · run 2", "local-search · run 2", "crowd",
+        "random · run 1", "local-search · run 1", "stigmergy", "optimum · run 1",
+        "random · run 2", "local-search · run 2", "crowd", "optimum · run 2",
     ]  # fmt: skip
     assert tests[1].minds == ["random · run 1", "stag"]
-    assert tests[2].minds == ["optimum"]
+    assert tests[2].minds == ["optimum · run 2"]
 
 
 def test_every_mind_keeps_the_scores_of_its_own_run(tests, folders):
@@ -75,12 +77,29 @@ def test_every_mind_keeps_the_scores_of_its_own_run(tests, folders):
 
 
 def test_the_same_mind_on_the_same_exercises_is_the_same(tests, page, folders):
-    (found,) = [runs._pairs(tests[0])]
-    assert [(row["mind"], row["gain"].verdict) for row in found] == [
-        ("random", "the same"), ("local-search", "the same")
-    ]  # fmt: skip
-    assert found[0]["gain"].exercises == 22
-    assert [row[3] for row in page.tables["cards again"][0][1:]] == ["the same", "the same"]
+    found = runs._pairs(tests[0])
+    assert [row["mind"] for row in found] == ["random", "local-search", "optimum"]
+    for row in found:
+        assert (row["gain"].mean, row["gain"].differs, row["gain"].units) == (0.0, False, (22,))
+        assert row["gain"].verdict == "undecided"  # what never differs proves nothing
+    shown = page.tables["cards again"][0][1:]
+    assert [row[3:] for row in shown] == [["the same", "–", "22"]] * 3
+
+
+def test_a_mind_that_did_otherwise_in_the_later_run_is_not_the_same(tests):
+    scores = tests[0].scores.copy()
+    place = tests[0].minds.index("local-search · run 2")
+    change = np.where(np.arange(22) % 2, 0.25, -0.125)
+    scores[:22, place] += change
+    found = {row["mind"]: row for row in runs._pairs(replace(tests[0], scores=scores))}
+    gain = found["local-search"]["gain"]
+    assert found["local-search"]["runs"] == "run 2 − run 1"
+    assert gain.differs
+    levels = tests[0].about[2, :22]
+    means = [change[levels == level].mean() for level in np.unique(levels)]
+    assert gain.mean == pytest.approx(np.mean(means))
+    assert gain.interval[0] < gain.mean < gain.interval[1]
+    assert not found["random"]["gain"].differs
 
 
 def test_what_differs_is_said(page, folders):
@@ -113,6 +132,8 @@ def test_a_group_is_set_against_its_members_of_its_own_run(tests):
 def test_floors_of_both_runs_are_floors(tests):
     kinds = {place.mind: place.kind for place in profile.places(tests[0])}
     assert kinds["random · run 1"] == kinds["random · run 2"] == "floor"
+    assert kinds["optimum · run 1"] == kinds["optimum · run 2"] == "ceiling"
+    assert kinds["local-search · run 2"] == "mind"
 
 
 def test_a_report_of_no_run_is_an_error(tmp_path):
@@ -153,10 +174,8 @@ def test_the_command_takes_weights(folders, tmp_path):
     assert told(folders[0].path, "-o", out, "--weights", weights).exit_code == 0
     page = Page(out.read_text("utf-8"))
     assert "Weights: lambda-star 1, stag-hunt 0.5." in page.text
-    scores = [folders[0].summary()["tests"][n]["results"][0]["normalised"] for n in (0, 1)]
-    total = (scores[0] + 0.5 * scores[1]) / 1.5
-    assert page.tables["total"][0][1][0] == "random"
-    assert page.tables["total"][0][1][2] == number(total)
+    (row,) = page.tables["total"][0][1:]  # random alone took both, and is the floor of both
+    assert [row[0], *row[2:]] == ["random", number(0.0), "–"]
 
 
 @pytest.mark.parametrize("weights", ["c-test", "=2", "a=b", "lambda-star=1,"])

@@ -12,7 +12,7 @@ from allminds import registry
 from allminds.administration.engine import Part, Sitting
 from allminds.administration.store import RunFolder, read_part
 from allminds.blocks import Block
-from allminds.contracts import FAILURES, STATUSES, Instrument, LineUp
+from allminds.contracts import FAILURES, STATUSES, Instrument, LineUp, numbered
 from allminds.inference import Estimate, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised
 from allminds.registry import ends
@@ -163,10 +163,15 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None
     score = np.where(
         failed & np.isnan(score), tool.lowest, score
     )  # of a run made before they counted
+    prefix = registry.exercise_prefix(tool, here["seed"][0].as_py())
+    own = numbered(prefix, here["index"].to_numpy().reshape(-1, tool.slots)[:, 0])
     kept = {
-        name: here[name].to_numpy().reshape(-1, tool.slots)[:, 0]
+        name: values
         for name in ("item", "cluster")
         if name in here.column_names
+        and not np.array_equal(
+            values := here[name].to_numpy().reshape(-1, tool.slots)[:, 0], own
+        )  # else it is the exercise's own, as in memory
     }
     return Block(
         first=int(here["index"][0].as_py()),

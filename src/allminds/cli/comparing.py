@@ -290,12 +290,20 @@ def _ends(name: str) -> dict[str | None, str]:
 
 
 def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
+    from allminds.inference.verdict import LEVELS
     from allminds.inference.words import heading, interval, number, unit_columns
 
     rows = [asdict(one.found) | {"ranked": one.found.ranked} for one in found.standings]
-    units = unit_columns(rows, False)
+    adaptive = any(one.note == LEVELS for one in found.differences)
+    units = unit_columns(rows, adaptive)
     failed = any(row["failed"] for row in rows)
-    figures = ["score", "95 % interval", "rank", "exercises", *(heading(n, False) for n in units)]
+    figures = [
+        "score",
+        "95 % interval",
+        "rank",
+        "exercises",
+        *(heading(n, adaptive) for n in units),
+    ]
     table = _table(["mind"], figures + ["failed"] * failed)
     for one, row in zip(found.standings, rows, strict=True):
         place = "–" if row["ranked"] else "not ranked"

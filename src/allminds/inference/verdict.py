@@ -41,6 +41,7 @@ Verdict = Literal["different", "equivalent", "different, but smaller than δ", "
 MARGIN = 0.05  # δ, in units of score
 ALPHA = 0.05  # the error rate of a verdict, over all that was asked
 MOST_FAILED = 0.05  # share of exercises that a mind may fail and still be ranked
+LEVELS = "administrations"  # the note of a difference of levels
 MOST_FLIPPED = 12  # differing units, up to which all assignments of signs are gone through
 
 
@@ -130,7 +131,7 @@ def of_levels(
     evidence = None if mostly_alike(units.score) else Student(mean, spread, n - 1)
     p = None if evidence is None else min(1.0, 2 * min(evidence.tails(0.0)))
     made = _made(names, True, (n,), mean, spread, evidence, p, margin, failed)
-    return replace(made, differs=bool(units.score.any()), note="administrations")
+    return replace(made, differs=bool(units.score.any()), note=LEVELS)
 
 
 def apart(

@@ -41,7 +41,7 @@ def unit_columns(rows: Sequence[Mapping[str, Any]], adaptive: bool) -> list[str]
 
 def heading(column: str, adaptive: bool) -> str:
     """How a column of units is called."""
-    return {"units": "administrations" if adaptive else "items"}.get(column, column)
+    return {"units": "sittings" if adaptive else "items"}.get(column, column)
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -200,7 +200,7 @@ def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
     values = own.means[:, 0]
     there = ~np.isnan(values)
     if not there.any():
-        return "all its exercises failed, so the pilot cannot say"
+        return "none of its exercises was played, so the pilot cannot say"
     if unit > 1:
         return _adaptive_spread(own, whole, unit)
     if there.sum() < 2:

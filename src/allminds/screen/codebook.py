@@ -17,6 +17,8 @@ COLUMNS = {
     "instrument": ("the test", "a name"),
     "settings": ("hash of the instrument's settings", "8 hex digits"),
     "seed": ("of the series of exercises", "0, 1, …"),
+    "item": ("hash of what was shown: equal for repeats of an item", "a whole number"),
+    "cluster": ("what makes errors alike, such as shifts of one series", "a whole number"),
     "index": ("number of the exercise in that series", "0, 1, …"),
     "line_up": ("who played, in slot order; the mind itself if it filled all slots", "names"),
     "mind": ("who was in this slot", "a name"),
