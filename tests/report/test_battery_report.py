@@ -517,7 +517,7 @@ def test_failures_are_counted_in_the_sentence():
 
     found = said(("a", 3, 0), ("b", 1, 0), ("a", 2, 0))
     assert found == ("6 plays of 2 minds failed and count as failures.", "excluded")
-    gap = "; 4 plays are missing, so the run is not complete."
+    gap = "; missing are 4 plays, so the run is not complete."
     found = said(("a", 3, 0), ("b", 0, 4))
     assert found[0] == f"3 plays of 1 mind failed and count as failures{gap}"
     assert said() == ("No exercise failed, and none is missing.", "excluded")

@@ -113,6 +113,12 @@ def _excluded(rows: Sequence[dict[str, Any]]) -> Sentence:
     failed = sum(row["failed"] for row in rows)
     missing = sum(row["missing"] for row in rows)
     minds = len({row["mind"] for row in rows if row["failed"]})
-    said = f"{count(failed, 'play')} of {count(minds, 'mind')} failed and count as failures"
-    said += f"; {count(missing, 'play')} are missing, so the run is not complete" if missing else ""
-    return f"{said}.", "excluded"
+    parts = []
+    if failed:
+        parts.append(
+            f"{count(failed, 'play')} of {count(minds, 'mind')} failed and count as failures"
+        )
+    if missing:
+        parts.append(f"missing are {count(missing, 'play')}, so the run is not complete")
+    said = "; ".join(parts)
+    return f"{said[0].upper()}{said[1:]}.", "excluded"

@@ -9,7 +9,7 @@ import numpy as np
 
 from allminds import registry
 from allminds.errors import Error
-from allminds.inference import Difference
+from allminds.inference import Difference, corrected
 from allminds.names import parse
 from allminds.psychometrics.accuracy import Fit, fit_curve
 from allminds.psychometrics.groups import AgainstBest, against_best
@@ -42,6 +42,9 @@ def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[
             members = _members(data, mind)
             if members:
                 rows.append(_row(data, mind, members, curves.get(id(data))))
+        known = [row for row in rows if row["gain"]]
+        for row, gain in zip(known, corrected([row["gain"] for row in known]), strict=True):
+            row["gain"] = gain
         if rows:
             made.append({"data": data, "rows": rows, "curve": _name(curves.get(id(data)))})
     return made
