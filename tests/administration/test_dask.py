@@ -172,8 +172,8 @@ def test_a_cluster_of_this_machine_needs_no_main_guard(tmp_path):
 # ---------------------------------------------------------------- minds in helpers of a worker
 
 
-def order(mind, time_limit=10.0, last=20, **more) -> Order:
-    sitting = Sitting("lambda-star", tuple(SMALL.items()), (mind,), 4, 0, time_limit)
+def order(mind, time_limit=10.0, last=20, seed=4, **more) -> Order:
+    sitting = Sitting("lambda-star", tuple(SMALL.items()), (mind,), seed, 0, time_limit)
     given = {"run": "a", "version": own_version(), "sitting": packed(sitting), "number": 0}
     return Order(**given | {"first": 0, "last": last} | more)
 
@@ -186,8 +186,8 @@ def _no_helpers_left():
 
 
 def test_a_mind_that_hangs_on_a_worker_is_broken_off():
-    (block,) = in_helper(order(hangs, time_limit=0.3)).blocks
-    here = evaluate("lambda-star", [hangs], settings=SMALL, episodes=20, seed=4, time_limit=0.3)
+    (block,) = in_helper(order(hangs, time_limit=0.3, seed=2)).blocks
+    here = evaluate("lambda-star", [hangs], settings=SMALL, episodes=20, seed=2, time_limit=0.3)
     assert here["results"][0]["failures"] == {"timeout": len(block.reasons)}
     assert 0 < len(block.reasons) < 20
 
