@@ -325,7 +325,7 @@ def test_the_return_of_an_agent_that_ends_an_exercise_is_the_score_of_a_failure(
     gymnasium = pytest.importorskip("gymnasium")
     import allminds.bridges.gymnasium  # noqa: F401 - registers the environments
 
-    env = gymnasium.make("allminds/LambdaStar-v0", iterations=8, disable_env_checker=True).unwrapped
+    env = gymnasium.make("allminds/LambdaStar-v1", iterations=8, disable_env_checker=True).unwrapped
     env.reset(seed=1)
     gained = [env.step(5)[1] for _ in range(3)]
     _, reward, terminated, _, info = env.step(0)
@@ -337,7 +337,7 @@ def test_whoever_makes_no_move_of_the_game_loses_it_and_the_other_gets_nothing()
     pettingzoo = pytest.importorskip("pettingzoo")
     import allminds.bridges.pettingzoo  # noqa: F401 - registers the environments
 
-    env = pettingzoo.make("parallel", "allminds/NoughtsAndCrosses-v0")
+    env = pettingzoo.make("parallel", "allminds/NoughtsAndCrosses-v1")
     env.reset(seed=1)
     _, rewards, *_ = env.step({"player_0": 99, "player_1": 0})
     assert rewards == {"player_0": -1.0, "player_1": 0.0}

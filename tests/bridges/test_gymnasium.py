@@ -163,7 +163,8 @@ def test_an_action_that_there_is_not_ends_the_exercise_as_in_the_runner():
     assert info["action_mask"].tolist() == [1, 1, 1, 0, 0, 0, 0, 0, 0]
     assert env.action_masks().tolist() == [True] * 3 + [False] * 6
     _, reward, terminated, truncated, info = env.step(8)
-    assert (reward, terminated, truncated) == (0.0, True, False)
+    assert (reward, terminated, truncated) == (-20.0, True, False)  # of 20 steps, none was made
+    assert info["score"] == -1.0
     assert (info["status"], info["reason"]) == ("malformed", "8 is not one of the actions 0..2")
     with pytest.raises(Error, match="is over"):
         env.step(0)

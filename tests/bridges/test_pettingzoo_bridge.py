@@ -201,7 +201,7 @@ def test_an_action_that_may_not_be_taken_ends_it_for_all():
     env.reset(seed=1)
     env.step({"player_0": 4, "player_1": 0})
     _, rewards, terminated, _, infos = env.step({"player_0": 0, "player_1": 4})
-    assert set(rewards.values()) == {0.0}
+    assert rewards == {"player_0": 0.0, "player_1": -1.0}  # whoever fails loses the game
     assert set(terminated.values()) == {True}
     assert [infos[a]["status"] for a in env.possible_agents] == ["void", "malformed"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from allminds.administration.imports import import_results, read_results
 from allminds.papers.p3_people import rows_frame
-from allminds.psychometrics.comparison import differences, repeated_measures, scores_of
+from allminds.psychometrics.comparison import compare, repeated_measures
 
 PAGE = (Path(__file__).parents[2] / "docs" / "validity.md").read_text(encoding="utf-8")
 
@@ -36,7 +37,8 @@ def test_it_promises_nothing(word):
 def test_undecided_is_said_with_its_interval(reference, tmp_path):
     rows = reference / "lambda_2011_rows.csv"
     kept = import_results(rows, tmp_path / "p3", "lambda-2011")
-    (found,) = differences(scores_of(read_results(kept), "test"))
+    frame = read_results(kept)
+    (found,) = compare(frame, np.random.default_rng(1), unit="test").differences
     assert found.verdict == "undecided"
     low, high = found.interval90
     assert bare(found.mean, 3) in PAGE
