@@ -336,7 +336,9 @@ def test_who_fails_everything_ends_with_exit_code_1_after_the_table(folder):
     words = ("lambda-star", "-m", "broken.py:Raises", "-m", "local-search", *FEW)
     done = allminds("evaluate", *words, cwd=folder)
     assert done.returncode == 1
-    assert "broken.py:Raises failed 4 of 4 exercises (4 error), which count" in " ".join(done.stdout.split())
+    assert "broken.py:Raises failed 4 of 4 exercises (4 error), which count" in " ".join(
+        done.stdout.split()
+    )
     assert done.stderr == (
         "allminds: broken.py:Raises failed all 4 exercises of lambda-star; "
         "--strict stops at the first and shows where\n"

@@ -197,7 +197,7 @@ def rows_2011(path: Path) -> pd.DataFrame:
                 "test": row.test,
                 **complexity.columns(Space(row.space), digits, 0.0),
                 "mind": row.subject,
-                "kind": row.subject,
+                "kind": "person" if row.subject == "people" else "program",
                 "person": f"{row.subject} {row.test:02d}",
                 "steps": row.steps,
                 "score": row.score,

@@ -12,7 +12,7 @@ from allminds.blocks import Block
 from allminds.contracts import STATUSES, Instrument
 from allminds.errors import Error
 from allminds.inference import Rule, Tally
-from allminds.psychometrics.comparison.table import Scores, scores_of
+from allminds.psychometrics.comparison.table import Scores, item_codes, scores_of
 from allminds.psychometrics.reliability import LARGEST_BUDGET, Strata, Values
 from allminds.results import scored
 
@@ -33,11 +33,14 @@ class Spread:
     exercises: int  # in the pilot, failures left out
     strata: int = 1  # whose means take away degrees of freedom
     unit: int = 1  # exercises that come together, as an administration
+        1.0  # exercises in a cluster of those whose errors are alike, or repeats of items
+    )
     lost: float = 0.0  # the share that fails
     most: float = math.inf  # what the variance of one exercise cannot exceed
     tails: float = 1.0  # degrees of freedom that a deviation is worth, fewer where tails are long
     trust: float = TRUST  # 1 for scores of two values, whose tails are known
     least: int = 0  # exercises, below which some stratum would have fewer than two
+    alike: float = 1.0  # exercises a cluster: of those whose errors are alike, or repeats
 
     @classmethod
     def of_residuals(
@@ -68,6 +71,8 @@ class Spread:
 
         scored = exercises * (1 - self.lost)
         freedom = scored // self.unit - self.strata
+        if self.alike > 1:  # as many as there are clusters, but one
+            freedom = scored // self.alike - 1
         if freedom < 1 or (self.strata > 1 and scored < 2 * self.strata) or scored < self.least:
             return math.inf
         variance = self.variance
@@ -212,19 +217,20 @@ def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
     tally = whole.tally()
     tally.add(_block(own))
     stderr = tally.estimate().stderr
-    residuals, freedom, groups = _within(values, strata)
+    residuals, freedom, groups = within(values, strata)
     if not freedom:
         return (
             f"its {len(values)} exercises are each of another complexity, so that the pilot may "
             f"lack the hardest; give it more than {len(values)}"
         )
     if freedom < LEAST_FREEDOM and groups > 1:  # too few in each stratum: as if there were none
-        residuals, freedom, groups = _within(values, np.zeros(len(values), np.intp))
+        residuals, freedom, groups = within(values, np.zeros(len(values), np.intp))
     spread = Spread.of_residuals(residuals, freedom, strata=groups, lost=lost)
     spread = replace(spread, least=_least(strata))
     if stderr is not None and (groups == 1 or np.bincount(strata).min() > 1):
         spread = spread.with_variance(stderr**2 * len(values))
-    return spread
+    clusters = len(np.unique(own.unit[there]))
+    return replace(spread, alike=len(values) / clusters)
 
 
 def _least(strata: Strata) -> int:
@@ -233,7 +239,7 @@ def _least(strata: Strata) -> int:
     return 2 * groups if groups > 1 else 0
 
 
-def _within(values: Values, strata: Strata) -> tuple[Values, float, int]:
+def within(values: Values, strata: Strata) -> tuple[Values, float, int]:
     """Deviations from the means of strata with two exercises or more, their freedom, and S."""
     _, codes, counts = np.unique(strata, return_inverse=True, return_counts=True)
     means = np.bincount(codes, values) / counts
@@ -291,6 +297,8 @@ def _block(own: Scores) -> Block:
         steps=np.ones(rows, np.int32),
         curve=np.zeros(0),
         actions=np.zeros((0, 0, 1), np.int16),
+        item=item_codes(own.exercises),
+        cluster=own.unit.astype(np.int64),
     )
 
 
@@ -302,6 +310,8 @@ def _rows(block: Block, rows: slice) -> Block:
         learning=block.learning[rows],
         status=block.status[rows],
         steps=block.steps[rows],
+        item=None if block.item is None else block.item[rows],
+        cluster=None if block.cluster is None else block.cluster[rows],
     )
 
 

@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from allminds.errors import Error
-from allminds.psychometrics.pilot import Pilot, Spread
+from allminds.inference import Units
+from allminds.inference.intervals import clustered_error
+from allminds.psychometrics.pilot import Pilot, Spread, within
 from allminds.psychometrics.reliability import (
     Values,
     components,
@@ -162,11 +164,23 @@ def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
 
 
 def _of_pair(pilot: Pilot, differences: Values) -> Spread | str:
-    there = differences[~np.isnan(differences)]
+    """How much the difference of two minds varies, with the strata that `compare` has."""
+    rows = ~np.isnan(differences)
+    there, lost = differences[rows], float(1 - rows.mean())
     if len(there) < 2:
         return "fewer than two exercises in common"
-    lost = 1 - len(there) / len(differences)
-    return Spread.of_residuals(there - there.mean(), len(there) - 1, unit=pilot.unit, lost=lost)
+    if np.ptp(there) == 0 or pilot.unit > 1:
+        residuals = there - there.mean()
+        return Spread.of_residuals(residuals, len(there) - 1, unit=pilot.unit, lost=lost)
+    strata = np.unique(pilot.strata[rows], return_inverse=True)[1]
+    residuals, freedom, groups = within(there, strata)
+    if not freedom:
+        residuals, freedom, groups = within(there, np.zeros(len(there), np.intp))
+        strata = np.zeros(len(there), np.intp)
+    share = np.full(groups, 1 / groups)
+    units = Units(there, strata.astype(np.int64), np.arange(len(there)), share, -2.0, 2.0)
+    spread = Spread.of_residuals(residuals, freedom, strata=groups, lost=lost)
+    return spread.with_variance(clustered_error(units)[0] ** 2 * len(there))
 
 
 # ---------------------------------------------------------------- reliability

@@ -120,6 +120,7 @@ def compare(
     rule = rule_of(frame, tool)
     if unit == "person":
         column(frame, unit)
+    people = unit in (None, "person") and has_people(frame) and rule.figure is None
     if unit in (None, "person"):
         frame, unit = pooled(frame), None
     frame = _asked(frame, minds, baseline)
@@ -138,7 +139,7 @@ def compare(
     pairs = _pairs(list(plays), tool, minds, baseline)
     found = []
     for pair in pairs:
-        if PEOPLE in pair and has_people(frame) and rule.figure is None:
+        if PEOPLE in pair and people:
             one, more = people_difference(frame, pair, rule, margin)
             notes += more
         else:
@@ -153,7 +154,7 @@ def compare(
         unit=unit or "exercise",
         exercises=len(scores.exercises),
         common=int(scores.common(range(len(scores.minds))).sum()),
-        standings=_standings(frame, scores, plays, rule, rng, draws),
+        standings=_standings(frame if people else None, scores, plays, rule, rng, draws),
         differences=tuple(corrected(found)),
         sizes=tuple(None if own else _size(scores, one) for one in found),
         correlations=() if own else tuple(correlations(scores, measures, by)),
@@ -227,13 +228,13 @@ def _size(scores: Scores, pair: Difference) -> Size | None:
 
 
 def _standings(
-    frame: pd.DataFrame, scores: Scores, plays: Mapping[str, Plays], rule: Rule,
+    people: pd.DataFrame | None, scores: Scores, plays: Mapping[str, Plays], rule: Rule,
     rng: np.random.Generator, draws: int,
 ) -> tuple[Standing, ...]:  # fmt: skip
     """Scores, best first; who failed too often has no rank."""
     found = {mind: estimate(own, rule) for mind, own in plays.items()}
-    if PEOPLE in found and has_people(frame) and rule.figure is None:
-        found[PEOPLE] = estimate_people(frame, rule)
+    if PEOPLE in found and people is not None:
+        found[PEOPLE] = estimate_people(people, rule)
     able = [mind for mind in scores.minds if found[mind].ranked]
     places = {}
     if rule.figure is None and len(able) > 1:
