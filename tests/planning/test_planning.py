@@ -171,7 +171,7 @@ def test_pairs_have_the_interval_of_compare():
     ("instrument", "settings", "minds", "wanted"),
     [
         ("lambda-star", {}, ["random", "local-search", "optimum"], 0.008),
-        ("lambda", {}, ["random", "q-learning"], 0.03),
+        ("lambda", {}, ["random", "q-learning"], 0.012),  # many tests of seven, so that t is near z
         ("matrices", {}, ["random", "rule-induction"], 0.06),
         ("c-test", {"form": "generated"}, ["random", "mode"], 0.03),
         ("stag-hunt", {}, ["random"], 0.03),

@@ -36,7 +36,7 @@ EXACT_BELOW = 20  # hits: the exact interval below, Wilson's from there on
 FEWEST = 8  # units for a normal approximation
 OUTER = 0.25  # of the scale at either end: where the mean lies there, Student's t needs …
 EXPECTED = 8.0  # … n · (its distance to that end / range) of this, as for a count of rare hits
-NEARLY = 0.02  # of the scale: fewer than 20 scores that vary less have nearly no variance
+NEARLY = 0.02  # of the scale: scores that vary less than this have nearly no variance
 POOLED = 10  # units that a stratum of the stratified Wilson interval has at least
 _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed evenly
 
@@ -266,7 +266,9 @@ def of_difference(units: Units, hits: bool) -> Evidence:
     if hits and alone and np.ptp(units.weights) < 1e-12:
         gained, lost = int((units.score > 0).sum()), int((units.score < 0).sum())
         return PairedHits(gained, lost, len(units.score))
-    student = student_of(units) if differing(units) >= FEWEST else None
+    # Differences are on twice the scale, and two minds often differ by little everywhere.
+    nearly = NEARLY if units.clusters < EXACT_BELOW else NEARLY / 4
+    student = student_of(units, nearly) if differing(units) >= FEWEST else None
     return betting_of(units) if student is None else student
 
 
@@ -306,8 +308,11 @@ def _pooled(stratum: Numbers) -> Numbers:
     return pool[stratum]
 
 
-def student_of(units: Units) -> Student | None:
-    """Student's t for the mean, or None where the sample cannot bear it."""
+def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
+    """Student's t for the mean, or None where the sample cannot bear it.
+
+    Scores whose standard deviation is below `nearly` of the scale have nearly no variance.
+    """
     n, mean, width = units.clusters, units.mean, units.high - units.low
     if n < FEWEST or np.ptp(units.score) == 0:
         return None
@@ -319,7 +324,6 @@ def student_of(units: Units) -> Student | None:
         return None
     # Scores that hardly vary, and samples whose variance rests on a few units far from the others:
     # a rare score that has not come up, or once too seldom, would put the truth outside.
-    nearly = NEARLY if n < EXACT_BELOW else NEARLY / 4
     if width < math.inf and (
         stderr * n**0.5 < nearly * width or n < EXPECTED * _skewness(units) ** 2
     ):

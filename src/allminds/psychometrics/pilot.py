@@ -33,8 +33,6 @@ class Spread:
     exercises: int  # in the pilot, failures left out
     strata: int = 1  # whose means take away degrees of freedom
     unit: int = 1  # exercises that come together, as an administration
-        1.0  # exercises in a cluster of those whose errors are alike, or repeats of items
-    )
     lost: float = 0.0  # the share that fails
     most: float = math.inf  # what the variance of one exercise cannot exceed
     tails: float = 1.0  # degrees of freedom that a deviation is worth, fewer where tails are long
