@@ -14,6 +14,7 @@ from scipy import stats
 import allminds as am
 from allminds import registry
 from allminds.errors import Error
+from allminds.inference.intervals import FEWEST
 from allminds.psychometrics.calibration.figures import simulate_assurance
 from allminds.psychometrics.pilot import Pilot, Spread, known_by
 from allminds.psychometrics.planning import Wanted, plan, precision
@@ -192,6 +193,8 @@ def test_the_planned_number_gives_the_wanted_interval_on_fresh_exercises(
             pilot_of(instrument, [answer.who], answer.even, seed, settings)[0]
             for seed in (12, 13, 14)
         ]
+        if min(one["results"][0]["clusters"] for one in fresh) < FEWEST:
+            continue  # too few for Student's t, which plans are made by
         reach = np.mean([1.96 * one["results"][0]["stderr"] for one in fresh])
         spread = pilot.spreads[answer.who]
         ends = [spread.with_variance(v).half_width(answer.even) for v in spread.range()]
