@@ -228,7 +228,8 @@ def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
     if stderr is not None and (groups == 1 or np.bincount(strata).min() > 1):
         spread = spread.with_variance(stderr**2 * len(values))
     clusters = len(np.unique(own.unit[there]))
-    return replace(spread, alike=len(values) / clusters)
+    known = spread.freedom if clusters == len(values) else min(spread.freedom, clusters - 1.0)
+    return replace(spread, alike=len(values) / clusters, freedom=known)
 
 
 def _least(strata: Strata) -> int:
