@@ -17,7 +17,7 @@ def number(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """[low, high]."""
+    """Write both ends of an interval as [low, high]."""
     return NONE if ends is None else f"[{number(ends[0])}, {number(ends[1])}]"
 
 

@@ -17,7 +17,8 @@ FONT = "Helvetica, Arial, sans-serif"
 # Told apart by colour and by shape; dark enough on white.
 VERDICTS = {
     "different": ("#d55e00", "diamond"),
-    "no difference": ("#0072b2", "circle"),
+    "different, but smaller than δ": ("#009e73", "triangle-up"),
+    "equivalent": ("#0072b2", "circle"),
     "undecided": ("#707070", "square"),
 }
 
