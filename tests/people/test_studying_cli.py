@@ -95,7 +95,8 @@ def test_from_the_plan_to_the_comparison(allminds, plan, tmp_path):
                     "--out", out)  # fmt: skip
     assert "3 machines took 'small' to the end" in said
     assert "3 of 3; those of the first are the same as in the runner" in said
-    compared = json.loads(allminds("compare", out, "--json"))
+    assert "people are compared as one sample" in allminds("compare", out, code=2)
+    compared = json.loads(allminds("compare", out, "--unit", "exercise", "--json"))
     assert "person/machine-0" in json.dumps(compared)
     empty = allminds("study", "export", database, "--out", tmp_path / "empty")
     assert "0 choices" in empty

@@ -156,7 +156,7 @@ def test_the_authors_rows(reference, people_only):
         (-0.01210015860, 0.006540929221, 133.51349),
     ]
     if people_only:
-        frame["person"] = frame["person"].where(frame["kind"] == "people")
+        frame["person"] = frame["person"].where(frame["kind"] == "person")
         expected = [
             (0.23692346937, 0.032519421669, 22.07656),
             (0.02158248299, 0.035171851482, 27.68510),
@@ -175,9 +175,9 @@ def test_the_authors_rows(reference, people_only):
 def test_people_on_items_of_their_own_are_the_published_analysis_of_variance(reference):
     """Twenty people, seven exercises each: t² over people is the published F(1, 19) = 0.4605."""
     frame = rows_2011(reference / "lambda_2011_rows.csv")
-    person = frame["person"].where(frame["kind"] == "people")
+    person = frame["person"].where(frame["kind"] == "person")
     found = crossed(
-        frame["score"], frame["kind"], person, frame["exercise"], "people", "q-learning", -1, 1
+        frame["score"], frame["mind"], person, frame["exercise"], "people", "q-learning", -1, 1
     )
     spreads = {one.over: one for one in found.spreads}
     assert found.estimate == pytest.approx(-0.02158248299, abs=1e-9)

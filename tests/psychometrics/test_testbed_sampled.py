@@ -234,8 +234,9 @@ def test_a_survey_of_a_thousand_minds():
     assert set(found["crossed_minds"]) <= set(minds)
     assert found["exact"] is False
     assert sum(f"upsilon[{mind}]" in found["properties"] for mind in minds) == 1000
-    low, high = found["properties"]["upsilon"]["ci95"]
-    assert low < found["properties"]["upsilon"]["value"] < high
+    assert found["properties"]["upsilon"]["value"] == pytest.approx(0.2)
+    assert "ci95" not in found["properties"]["upsilon"]  # all cooperate: no result differs
+    assert "always with one result" in found["properties"]["upsilon"]["reason"]
     unmet = [p for name, p in found["properties"].items() if "[" in name and p["value"] is None]
     assert all(p["reason"] for p in unmet)
 

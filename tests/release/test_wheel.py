@@ -87,9 +87,10 @@ def test_the_command_line_works(python):
     assert "lambda-star" in done(command, "list", cwd=python.parent).stdout
     assert "[[tests]]" in done(command, "run", "--write-plan", cwd=python.parent).stdout
     found = done(command, "evaluate", "c-test", "-m", "mode", "--json", cwd=python.parent)
-    (row,) = json.loads(found.stdout)["results"]
+    row, *ends = json.loads(found.stdout)["results"]
     assert row["mind"] == "mode"
     assert row["episodes"] == 20
+    assert [one["end"] for one in ends] == ["floor", "ceiling"]
 
 
 def test_a_run_writes_its_report(python, tmp_path):

@@ -118,7 +118,7 @@ def _on_the_spot(
     with watching() as progress:
         results = evaluate(
             instrument, minds or ends, settings=settings, seed=seed, how=How(progress=progress),
-            episodes=usual if exercises is None else exercises,
+            episodes=usual if exercises is None else exercises, ends=False,
         )  # fmt: skip
     return Pilot.of(results.frame(), tool)
 

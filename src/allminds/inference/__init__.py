@@ -6,7 +6,7 @@ groups and votes all print what these make.
 """
 
 from allminds.inference.estimates import Estimate, Plays, Rule, Tally, difference, estimate
-from allminds.inference.intervals import Evidence, Units, t_interval
+from allminds.inference.intervals import Evidence, Units, plain_interval
 from allminds.inference.verdict import MARGIN, Difference, corrected, holm
 
 __all__ = [
@@ -22,5 +22,5 @@ __all__ = [
     "difference",
     "estimate",
     "holm",
-    "t_interval",
+    "plain_interval",
 ]

@@ -106,7 +106,7 @@ class Plays:
     """The plays of one mind on one test, in the order of their exercises."""
 
     item: Numbers  # equal for plays of the same item, in all minds of a test
-    cluster: Numbers
+    cluster: Numbers  # the items themselves, if nothing makes some of them alike
     stratum: Values
     score: Values  # failures count; NaN where the play is missing
     failed: NDArray[np.bool_]
@@ -130,17 +130,22 @@ class Plays:
 
     def units(self, rule: Rule) -> Units | None:
         """The independent units, repeats averaged; None if nothing was played."""
-        there = ~np.isnan(self.score)
-        if not there.any():
+        missing = np.isnan(self.score)
+        if missing.all():
             return None
-        _, first, code = np.unique(self.item[there], return_index=True, return_inverse=True)
-        score = np.bincount(code, self.score[there]) / np.bincount(code)
-        values, stratum = np.unique(self.stratum[there][first], return_inverse=True)
+        if missing.any():
+            return self.where(~missing).units(rule)
+        _, first, code = np.unique(self.item, return_index=True, return_inverse=True)
+        score = np.bincount(code, self.score) / np.bincount(code)
+        values, stratum = np.unique(self.stratum[first], return_inverse=True)
         share = np.ones(len(values))
         if rule.weighted:
             share = np.bincount(stratum) * values
         share = share / share.sum() if share.sum() > 0 else np.ones(len(values)) / len(values)
-        return Units(score, stratum, self.cluster[there][first], share, rule.low, rule.high)
+        cluster = np.arange(len(first))
+        if self.cluster is not self.item:
+            _, cluster = np.unique(self.cluster[first], return_inverse=True)
+        return Units(score, stratum, cluster, share, rule.low, rule.high)
 
     def figures(self, rule: Rule) -> Values:
         """The figure of every whole administration; of the plays so far while none is whole."""
@@ -259,6 +264,8 @@ def difference(
 
 def _common(first: Plays, second: Plays) -> tuple[Plays, Plays]:
     """The plays of items that both have, without those that are missing."""
+    if np.array_equal(first.item, second.item) and not np.isnan(first.score + second.score).any():
+        return first, second
     one, other = (plays.where(~np.isnan(plays.score)) for plays in (first, second))
     both = np.intersect1d(one.item, other.item)
     return one.where(np.isin(one.item, both)), other.where(np.isin(other.item, both))
@@ -335,12 +342,14 @@ class Tally:
         """All plays so far."""
         if not self._parts:
             nothing = np.zeros(0)
-            whole = np.zeros(0, np.int64)
-            return Plays(whole, whole, nothing, nothing, np.zeros(0, bool), nothing)
+            none = np.zeros(0, np.int64)
+            return Plays(none, none, nothing, nothing, np.zeros(0, bool), nothing)
         if len(self._parts) > 1:
-            names = Plays.__dataclass_fields__
-            columns = ([getattr(part, name) for part in self._parts] for name in names)
-            self._parts = [Plays(*map(np.concatenate, columns))]
+            parts, names = self._parts, Plays.__dataclass_fields__
+            own = all(part.cluster is part.item for part in parts)
+            columns = {name: [getattr(part, name) for part in parts] for name in names}
+            whole = {name: np.concatenate(of) for name, of in columns.items()}
+            self._parts = [Plays(**whole | ({"cluster": whole["item"]} if own else {}))]
         return self._parts[0]
 
     def estimate(self) -> Estimate:

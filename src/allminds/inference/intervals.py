@@ -223,8 +223,9 @@ class PairedHits:
 class Units:
     """Independent units of one mind, or of the difference of two: what intervals are made from.
 
-    `score` is a unit's mean over its repeats, `stratum` numbers its stratum 0, 1, …, `cluster` what
-    makes errors alike; `share` is the weight W_h of each stratum in the mean and sums to 1.
+    `score` is a unit's mean over its repeats; `stratum` numbers its stratum and `cluster` what
+    makes errors alike, 0, 1, … without gaps; `share` is the weight W_h of each stratum in the mean
+    and sums to 1.
     """
 
     score: Values
@@ -243,12 +244,12 @@ class Units:
     @property
     def mean(self) -> float:
         """Σ_h W_h · (mean of stratum h), summed exactly."""
-        return math.fsum((self.weights * self.score).tolist())
+        return math.fsum((self.weights * self.score).data)
 
     @property
     def clusters(self) -> int:
         """How many independent units there are."""
-        return len(np.unique(self.cluster))
+        return int(self.cluster.max()) + 1
 
 
 def of_mean(units: Units) -> Evidence:
@@ -274,8 +275,7 @@ def of_difference(units: Units, hits: bool) -> Evidence:
 
 def differing(units: Units) -> int:
     """How many clusters have a difference other than 0."""
-    _, cluster = np.unique(units.cluster, return_inverse=True)
-    return int((sums(cluster, np.abs(units.score)) > 0).sum())
+    return int((sums(units.cluster, np.abs(units.score)) > 0).sum())
 
 
 def sums(code: Numbers, values: Values, least: int = 0) -> Values:
@@ -335,16 +335,14 @@ def _skewness(units: Units) -> float:
     """The skewness of what clusters add to the mean; of c rare hits its square is about n / c."""
     stratum, weights = _collapsed(units), units.weights
     centre = sums(stratum, weights * units.score) / sums(stratum, weights)
-    _, cluster = np.unique(units.cluster, return_inverse=True)
-    pulls = sums(cluster, weights * (units.score - centre[stratum]))
+    pulls = sums(units.cluster, weights * (units.score - centre[stratum]))
     return float(len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5)
 
 
 def betting_of(units: Units) -> Betting:
     """The betting evidence, a cluster being one score."""
-    _, cluster = np.unique(units.cluster, return_inverse=True)
-    weights = sums(cluster, units.weights)
-    scores = sums(cluster, units.weights * units.score) / weights
+    weights = sums(units.cluster, units.weights)
+    scores = sums(units.cluster, units.weights * units.score) / weights
     return Betting(np.clip(scores, units.low, units.high), weights, units.low, units.high)
 
 
@@ -357,18 +355,16 @@ def clustered_error(units: Units) -> tuple[float, float]:
     unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
     stratum = _collapsed(units)
-    _, cluster = np.unique(units.cluster, return_inverse=True)
     weights, strata = units.weights, int(stratum.max()) + 1
     total = sums(stratum, weights)
     centre = sums(stratum, weights * units.score) / total
-    # A part is what a cluster has in one stratum; mostly a cluster is a single part.
-    codes, part = np.unique(cluster * strata + stratum, return_inverse=True)
-    where, whose = codes % strata, codes // strata
+    part, where, whose = _parts(units.cluster, stratum, strata)
     mass = sums(part, weights)
     scale = 1 / np.sqrt(np.maximum(1 - mass / total[where], 1e-9))
     pull = scale * sums(part, weights * (units.score - centre[stratum]))
-    variance = math.fsum((sums(whose, pull) ** 2).tolist())
+    variance = math.fsum((sums(whose, pull) ** 2).data)
     own = sums(part, weights**2)
+    del weights, pull, part  # of a million units, they are felt
     return math.sqrt(variance), _freedom(where, whose, scale, mass, own, total)
 
 
@@ -389,9 +385,11 @@ def _freedom(
             return sums(where, values, strata)
 
         aa, mm, am = by_stratum(a * a), by_stratum(m * m), by_stratum(a * m)
-        diagonal = d - 2 * a * m + e[where] * m * m
         rest = 2 * aa * mm + 2 * am**2 + e**2 * mm**2 - 4 * e * am * mm
-        squares = (2 * d * diagonal - d * d).sum() + rest.sum()
+        diagonal = d - 2 * a * m
+        del a
+        diagonal += e[where] * m * m
+        squares = 2 * (d * diagonal).sum() - (d * d).sum() + rest.sum()
         return float(diagonal.sum() ** 2 / squares)
     A, M = np.zeros((2, int(whose.max()) + 1, strata))
     A[whose, where], M[whose, where] = a, m
@@ -402,13 +400,25 @@ def _freedom(
     return float((d + off).sum() ** 2 / squares)
 
 
+def _parts(cluster: Numbers, stratum: Numbers, strata: int) -> tuple[Numbers, Numbers, Numbers]:
+    """The part of every unit, and the stratum and the cluster of every part.
+
+    A part is what a cluster has in one stratum; mostly a cluster is a single unit.
+    """
+    if int(cluster.max()) + 1 == len(cluster):
+        where = np.empty_like(stratum)
+        where[cluster] = stratum
+        return cluster, where, np.arange(len(cluster))
+    codes, part = np.unique(cluster * strata + stratum, return_inverse=True)
+    return part, codes % strata, codes // strata
+
+
 def _collapsed(units: Units) -> Numbers:
     """Strata, with those of a single cluster put to their neighbour."""
     strata = len(units.share)
-    _, cluster = np.unique(units.cluster, return_inverse=True)
-    pairs = np.unique(cluster * strata + units.stratum)
-    clusters = np.bincount(pairs % strata, minlength=strata)
-    if len(pairs) == strata:  # one each: there may be strata that none was drawn from
+    _, where, _ = _parts(units.cluster, units.stratum, strata)
+    clusters = np.bincount(where, minlength=strata)
+    if len(where) == strata:  # one each: there may be strata that none was drawn from
         return np.zeros_like(units.stratum)
     pool, number, held = np.zeros(strata, np.int64), 0, 0
     for h in range(strata):
@@ -434,6 +444,13 @@ def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL)
 
     reach = float(stdtrit(freedom, (1 + level) / 2)) * stderr
     return mean - reach, mean + reach
+
+
+def plain_interval(mean: float, stderr: float, n: float) -> Interval | None:
+    """Student's interval of n values; None from fewer than eight, or if none differs."""
+    if n < FEWEST or stderr <= 1e-12:
+        return None
+    return t_interval(mean, stderr, n - 1)
 
 
 def wilson(rate: float, n: float, z: float) -> Interval:

@@ -230,8 +230,7 @@ def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> fl
 
 def _pulls(units: Units) -> Values:
     """What each cluster adds to the mean difference, those that add something."""
-    _, cluster = np.unique(units.cluster, return_inverse=True)
-    found = sums(cluster, units.weights * units.score)
+    found = sums(units.cluster, units.weights * units.score)
     return found[np.abs(found) > 1e-15]
 
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from allminds.administration.plan import Test
 from allminds.administration.store import RunFolder, read_part
 from allminds.contracts import FAILURES, STATUSES, Instrument
-from allminds.inference import Difference, Plays, t_interval
+from allminds.inference import Difference, Plays, plain_interval
 from allminds.inference.estimates import play_scores
-from allminds.inference.intervals import FEWEST, of_mean
+from allminds.inference.intervals import of_mean
 from allminds.inference.verdict import paired
 from allminds.report import sources
 from allminds.report.designs import designs
@@ -413,11 +413,9 @@ class Sums:
 
 
 def _interval(n: float, total: float, squares: float) -> tuple[float, float] | None:
-    """The 95 % t interval of a mean; none from fewer than eight values."""
-    if n < FEWEST:
-        return None
-    variance = max(squares - total * total / n, 0.0) / (n - 1)
-    return t_interval(total / n, math.sqrt(variance / n), n - 1) if variance > 0 else None
+    """The 95 % t interval of a mean, from the sums of its values and of their squares."""
+    variance = max(squares - total * total / n, 0.0) / max(n - 1, 1)
+    return plain_interval(total / n, math.sqrt(variance / n), n)
 
 
 # ---------------------------------------------------------------- curves

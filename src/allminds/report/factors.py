@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from allminds.inference import t_interval
+from allminds.inference import plain_interval
 from allminds.psychometrics.factors import Effect, variance_shares
 from allminds.report import drawing
 from allminds.report.data import TestData
@@ -121,9 +121,8 @@ def means(found: Crossed) -> list[Mean]:
 def _estimate(values: Floats) -> tuple[float, tuple[float, float] | None]:
     """The mean over exercises with its t interval."""
     mean, count = float(values.mean()), len(values)
-    if count < 2:
-        return mean, None
-    return mean, t_interval(mean, float(values.std(ddof=1) / math.sqrt(count)), count - 1)
+    stderr = float(values.std(ddof=1) / math.sqrt(count)) if count > 1 else 0.0
+    return mean, plain_interval(mean, stderr, count)
 
 
 # ---------------------------------------------------------------- the plots

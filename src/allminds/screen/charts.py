@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.inference import t_interval
+from allminds.inference import plain_interval
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def complexity_chart(
 ) -> alt.LayerChart:
     """Mean score with its 95 % interval at every complexity, a line for each mind.
 
-    `scores` has the complexity and the score of every exercise by mind, NaN where it failed; `ends`
-    are the floor and the ceiling.
+    `scores` has the complexity and the score of every exercise by mind, NaN where it is missing;
+    `ends` are the floor and the ceiling. A point without a rule has no interval.
     """
     import altair as alt
 
@@ -39,13 +39,17 @@ def complexity_chart(
         x=alt.X("at:Q", title=f"complexity {column}", scale=alt.Scale(zero=False)),
         tooltip=["mind:N", "at:Q", "score:Q", "low:Q", "high:Q", "exercises:Q"],
     )
-    marks = [Mark(p["mind"], p["at"], p["score"], p["low"], p["high"]) for p in points]
+    marks = []
+    for p in points:
+        low, high = (p["low"], p["high"]) if p["low"] is not None else (p["score"], p["score"])
+        marks.append(Mark(p["mind"], p["at"], p["score"], low, high))
     scale = alt.Scale(domain=list(y_domain(marks)), nice=False)  # a long interval is cut
     y = alt.Y("score:Q", title="score, with 95 % intervals", scale=scale)
-    low = alt.Y("low:Q", scale=scale)
     dash = alt.StrokeDash("mind:N", title=None, scale=_scale(styles, "dash"))
     layers = [
-        base.mark_rule(clip=True).encode(y=low, y2="high:Q", color=keys["color"]),
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(clip=True)
+        .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=keys["color"]),
         base.mark_line(strokeWidth=1.5).encode(y=y, color=keys["color"], strokeDash=dash),
         base.mark_point(filled=True, size=45, opacity=1).encode(y=y, **keys),
     ]
@@ -63,9 +67,8 @@ def _points(mind: str, at: Floats, score: Floats) -> Iterator[dict[str, Any]]:
     for value in np.unique(at):
         here = score[at == value]
         mean, count = float(here.mean()), len(here)
-        low = high = mean
-        if count > 1:
-            low, high = t_interval(mean, float(here.std(ddof=1)) / count**0.5, count - 1)
+        stderr = float(here.std(ddof=1)) / count**0.5 if count > 1 else 0.0
+        low, high = plain_interval(mean, stderr, count) or (None, None)
         yield {
             "mind": mind, "at": float(value), "score": mean, "low": low, "high": high,
             "exercises": count,

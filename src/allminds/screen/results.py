@@ -92,7 +92,7 @@ class Results(Mapping[str, Any]):
         return codebook(self.frame())
 
     def wide(self) -> pd.DataFrame:
-        """The response matrix: a score for every mind (rows) and exercise; NaN where it failed."""
+        """The response matrix: a score for every mind (rows) and exercise; NaN where missing."""
         import pandas as pd
 
         scores = scores_of(scored(self.frame()))
@@ -201,19 +201,22 @@ def evaluate(
     episodes: int | None = None,
     seed: int = 1,
     time_limit: float = 10.0,
+    ends: bool = True,
     how: runs.How | None = None,
 ) -> Results:
     """Give one instrument to some minds: names, classes, functions or objects.
 
     Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
-    `episodes`, each mind has 1,000 exercises, or all of a fixed form. Nothing is written, and all
-    records are held in memory: millions of episodes are for `run`, or the command line.
+    `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
+    ceiling sit the test too, unless `ends` is false. Nothing is written, and all records are held
+    in memory: millions of episodes are for `run`, or the command line.
     """
     tool = registry.make_instrument(instrument, settings)
     parts: list[pa.Table] = []
+    named = _named(minds, tool)
     summary = runs.evaluate(
-        instrument, registry.with_ends(_named(minds, tool), tool), settings=settings, seed=seed,
-        time_limit=time_limit,
+        instrument, registry.with_ends(named, tool) if ends else named, settings=settings,
+        seed=seed, time_limit=time_limit,
         episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
         keep=parts.append,
     )  # fmt: skip

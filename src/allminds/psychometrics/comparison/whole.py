@@ -129,7 +129,8 @@ def compare(
     idle = [name for name, own in plays.items() if np.isnan(own.score).all()]
     notes = [f"{name} has no score: none of its exercises was played." for name in idle]
     if len(plays) - len(idle) < 2:
-        raise Error("a comparison needs two or more minds with scores")
+        hint = "; people are compared as one sample: add the results of a program" * people
+        raise Error(f"a comparison needs two or more minds with scores{hint}")
     if idle:
         frame = frame[~frame["mind"].astype(str).isin(idle)]
         scores = scores_of(frame, unit, rule.low)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from allminds.inference import t_interval
+from allminds.inference import plain_interval
 from allminds.psychometrics.testbed import grading, symmetry
 from allminds.psychometrics.testbed.crossing import Crossing
 from allminds.psychometrics.testbed.games import SAME, LineUp
@@ -124,7 +124,7 @@ def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
     """What was seen of them: one exception settles it, and without one it stays open."""
     totals = np.abs(sums.totals)
     stderr = float(totals.std(ddof=1) / math.sqrt(len(totals)))
-    off = t_interval(float(totals.mean()), stderr, len(totals) - 1)
+    off = plain_interval(float(totals.mean()), stderr, len(totals))
     return {
         "zero_sum": _never_broken(sums.zero, sums),
         "max_abs_step_sum": Property(
@@ -133,7 +133,7 @@ def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
         "constant_sum": _never_broken(sums.constant, sums, range=[sums.low, sums.high]),
         "zero_sum_in_the_limit": _never_broken(
             sums.zero_in_the_limit, sums, mean_abs_total=float(totals.mean()),
-            ci95_of_mean_abs_total=[max(0.0, off[0]), off[1]],
+            ci95_of_mean_abs_total=off and [max(0.0, off[0]), off[1]],
         ),
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from allminds.contracts import Record
-from allminds.inference import t_interval
+from allminds.inference import plain_interval
 from allminds.psychometrics.testbed.bed import Testbed
 from allminds.psychometrics.testbed.crossing import LEAST
 from allminds.psychometrics.testbed.games import Game, LineUp, Played, Teams, slots
@@ -98,7 +98,7 @@ def drawn_scores(
         values = first / total
         stderr = np.sqrt(np.maximum(second - 2 * values * mixed + values**2 * squares, 0)) / total
     ends = [
-        t_interval(v, s, m - 1) if m > 1 else (math.nan, math.nan)
+        plain_interval(v, s, m) or (math.nan, math.nan)
         for v, s, m in zip(values, stderr, met, strict=True)
     ]
     constant = testbed.weights.constant

@@ -146,14 +146,20 @@ def _sampled(testbed: Bed, episodes: int, seed: int) -> tuple[Profile, dict[str,
     profile = sampled_profile(crossed(some, weights, episodes // 2, seed), testbed.w_s[0])
     drawn = drawn_scores(testbed, episodes // 2, seed=seed + 3 * APART)
     test = estimate(testbed, episodes // 2, seed=seed + 3 * APART)
-    properties = {"upsilon": Property(test.hajek, ci95=test.ci95)}
+    properties = {"upsilon": _known(test.hajek, test.ci95)}
     for mind, value, low, high in zip(game.minds, drawn.values, drawn.low, drawn.high, strict=True):
-        properties[f"upsilon[{mind}]"] = (
-            Property(None, reason="it was met once or never; give more --episodes")
-            if np.isnan(low) else Property(float(value), ci95=(float(low), float(high)))
-        )  # fmt: skip
+        ends = None if np.isnan(low) else (float(low), float(high))
+        properties[f"upsilon[{mind}]"] = _known(float(value), ends)
     rest = {name: one for name, one in profile.properties.items() if "upsilon" not in name}
     return profile, properties | rest
+
+
+def _known(value: float, ci95: tuple[float, float] | None) -> Property:
+    """A score that was drawn, with its interval or the reason why there is none."""
+    if np.isnan(value):
+        return Property(None, reason="it was never met; give more --episodes")
+    why = "" if ci95 else "no interval: it was met less than 8 times, or always with one result"
+    return Property(value, ci95=ci95, reason=why)
 
 
 def _reliance(

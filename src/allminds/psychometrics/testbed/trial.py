@@ -16,7 +16,7 @@ import numpy as np
 
 from allminds.contracts import Record
 from allminds.errors import Error
-from allminds.inference import t_interval
+from allminds.inference import plain_interval
 from allminds.psychometrics.testbed.bed import Testbed
 from allminds.psychometrics.testbed.games import (
     Exact,
@@ -177,7 +177,7 @@ def estimate(
     value, stderr = hajek(ratios, rewards)
     constant = testbed.weights.constant
     value, stderr = constant * value, constant * stderr
-    ci95 = t_interval(value, stderr, exercises - 1) if exercises > 1 else None
+    ci95 = plain_interval(value, stderr, exercises)
     seconds = time.perf_counter() - start
     return Estimated(value, stderr, ci95, literal(weights, rewards), exercises, steps, seconds)
 
