@@ -326,3 +326,36 @@ def test_no_failure_no_words_about_it():
 
 def broken(observation):
     raise RuntimeError("never works")
+
+
+class Honest(am.MindBase):
+    """Defects and cooperates by lot."""
+
+    def begin(self, task):
+        self.slot = task.slot
+
+    def act(self, observation, random):
+        return random.below(2)
+
+
+class Saves(Honest):
+    """Its copy in the second slot fails as soon as it wins, to save the first a bad result."""
+
+    def learn(self, reward, observation, done):
+        if self.slot == 1 and reward > 0.9:
+            raise RuntimeError("the first slot lost")
+
+
+def test_a_copy_cannot_fail_for_anothers_sake():
+    found = am.evaluate(
+        "prisoners-dilemma", [Honest, Saves], settings={"steps": 10}, episodes=60, how=ONE
+    )
+    honest, saves = (row for row in found["results"] if row["mind"] in ("Honest", "Saves"))
+    assert (honest["failed"], honest["missing"]) == (0, 0)
+    assert saves["failed"] > 30
+    assert saves["missing"] == 0
+    assert saves["score"] < honest["score"]
+    frame = found.frame()
+    failed = frame[(frame["mind"] == "Saves") & (frame["status"] != "ok")]
+    assert (failed["status"] == "error").all()
+    assert failed["score"].notna().all()

@@ -194,7 +194,7 @@ class Player:
     """A mind or a group on its slots, seen by the loop as one thing that never raises."""
 
     def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
-        self.slots, self.group = seat.slots, seat.subject.group
+        self.name, self.slots, self.group = seat.subject.name, seat.slots, seat.subject.group
         self.future = seat.subject.traits.sees == "future"
         self.watch = watch.over(seat.subject)
         self.failure: Failure | None = None
@@ -288,7 +288,27 @@ def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Rec
         if len(episode.rewards) > before:
             for player in players:
                 player.learn(episode)
-    return episode.record
+    return _shared(episode, players)
+
+
+def _shared(episode: Episode, players: Sequence[Player]) -> Record:
+    """Let a failure count in all slots of the mind that failed.
+
+    Otherwise a copy of a mind could fail in order to save its other slots a bad result.
+    """
+    record = episode.record
+    assert record is not None
+    status, score = list(record.status), list(record.score)
+    for slot, word in enumerate(record.status):
+        if word not in FAILURES:
+            continue
+        name = next(player.name for player in players if slot in player.slots)
+        for other in (s for player in players if player.name == name for s in player.slots):
+            if status[other] == "void":
+                made = [rewards[other] for rewards in record.rewards]
+                score[other] = episode.exercise.tool.failed_score(episode.environment, other, made)
+                status[other] = word
+    return replace(record, status=tuple(status), score=tuple(score))
 
 
 def play_on(

@@ -19,7 +19,7 @@ from allminds.check import block_difference
 from allminds.contracts import STATUSES, Failure, MindBase
 from allminds.episode import Plain, play_on
 from allminds.errors import Error
-from allminds.inference import t_interval
+from allminds.inference.intervals import t_interval
 from allminds.inference.words import notes
 from allminds.psychometrics.calibration.figures import simulate_staircase
 from allminds.watch import Watch

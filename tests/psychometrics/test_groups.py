@@ -12,8 +12,8 @@ from allminds.inference import Units
 from allminds.inference.verdict import paired
 from allminds.psychometrics.groups import (
     against_best,
-    simulate_against_best,
-    simulate_beats_all,
+    false_boasts,
+    false_words,
     votes_against_best,
 )
 from allminds.watch import Watch
@@ -95,7 +95,8 @@ def test_exercises_of_a_cluster_stay_together():
 def test_a_vote_as_good_as_each_member_seldom_differs(members, exercises):
     """400 tests with no difference: 5 % nominal, more than 36 has a chance of .0003."""
     rng = np.random.default_rng(4)
-    wrong, total = simulate_against_best(rng, 400, decide, [0.6] * members, 0.6, exercises, 0.3)
+    made = votes_against_best(rng, 400, decide, [0.6] * members, 0.6, exercises, 0.3)
+    wrong, total = false_words(made)
     assert (wrong <= 36, total) == (True, 400)
 
 
@@ -106,9 +107,9 @@ def test_a_vote_as_good_as_its_best_member_is_seldom_misjudged():
     """
     rng = np.random.default_rng(6)
     group = [0.75, 0.68, 0.68, 0.68], 0.75, 100, 0.3
-    wrong, total = simulate_against_best(rng, 300, decide, *group)
+    wrong, total = false_words(votes_against_best(rng, 300, decide, *group))
     assert wrong <= 0.08 * total
-    wrong, total = simulate_beats_all(rng, 300, decide, *group)
+    wrong, total = false_boasts(votes_against_best(rng, 300, decide, *group))
     assert wrong <= 0.05 * total
 
 

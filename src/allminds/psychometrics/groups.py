@@ -121,29 +121,11 @@ def votes_against_best(
     return made
 
 
-def simulate_against_best(
-    rng: np.random.Generator,
-    repeats: int,
-    decide: Callable[[NDArray[np.float64]], int],
-    accuracies: Sequence[float],
-    vote: float | None = None,
-    exercises: int = 60,
-    correlation: float = 0.0,
-) -> tuple[int, int]:
-    """How often a word about the vote and its chosen member is wrong, and of how many votes."""
-    made = votes_against_best(rng, repeats, decide, accuracies, vote, exercises, correlation)
+def false_words(made: Sequence[Simulated]) -> tuple[int, int]:
+    """Count the words about a vote and its chosen member that are wrong, and the votes."""
     return sum(bool(one.said and one.said * one.truth <= SAME) for one in made), len(made)
 
 
-def simulate_beats_all(
-    rng: np.random.Generator,
-    repeats: int,
-    decide: Callable[[NDArray[np.float64]], int],
-    accuracies: Sequence[float],
-    vote: float | None = None,
-    exercises: int = 60,
-    correlation: float = 0.0,
-) -> tuple[int, int]:
-    """How often a vote is wrongly said to beat each of its members, and of how many votes."""
-    made = votes_against_best(rng, repeats, decide, accuracies, vote, exercises, correlation)
+def false_boasts(made: Sequence[Simulated]) -> tuple[int, int]:
+    """Count the votes that are wrongly said to beat each of their members, and the votes."""
     return sum(one.beats_all and one.truth_of_best <= SAME for one in made), len(made)

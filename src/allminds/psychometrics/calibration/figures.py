@@ -22,7 +22,7 @@ from allminds.psychometrics.comparison.crossed import crossed
 from allminds.psychometrics.comparison.ranks import rank_intervals
 from allminds.psychometrics.curves import DifficultyCurve, curve_intervals
 from allminds.psychometrics.factors import variance_shares
-from allminds.psychometrics.groups import simulate_against_best, simulate_beats_all
+from allminds.psychometrics.groups import Simulated, false_boasts, false_words, votes_against_best
 from allminds.psychometrics.pilot import Spread
 from allminds.psychometrics.reliability import reliability
 
@@ -276,13 +276,18 @@ def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: 
 
 
 def simulate_people(
-    rng: Generator, repeats: int, *, people: int, items: int, spread: float, hits: bool
-) -> Counts:
-    """Count the 95 % intervals of people against a program that miss their true difference, 0."""
+    rng: Generator, repeats: int, *, people: int, items: int, spread: float, hits: bool,
+    kinds: bool = False,
+) -> Counts:  # fmt: skip
+    """Count the 95 % intervals of people against a program that miss their true difference, 0.
+
+    People differ normally, or are of two `kinds`.
+    """
 
     def interval() -> tuple[float, float] | None:
         ease = rng.uniform(-0.2, 0.2, items)
-        own = spread * np.clip(rng.normal(size=(people, 1)), -2, 2)
+        own = rng.normal(size=(people, 1))
+        own = spread * (np.sign(own) if kinds else np.clip(own, -2, 2))
         mean, same = 0.5 + own + ease, 0.5 + ease
         if hits:
             scores = (rng.random((people, items)) < mean).astype(float)
@@ -304,6 +309,14 @@ def gains(differences: Values) -> int:
     n = len(differences)
     units = Units(differences, np.zeros(n, np.int64), np.arange(n), np.ones(1), -1.0, 1.0)
     return paired(units, True, ("vote", "member")).sign
+
+
+def simulate_votes(
+    rng: Generator, repeats: int, *, count: Callable[[Sequence[Simulated]], Counts],
+    accuracies: Sequence[float], vote: float, exercises: int,
+) -> Counts:  # fmt: skip
+    """Count the false words about votes whose members' errors are correlated."""
+    return count(votes_against_best(rng, repeats, gains, accuracies, vote, exercises, 0.3))
 
 
 # ---------------------------------------------------------------- the rows
@@ -375,16 +388,13 @@ def rows() -> list[Row]:
     ]  # fmt: skip
     made += [
         Row("A vote against its best member", f"{n} exercises, {name}: {what}", "verdict",
-            partial(simulate, decide=gains, accuracies=accuracies, vote=vote, exercises=n,
-                    correlation=0.3))
+            partial(simulate_votes, count=count, accuracies=accuracies, vote=vote, exercises=n))
         for n in (20, 60)
         for name, accuracies, vote in (
             ("3 members and the vote at .6", [0.6] * 3, 0.6),
             ("members at .7, .6, .5, the vote at .7", [0.7, 0.6, 0.5], 0.7),
         )
-        for what, simulate in (
-            ("gains or loses", simulate_against_best), ("beats each", simulate_beats_all),
-        )
+        for what, count in (("gains or loses", false_words), ("beats each", false_boasts))
     ]  # fmt: skip
     made += [
         Row(
@@ -400,8 +410,15 @@ def rows() -> list[Row]:
     return made + [
         Row("People against a program", f"{people} people × {items} items, "
             f"{'hits' if hits else 'scores'}, people differ by ±{spread:g}", "bounded",
-            partial(simulate_people, people=people, items=items, spread=spread, hits=hits), cost=20)
-        for people, items in ((2, 10), (5, 10), (20, 5))
-        for spread in (0.15,)
+            partial(simulate_people, people=people, items=items, spread=spread, hits=hits), cost=4)
+        for people, items in ((2, 10), (5, 20), (10, 7), (20, 5))
+        for spread in (0.0, 0.25)
+        for hits in (True, False)
+    ] + [
+        Row("People of two kinds: outside what is claimed", f"{people} people × {items} items, "
+            f"{'hits' if hits else 'scores'}, people at ±.25", "outside",
+            partial(simulate_people, people=people, items=items, spread=0.25, hits=hits,
+                    kinds=True), cost=4)
+        for people, items in ((2, 20), (5, 20))
         for hits in (True, False)
     ]  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 
 from allminds.errors import Error
 
-Kind = Literal["approximate", "bounded", "verdict"]
+Kind = Literal["approximate", "bounded", "verdict", "outside"]
 Simulation = Callable[[np.random.Generator, int], tuple[int, int]]
 REPEATS = {"quick": 400, "medium": 1000, "full": 5000}
 AT_LEAST = 20  # repeats of the slowest row
@@ -26,6 +26,7 @@ ALLOWED: dict[Kind, tuple[float, float]] = {  # shares of wrong statements
     "approximate": (0.02, 0.07),
     "bounded": (0.0, 0.07),
     "verdict": (0.0, 0.05),
+    "outside": (0.0, 1.0),
 }
 
 
@@ -35,7 +36,8 @@ class Row:
 
     A row is "approximate" if its interval is meant to be neither too short nor too long (20 units
     or more, away from the ends of the scale), "bounded" if it is exact, holds for any scores of a
-    bounded scale, or rests on fewer units, and a "verdict" if a word is counted.
+    bounded scale, or rests on fewer units, and a "verdict" if a word is counted. "Outside" is a
+    world that breaks what an interval assumes: it is counted and shown, and no gate holds it.
     """
 
     section: str

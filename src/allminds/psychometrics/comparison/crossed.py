@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allminds.errors import Error
+from allminds.inference.intervals import EXACT_BELOW
 from allminds.psychometrics.comparison.random_effects import (
     EDGE,
     Codes,
@@ -342,6 +343,8 @@ def _by_differences(
         found.exact.append(_flipped(by_item))
     if person is None:
         return found
+    if other.person is None and len(by_item) < EXACT_BELOW:
+        found.spreads += _of_few_hits(_means(other.score[mate], item), low, high)
     by_person = _means(d, person)
     if len(by_person) < 2:
         found.missing = "One person is not a sample of people, so that nothing follows for others."
@@ -422,6 +425,18 @@ def _t(over: Literal["people", "items"], values: Values) -> Spread:
     if len(values) < 2 or np.ptp(values) <= ALIKE:
         return Spread(over, 0.0, max(len(values) - 1, 1))
     return Spread(over, float(values.std(ddof=1)) / math.sqrt(len(values)), len(values) - 1)
+
+
+def _of_few_hits(hits: Values, low: float | None, high: float | None) -> list[Spread]:
+    """The standard error of a program's share of hits, two of each kind added (Agresti 1998).
+
+    The variance of a few hits is often too low, and 0 if all are alike.
+    """
+    if low is None or high is None or not np.isin(hits, (low, high)).all():
+        return []
+    n = len(hits)
+    share = (float((hits == high).sum()) + 2) / (n + 4)
+    return [Spread("items", (high - low) * math.sqrt(share * (1 - share) / n), n - 1)]
 
 
 def _welch(over: Literal["people", "items"], first: Values, second: Values) -> Spread:
