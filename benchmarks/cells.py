@@ -8,11 +8,11 @@ from measure import Contender, Effort, Play, Table, costs, micro, times
 from ratios import SEED, must_equal
 
 from allminds import registry
-from allminds.administration.engine import BLOCK
 from allminds.contracts import Fast
+from allminds.core.watch import Watch
 from allminds.episode import Plain, form
-from allminds.instruments.cells.fast import make_worlds
-from allminds.watch import Watch
+from allminds.instruments.lambda_.fast.forms import make_worlds
+from allminds.runs.engine import BLOCK
 
 SIZES = 7  # exercises in a test
 TARGET = 50_000  # Q-learning tests a second

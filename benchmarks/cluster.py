@@ -21,9 +21,9 @@ import psutil  # comes with Dask
 from measure import Table
 from rich.console import Console
 
-from allminds.administration.engine_dask import local_cluster
-from allminds.administration.plan import Plan, Test
-from allminds.administration.run import How, evaluate, run
+from allminds.runs.engine_dask import local_cluster
+from allminds.runs.plan import Plan, Test
+from allminds.runs.run import How, evaluate, run
 
 JOBS = 2
 Seconds = tuple[float, float]  # by the clock, of the processor

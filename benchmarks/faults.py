@@ -14,8 +14,8 @@ from pathlib import Path
 from measure import Table
 from rich.console import Console
 
-from allminds.administration.run import How, run
-from allminds.administration.store import RunFolder
+from allminds.runs.run import How, run
+from allminds.runs.store import RunFolder
 
 TESTS = Path(__file__).parents[1] / "tests"
 sys.path += [str(TESTS / "faults"), str(TESTS / "administration")]

@@ -8,10 +8,10 @@ from measure import Contender, Effort, Table, costs, micro, times, verdict
 from ratios import MIDDLE, Unequal, lambda_star, must_equal, ours, scores
 
 from allminds import registry
-from allminds.administration.engine import BLOCK
+from allminds.core.watch import Watch
 from allminds.episode import Plain, form
-from allminds.instruments.torus.kernels.worlds import LANES
-from allminds.watch import Watch
+from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.runs.engine import BLOCK
 
 PROTOCOLS = (
     "stigmergy", "crowd", "auction", "dictator", "tree", "imitation", "majority",

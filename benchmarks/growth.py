@@ -9,10 +9,10 @@ from measure import Contender, Effort, Table, costs
 from ratios import LEARNERS, SEED, lambda_star, ours
 
 from allminds import registry
-from allminds.administration.engine import BLOCK
+from allminds.core.watch import Watch
 from allminds.episode import form
-from allminds.instruments.torus.kernels.worlds import LANES
-from allminds.watch import Watch
+from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.runs.engine import BLOCK
 
 MINDS = ("random", "local-search", "expert", "q-learning")
 

@@ -21,13 +21,13 @@ from crowd import Diary, Move
 from databases import Missing, _somebody, programs
 from sqlalchemy import select
 
-from allminds.people.export_folder import export_folder
-from allminds.people.faces import face
-from allminds.people.simulate import roomy
-from allminds.people.store import Store
-from allminds.people.store_tables import EventRow, ParticipantRow, SessionRow
-from allminds.people.study import Study
-from allminds.settings import checked
+from allminds.core.settings import checked
+from allminds.web.export_folder import export_folder
+from allminds.web.faces import face
+from allminds.web.simulate import roomy
+from allminds.web.store import Store
+from allminds.web.store_tables import EventRow, ParticipantRow, SessionRow
+from allminds.web.study import Study
 
 START = 90.0  # seconds that a server may take to start, on a busy machine
 EXERCISES, STEPS = 60, 15  # short exercises, and more of them than anybody gets to

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tables import tables
 
-from allminds.instruments.torus import LambdaStar
-from allminds.seeding import MAKING, MINDS, WORLD, key, stratum
+from allminds.core.seeding import MAKING, MINDS, WORLD, key, stratum
+from allminds.instruments.lambda_star import LambdaStar
 
 MASK = 0xFFFFFFFFFFFFFFFF
 Way = list[int]

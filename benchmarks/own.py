@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.compiled import below
 from allminds.contracts import BatchMind, MindBase, Task
-from allminds.instruments.torus import Torus, View
-from allminds.instruments.torus.own import compiled_mind
-from allminds.seeding import Random, Words
-from allminds.seeding import below as below_many
+from allminds.core.compiled import below
+from allminds.core.seeding import Random, Words
+from allminds.core.seeding import below as below_many
+from allminds.instruments.lambda_star import Torus, View
+from allminds.instruments.lambda_star.own import compiled_mind
 
 
 class OwnRandom(MindBase):

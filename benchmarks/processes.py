@@ -14,11 +14,11 @@ from pathlib import Path
 
 from measure import Table, best_of
 
-from allminds.instruments.torus.catalogue import draws, make
-from allminds.instruments.torus.grid import Torus
+from allminds.instruments.lambda_star.catalogue import draws, make
+from allminds.instruments.lambda_star.grid import Torus
 
 FIRST_RESULT = """
-from allminds.administration.run import evaluate
+from allminds.runs.run import evaluate
 evaluate("lambda-star", ["local-search"], episodes=1000)
 """
 
@@ -27,8 +27,8 @@ evaluate("lambda-star", ["local-search"], episodes=1000)
 MEMORY = """
 import resource, sys, tempfile
 from pathlib import Path
-from allminds.administration.plan import Plan, Test
-from allminds.administration.run import run
+from allminds.runs.plan import Plan, Test
+from allminds.runs.run import run
 
 test = Test(instrument="lambda-star", minds=["local-search"], episodes=int(sys.argv[1]),
             settings={"iterations": 100})
@@ -66,7 +66,7 @@ def first_result(repeats: int) -> Table:
         start = time.perf_counter()
         _python(FIRST_RESULT, cache=cache)
         drawing = time.perf_counter() - start
-        bare = best_of(lambda: _python("import allminds.administration.run", cache=cache), repeats)
+        bare = best_of(lambda: _python("import allminds.runs.run", cache=cache), repeats)
     return Table(
         "First result",
         "Seconds from starting Python to the score of 1,000 episodes of local search, 10x10, "
@@ -76,7 +76,7 @@ def first_result(repeats: int) -> Table:
             ["none: kernels compiled, catalogue made", f"{cold:.2f}"],
             ["kernels kept, catalogue made", f"{drawing:.2f}"],
             ["warm: both kept", f"{warm:.2f}"],
-            ["only `import allminds.administration.run`", f"{bare:.2f}"],
+            ["only `import allminds.runs.run`", f"{bare:.2f}"],
         ],
     )
 

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from own import OWN
 
 from allminds import registry
-from allminds.administration.engine import BLOCK, Sitting
 from allminds.contracts import Fast
+from allminds.core.watch import Watch
 from allminds.episode import Plain, form
-from allminds.instruments.torus import LambdaStar
-from allminds.instruments.torus.fast import make_worlds
-from allminds.instruments.torus.kernels.worlds import LANES
-from allminds.watch import Watch
+from allminds.instruments.lambda_star import LambdaStar
+from allminds.instruments.lambda_star.fast.forms import make_worlds
+from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.runs.engine import BLOCK, Sitting
 
 SEED = 1
 MINDS = (

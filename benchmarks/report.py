@@ -10,8 +10,8 @@ from pathlib import Path
 
 from measure import Table
 
-from allminds.administration.plan import Plan, Test
-from allminds.administration.run import run
+from allminds.runs.plan import Plan, Test
+from allminds.runs.run import run
 
 MINDS = 40
 
@@ -21,7 +21,7 @@ WRITE = """
 import resource, sys, time
 from pathlib import Path
 start = time.perf_counter()
-from allminds.administration.store import RunFolder
+from allminds.runs.store import RunFolder
 from allminds.report import write_report
 
 page = write_report(RunFolder.open(Path(sys.argv[1])), Path(sys.argv[2]))

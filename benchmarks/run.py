@@ -34,8 +34,8 @@ import social
 from measure import Effort, Table
 from rich.console import Console
 
-from allminds.administration.engine import BLOCK
-from allminds.instruments.torus.kernels.worlds import LANES
+from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.runs.engine import BLOCK
 
 README = Path(__file__).with_name("README.md")
 

@@ -10,12 +10,12 @@ from measure import Contender, Effort, Table, costs, micro, times, verdict
 from ratios import Unequal
 
 from allminds import registry
-from allminds.administration.engine import BLOCK
 from allminds.contracts import Fast, Instrument
+from allminds.core.seeding import WORLD, Random, key
+from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form
-from allminds.instruments.social.foreign import made, made_with
-from allminds.seeding import WORLD, Random, key
-from allminds.watch import Watch
+from allminds.instruments.games.foreign import made, made_with
+from allminds.runs.engine import BLOCK
 
 FEW = 8  # exercises at a time for the plain loop
 TARGET = 100.0

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.instruments.torus.grid import Torus
+from allminds.instruments.lambda_star.grid import Torus
 
 
 class Tables(NamedTuple):

@@ -1,8 +1,8 @@
 """The NumPy baseline: arrays over episodes, a Python loop over steps.
 
 What somebody who knows NumPy would write: one array element per mind and episode, table look-ups
-instead of arithmetic where that is quicker, random words from `allminds.seeding` in arrays. The
-ways of Good and Evil are made in the same manner. Its scores are equal to ours to the bit.
+instead of arithmetic where that is quicker, random words from `allminds.core.seeding` in arrays.
+The ways of Good and Evil are made in the same manner. Its scores are equal to ours to the bit.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tables import Tables, tables
 
-from allminds.instruments.torus import LambdaStar
-from allminds.seeding import MAKING, MINDS, WORLD, Words, below, keys, stratum, words
+from allminds.core.seeding import MAKING, MINDS, WORLD, Words, below, keys, stratum, words
+from allminds.instruments.lambda_star import LambdaStar
 
 Cells = NDArray[np.int64]
 TABLE_BYTES = 128 << 20  # of Q-learning's tables at a time

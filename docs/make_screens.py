@@ -15,11 +15,11 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from allminds.people.app import create_app
-from allminds.people.app_serve import running
-from allminds.people.faces.questions import questions
-from allminds.people.store import Store
-from allminds.people.study import Study
+from allminds.web.app import create_app
+from allminds.web.app_serve import running
+from allminds.web.faces.questions import questions
+from allminds.web.store import Store
+from allminds.web.study import Study
 
 IMAGES = Path(__file__).parent / "images"
 DESK = {"viewport": {"width": 900, "height": 640}}

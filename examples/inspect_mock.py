@@ -19,8 +19,8 @@ import inspect_ai
 import pandas as pd
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from allminds.administration.imports import read_results
 from allminds.bridges import inspect_ai as tasks
+from allminds.runs.imports import read_results
 
 
 def reply(messages: list[Any], *given: Any) -> ModelOutput:

@@ -5,8 +5,8 @@ allminds evaluate lambda-star --mind examples/numba_mind.py:careful --episodes 1
 
 import numpy as np
 
-from allminds.compiled import below
-from allminds.instruments.torus.own import compiled_mind
+from allminds.core.compiled import below
+from allminds.instruments.lambda_star.own import compiled_mind
 
 
 @compiled_mind

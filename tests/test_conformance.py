@@ -7,7 +7,7 @@ import pytest
 from allminds import registry
 from allminds.check import check_instrument, check_mind
 from allminds.contracts import MindBase, Traits
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 SMALL = {
     "lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2},

@@ -25,11 +25,11 @@ from allminds.contracts import (
     Subject,
     Traits,
 )
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key
+from allminds.core.settings import Settings, checked
+from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, play
-from allminds.errors import Error
-from allminds.seeding import MAKING, Random, key
-from allminds.settings import Settings, checked
-from allminds.watch import Watch
 
 # ---------------------------------------------------------------- a question of one step
 

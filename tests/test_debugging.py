@@ -12,13 +12,14 @@ import time
 import numpy as np
 import pytest
 
-from allminds import frames, registry
-from allminds.administration.engine import Sitting
-from allminds.administration.run import How, evaluate
+from allminds import registry
 from allminds.contracts import Discrete, Failure, LineUp, MindBase
+from allminds.core import frames
+from allminds.core.errors import Error
+from allminds.core.watch import Failed, Watch, away, malformed
 from allminds.episode import Episode, play
-from allminds.errors import Error
-from allminds.watch import Failed, Watch, away, malformed
+from allminds.runs.engine import Sitting
+from allminds.runs.run import How, evaluate
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 5}
 MINDS = """
@@ -219,7 +220,7 @@ def test_a_mind_that_fails_only_later_is_no_crash(folder):
         line_up = LineUp.alone(registry.subject(late, tool), 1)
         sitting = Sitting("lambda-star", tuple(SMALL.items()), (late,), 1)
         sitting.__dict__["line_ups"] = [line_up]
-        from allminds.administration.engine import play as task
+        from allminds.runs.engine import play as task
 
         (block,) = task(sitting, 0, 0, 9).blocks
         assert any("too many of me at broken.py:" in said for said in block.reasons.values())
@@ -266,7 +267,7 @@ def test_a_class_of_a_notebook_shows_its_source(monkeypatch, name, jobs):
 
 def test_a_file_that_another_machine_has_not(folder):
     """What is sent to a cluster has the source of every mind of the user's."""
-    from allminds.administration.engine_dask import packed
+    from allminds.runs.engine_dask import packed
 
     sitting = Sitting("lambda-star", tuple(SMALL.items()), ("broken.py:Raises",), 1)
     assert packed(sitting)
@@ -482,7 +483,7 @@ def test_a_group_that_reaches_over_the_last_slot_is_too_long():
 
 
 def test_the_line_ups_of_all_built_in_plans_fit():
-    from allminds.administration import plan as plans
+    from allminds.runs import plan as plans
 
     for name in plans.built_in():
         plans.check(plans.read_plan(name))
@@ -566,7 +567,7 @@ def test_who_is_built_in(folder):
 
 
 def test_a_table_with_a_time_out_says_that_it_may_not_repeat():
-    from allminds.screen import tables
+    from allminds.terminal import tables
 
     def hangs(observation):
         while True:

@@ -8,8 +8,8 @@ import pytest
 
 from allminds import registry
 from allminds.check import block_difference, check_mind
+from allminds.core.watch import Watch
 from allminds.episode import form
-from allminds.watch import Watch
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FORMS = ["plain_mind.py:Careful", "batched_mind.py:Careful", "numba_mind.py:careful"]

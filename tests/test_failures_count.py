@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 
 import allminds as am
 from allminds import registry
-from allminds.administration.plan import Plan
 from allminds.cli.app import app
+from allminds.core.watch import Watch
 from allminds.episode import Plain, form
 from allminds.inference.words import best_first
-from allminds.watch import Watch
+from allminds.runs.plan import Plan
 
 ONE = am.How(jobs=1)
 

@@ -10,12 +10,12 @@ import pytest
 from typer.testing import CliRunner
 
 import allminds as am
-from allminds.administration.plan import Plan, Test
 from allminds.cli.app import app
 from allminds.inference import Plays, Rule, difference
 from allminds.inference.verdict import Difference
 from allminds.report import data, glance
 from allminds.report import reliability as reliable
+from allminds.runs.plan import Plan, Test
 
 ONE = am.How(jobs=1)
 

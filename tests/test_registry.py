@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from allminds import registry
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 
 @pytest.fixture

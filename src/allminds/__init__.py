@@ -13,26 +13,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from allminds.administration.plan import Plan, Test, read_plan
-    from allminds.administration.run import How, resume, run
-    from allminds.administration.store import RunFolder
     from allminds.check import check_instrument, check_mind
     from allminds.contracts import BatchMind, Discrete, Instrument, MindBase, Task, Traits
-    from allminds.errors import Error
+    from allminds.core.errors import Error
+    from allminds.core.seeding import Random
     from allminds.registry import group, instrument, mind
-    from allminds.screen.results import Results, evaluate
-    from allminds.seeding import Random
+    from allminds.runs.plan import Plan, Test, read_plan
+    from allminds.runs.run import How, resume, run
+    from allminds.runs.store import RunFolder
+    from allminds.terminal.results import Results, evaluate
 
 _HOMES = {
-    "administration.plan": ("Plan", "Test", "read_plan"),
-    "administration.run": ("How", "resume", "run"),
-    "administration.store": ("RunFolder",),
+    "runs.plan": ("Plan", "Test", "read_plan"),
+    "runs.run": ("How", "resume", "run"),
+    "runs.store": ("RunFolder",),
     "check": ("check_instrument", "check_mind"),
     "contracts": ("BatchMind", "Discrete", "Instrument", "MindBase", "Task", "Traits"),
-    "errors": ("Error",),
+    "core.errors": ("Error",),
     "registry": ("group", "instrument", "mind"),
-    "screen.results": ("Results", "evaluate"),
-    "seeding": ("Random",),
+    "terminal.results": ("Results", "evaluate"),
+    "core.seeding": ("Random",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

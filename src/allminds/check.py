@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from allminds import registry
-from allminds.blocks import Block
 from allminds.contracts import (
     Discrete,
     Exercise,
@@ -26,10 +25,11 @@ from allminds.contracts import (
     Seat,
     Subject,
 )
+from allminds.core.blocks import Block
+from allminds.core.errors import Error
+from allminds.core.seeding import Random, key
+from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play, play_on
-from allminds.errors import Error
-from allminds.seeding import Random, key
-from allminds.watch import Watch
 
 SEED = 20
 _EXERCISES = 4

@@ -16,18 +16,19 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from allminds.errors import Error
-from allminds.seeding import Random, Words
+from allminds.core.errors import Error
+from allminds.core.seeding import Random, Words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from allminds.blocks import Block
+    from allminds.core.blocks import Block
+    from allminds.core.watch import Watch
     from allminds.inference import Rule, Tally
-    from allminds.watch import Watch
 
 Status = Literal["ok", "refused", "malformed", "timeout", "error", "void", "missing"]
 STATUSES: tuple[Status, ...] = (
@@ -264,6 +265,19 @@ class LineUp:
                 )
             return cls(subject.name, (Seat(subject, tuple(range(slots))),))
         return cls(subject.name, tuple(Seat(subject, (slot,)) for slot in range(slots)))
+
+    def shared(self, failures: Mapping[int, Failure]) -> dict[int, Failure]:
+        """Extend failures to all slots of the minds at fault.
+
+        Otherwise a copy of a mind could fail in order to save its other slots a bad result.
+        """
+        found = dict(failures)
+        for slot, failure in failures.items():
+            if failure.status in FAILURES:
+                name = next(seat.subject.name for seat in self.seats if slot in seat.slots)
+                held = (seat.slots for seat in self.seats if seat.subject.name == name)
+                found |= {other: failure for other in chain(*held) if other not in found}
+        return found
 
     @property
     def practice(self) -> int:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from allminds.blocks import Block
 from allminds.contracts import (
     FAILURES,
     Environment,
@@ -26,10 +25,11 @@ from allminds.contracts import (
     Status,
     Task,
 )
-from allminds.errors import Error
-from allminds.frames import shown
-from allminds.seeding import MINDS, WORLD, Random, key
-from allminds.watch import Watch, malformed
+from allminds.core.blocks import Block
+from allminds.core.errors import Error
+from allminds.core.frames import shown
+from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.watch import Watch, malformed
 
 
 class Episode:
@@ -194,7 +194,7 @@ class Player:
     """A mind or a group on its slots, seen by the loop as one thing that never raises."""
 
     def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
-        self.name, self.slots, self.group = seat.subject.name, seat.slots, seat.subject.group
+        self.slots, self.group = seat.slots, seat.subject.group
         self.future = seat.subject.traits.sees == "future"
         self.watch = watch.over(seat.subject)
         self.failure: Failure | None = None
@@ -258,7 +258,7 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
         for place, seat in enumerate(line_up.seats):
             if seat.subject.traits.practice <= left:
                 players[place] = Player(seat, exercise, watch)
-        record = _one_play(exercise, list(players.values()), number)
+        record = _one_play(exercise, line_up, list(players.values()), number)
         if set(record.status) != {"ok"}:
             break
     return _never_begun(exercise, record) if number else record
@@ -273,7 +273,9 @@ def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
     return replace(rehearsal, steps=0, score=score, actions=(), rewards=())
 
 
-def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Record:
+def _one_play(
+    exercise: Exercise, line_up: LineUp, players: Sequence[Player], number: int
+) -> Record:
     episode = Episode(exercise)
     for player in players:
         player.begin(episode, rehearsal=number > 0)
@@ -288,26 +290,19 @@ def _one_play(exercise: Exercise, players: Sequence[Player], number: int) -> Rec
         if len(episode.rewards) > before:
             for player in players:
                 player.learn(episode)
-    return _shared(episode, players)
+    return _shared(episode, line_up)
 
 
-def _shared(episode: Episode, players: Sequence[Player]) -> Record:
-    """Let a failure count in all slots of the mind that failed.
-
-    Otherwise a copy of a mind could fail in order to save its other slots a bad result.
-    """
+def _shared(episode: Episode, line_up: LineUp) -> Record:
+    """The record, with a failure counted in all slots of the mind that failed."""
     record = episode.record
     assert record is not None
+    at_fault = {n: Failure(word) for n, word in enumerate(record.status) if word in FAILURES}
     status, score = list(record.status), list(record.score)
-    for slot, word in enumerate(record.status):
-        if word not in FAILURES:
-            continue
-        name = next(player.name for player in players if slot in player.slots)
-        for other in (s for player in players if player.name == name for s in player.slots):
-            if status[other] == "void":
-                made = [rewards[other] for rewards in record.rewards]
-                score[other] = episode.exercise.tool.failed_score(episode.environment, other, made)
-                status[other] = word
+    for slot, failure in line_up.shared(at_fault).items():
+        made = [rewards[slot] for rewards in record.rewards]
+        score[slot] = episode.exercise.tool.failed_score(episode.environment, slot, made)
+        status[slot] = failure.status
     return replace(record, status=tuple(status), score=tuple(score))
 
 

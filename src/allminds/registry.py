@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from allminds.contracts import Instrument, LineUp, MindBase, Subject, Traits
-from allminds.errors import Error, nearest
-from allminds.frames import reason_of
-from allminds.names import Name, parse, parse_all
+from allminds.core.errors import Error, nearest
+from allminds.core.frames import reason_of
+from allminds.core.names import Name, parse, parse_all
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
-from allminds.administration.imports import import_results, read_results
+from allminds.runs.imports import import_results, read_results
 
 
 def model(says, stop="stop"):

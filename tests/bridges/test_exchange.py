@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.administration import plan as plans
-from allminds.administration.imports import import_results, read_results
-from allminds.administration.run import How, run
 from allminds.bridges.exchange import items, write_items, write_results
 from allminds.cli import main
-from allminds.errors import Error
-from allminds.settings import checked
+from allminds.core.errors import Error
+from allminds.core.settings import checked
+from allminds.runs import plan as plans
+from allminds.runs.imports import import_results, read_results
+from allminds.runs.run import How, run
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from allminds import registry
-from allminds.administration.asking import Asking
-from allminds.administration.imports import read_results
-from allminds.administration.plan import Plan
-from allminds.administration.run import evaluate, resume, run
 from allminds.bridges import llm
 from allminds.bridges.exchange import write_results
 from allminds.cli import main
+from allminds.core.errors import Error
 from allminds.episode import Episode, play
-from allminds.errors import Error
+from allminds.runs.asking import Asking
+from allminds.runs.imports import read_results
+from allminds.runs.plan import Plan
+from allminds.runs.run import evaluate, resume, run
 
 pytest.importorskip("inspect_ai")
 from inspect_ai.model import ModelOutput, ModelUsage, get_model

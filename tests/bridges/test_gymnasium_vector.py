@@ -14,10 +14,10 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 from allminds import registry  # noqa: E402
 from allminds.bridges.gymnasium import AllmindsEnv  # noqa: E402
 from allminds.bridges.vector import LambdaStarVectorEnv  # noqa: E402
+from allminds.core.errors import Error  # noqa: E402
+from allminds.core.seeding import MINDS, below, keys, words  # noqa: E402
+from allminds.core.watch import Watch  # noqa: E402
 from allminds.episode import form  # noqa: E402
-from allminds.errors import Error  # noqa: E402
-from allminds.seeding import MINDS, below, keys, words  # noqa: E402
-from allminds.watch import Watch  # noqa: E402
 
 SETTINGS = [
     {"rows": 5, "cols": 6, "iterations": 7},

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from allminds import registry
-from allminds.administration.imports import import_results, read_results
+from allminds.core.errors import Error
 from allminds.episode import play
-from allminds.errors import Error
+from allminds.runs.imports import import_results, read_results
 
 pytest.importorskip("inspect_ai")
 from inspect_ai.log import write_eval_log

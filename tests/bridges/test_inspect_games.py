@@ -7,8 +7,8 @@ import re
 import pytest
 
 from allminds import registry
+from allminds.core.errors import Error
 from allminds.episode import Episode, play
-from allminds.errors import Error
 
 pytest.importorskip("inspect_ai")
 from mocked_models import imported, model

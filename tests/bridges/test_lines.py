@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from allminds import registry
-from allminds.administration.run import How, evaluate
 from allminds.bridges.lines import Process, Program, plain
 from allminds.check import check_mind
 from allminds.contracts import Discrete, MindBase
+from allminds.core.errors import Error
+from allminds.core.watch import Failed
 from allminds.episode import play
-from allminds.errors import Error
-from allminds.watch import Failed
+from allminds.runs.run import How, evaluate
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mind.js"
 SMALL = {"rows": 5, "cols": 6, "iterations": 8}

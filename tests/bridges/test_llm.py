@@ -11,14 +11,14 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.administration.run import How, evaluate
 from allminds.bridges import llm
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
 from allminds.bridges.llm import spending
 from allminds.cli import main
 from allminds.contracts import Failure
+from allminds.core.errors import Error
 from allminds.episode import Episode, play
-from allminds.errors import Error
+from allminds.runs.run import How, evaluate
 
 ONE = How(jobs=1)
 

@@ -7,13 +7,13 @@ import contextlib
 import pytest
 
 from allminds import registry
-from allminds.administration.asking import Asking, count_calls
-from allminds.administration.plan import Plan, read_plan
-from allminds.administration.run import How, evaluate, resume, run
-from allminds.administration.store import RunFolder
 from allminds.bridges import llm
 from allminds.bridges.llm import is_language_model, spending
 from allminds.cli import main
+from allminds.runs.asking import Asking, count_calls
+from allminds.runs.plan import Plan, read_plan
+from allminds.runs.run import How, evaluate, resume, run
+from allminds.runs.store import RunFolder
 
 PLAN = """
 seed = 3

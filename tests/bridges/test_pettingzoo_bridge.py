@@ -20,9 +20,9 @@ from pettingzoo.test import (  # noqa: E402
 from allminds import registry  # noqa: E402
 from allminds.bridges import environment_id  # noqa: E402
 from allminds.bridges.pettingzoo import IDS  # noqa: E402
+from allminds.core.errors import Error  # noqa: E402
+from allminds.core.seeding import MINDS, Random, key  # noqa: E402
 from allminds.episode import play_on  # noqa: E402
-from allminds.errors import Error  # noqa: E402
-from allminds.seeding import MINDS, Random, key  # noqa: E402
 
 NAMES = {environment_id(cls): name for name, cls in registry.instruments().items()}
 SMALL = {

@@ -17,8 +17,8 @@ from allminds.bridges import policies
 from allminds.bridges.policies import agents_subject, subject
 from allminds.check import check_mind
 from allminds.contracts import Subject, Traits
+from allminds.core.errors import Error
 from allminds.episode import play_on
-from allminds.errors import Error
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

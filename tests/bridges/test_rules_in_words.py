@@ -10,8 +10,8 @@ import pytest
 from allminds import registry
 from allminds.bridges.inspect_words import Conversation
 from allminds.bridges.rules import RULES, rules
+from allminds.core.seeding import Random
 from allminds.episode import Episode
-from allminds.seeding import Random
 
 MATRIX_GAMES = ("matching-pennies", "prisoners-dilemma", "rock-paper-scissors", "stag-hunt")
 

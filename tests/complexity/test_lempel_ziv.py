@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds.complexity import lz76, lz76_codes, lz76_reference, lz78
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 LENGTHS = st.one_of(st.integers(1, 70), st.sampled_from([63, 64, 65, 127, 128, 129, 300]))
 EDGES = [1, 2, 63, 64, 65, 127, 128, 129, 192, 193, 300]

@@ -26,7 +26,7 @@ from allminds.complexity.levin import (
 )
 from allminds.complexity.levin import machine as m
 from allminds.complexity.levin.machine import letter, number, rounded, weight
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 # J. Hernández-Orallo, "Beyond the Turing Test", J. of Logic, Language and Information 9 (2000):
 # the 35 items with answer and k, and the two examples of the text (the last).

@@ -20,7 +20,7 @@ from allminds.complexity import (
     shannon,
     zlib_length,
 )
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 PATTERN = "20122220022222200222222002"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from allminds.administration.imports import import_results, read_results
 from allminds.papers.p3_people import rows_frame
-from allminds.psychometrics.comparison import compare, repeated_measures
+from allminds.runs.imports import import_results, read_results
+from allminds.statistics.comparison import compare, repeated_measures
 
 PAGE = (Path(__file__).parents[2] / "docs" / "validity.md").read_text(encoding="utf-8")
 

@@ -9,12 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-from allminds.administration.plan import Plan
+from allminds.runs.plan import Plan
 
 # the command line itself, with parts so small that a short run has many of them
 COMMAND = """
 import sys
-from allminds.administration import engine
+from allminds.runs import engine
 from allminds.cli import main
 engine.Sitting.chunk = lambda self: 60
 sys.argv = ["allminds", "run", *sys.argv[1:], "--jobs", "2"]

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "administration"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
 from killing import killed, make_plan
 from test_run import SMALL, plan, same
 
-from allminds.administration import engine
-from allminds.administration.run import How, evaluate, resume, run
-from allminds.administration.store import RunFolder
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.runs import engine
+from allminds.runs.run import How, evaluate, resume, run
+from allminds.runs.store import RunFolder
 
 KILLS = int(os.environ.get("ALLMINDS_KILLS", "3"))  # benchmarks/faults.py kills 20 times
 
@@ -84,7 +84,7 @@ def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch):
 
 ORPHAN = """
 import os, pickle, sys, threading, time
-from allminds.administration import engine_helper
+from allminds.runs import engine_helper
 order = pickle.load(sys.stdin.buffer)
 threading.Thread(target=engine_helper.in_helper, args=(order,), daemon=True).start()
 while not engine_helper._helpers:

@@ -7,8 +7,8 @@ import json
 import zipfile
 from typing import Any
 
-from allminds.administration.plan import built_in, plan_text
-from allminds.people.study import example
+from allminds.runs.plan import built_in, plan_text
+from allminds.web.study import example
 
 NAMES = (
     "random", "local-search", "expert(intercept=false)", "q-learning(sessions=3,alpha=0.5)",

@@ -18,14 +18,15 @@ import seeds
 from hunting import Broken, Slow, Target
 from mutating import NUMBERS, ODD, mutated, mutated_bytes, mutated_json, odd_word
 
-from allminds import names, registry
-from allminds.administration.imports import import_results, read_results
-from allminds.administration.plan import check, read_plan
+from allminds import registry
 from allminds.bridges.lines import Process, Program
 from allminds.cli import main, reading
 from allminds.contracts import Failure, Instrument
-from allminds.people.study import read_study
-from allminds.watch import Failed
+from allminds.core import names
+from allminds.core.watch import Failed
+from allminds.runs.imports import import_results, read_results
+from allminds.runs.plan import check, read_plan
+from allminds.web.study import read_study
 
 
 def _text(data: bytes) -> str:
@@ -288,7 +289,7 @@ def run_cli(data: bytes) -> None:
     if "Traceback" in said or (code == 2 and len(lines) != 1 and not helped):
         raise Broken(f"not one line on standard error: {said[:200]}")
     if code == 2:
-        from allminds.errors import Error
+        from allminds.core.errors import Error
 
         raise Error(said.strip() or "help was asked for")
 
@@ -298,9 +299,9 @@ _STRICT = ("strict", "backslashreplace")  # as Python has them for output and er
 
 def furnish() -> None:
     """What the command line's examples speak of, in this folder."""
-    from allminds.administration.plan import Plan
-    from allminds.administration.run import How, run
-    from allminds.people.store import Store
+    from allminds.runs.plan import Plan
+    from allminds.runs.run import How, run
+    from allminds.web.store import Store
 
     Path("good.csv").write_text(seeds.CSV[1] + seeds.CSV[0].partition("\n")[2].replace(
         "\n", ",ok,0,0,3\n"))  # fmt: skip

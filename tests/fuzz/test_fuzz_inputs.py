@@ -12,7 +12,7 @@ from hunting import Broken, Target, corpus, minimised, playground, tried
 from run import hunt
 from targets import TARGETS, furnish
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 FACTOR = float(os.environ.get("ALLMINDS_FUZZ", "1"))  # CI may spend more
 BUDGET = {

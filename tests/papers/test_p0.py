@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.papers import asked_for, paper
 from allminds.papers import p0_accuracy as p0
 from allminds.papers.page import figure, write_page

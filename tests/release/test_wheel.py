@@ -68,7 +68,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     assert not set(files) - inside
     for ending in (".j2", ".css", ".js", ".toml", ".po", ".typed"):
         assert any(name.endswith(ending) for name in files), ending
-    for folder in ("administration/plans", "people/migrations", "instruments/series/data"):
+    for folder in ("runs/plans", "web/migrations", "instruments/series/data"):
         assert any(name.startswith(f"allminds/{folder}/") for name in inside), folder
     assert any(name.endswith("licenses/LICENSE") for name in inside)
     assert not any(name.startswith(("tests/", "docs/", "benchmarks/")) for name in inside)

@@ -12,16 +12,16 @@ import pytest
 from html_page import Page
 from scipy import stats
 
-from allminds.administration.plan import Plan, Test
-from allminds.administration.run import How, run
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.inference import Difference, Rule
-from allminds.psychometrics.accuracy import fit_curve
-from allminds.psychometrics.groups import against_best
-from allminds.psychometrics.reliability import reliability
 from allminds.report import data, glance, ink, prediction, profile, strips, votes, write_report
 from allminds.report import reliability as report_reliability
 from allminds.report.words import count, interval, number
+from allminds.runs.plan import Plan, Test
+from allminds.runs.run import How, run
+from allminds.statistics.accuracy import fit_curve
+from allminds.statistics.groups import against_best
+from allminds.statistics.reliability import reliability
 
 HERE = How(jobs=1)
 LETTERS = [

@@ -10,13 +10,13 @@ from by_hand import paired, verdicts
 from html_page import Page
 from scipy import stats
 
-from allminds.administration.plan import Plan, Test, read_plan
-from allminds.administration.run import How, run
 from allminds.inference import Difference
 from allminds.report import drawing, factors, groups
 from allminds.report.data import read_tests
 from allminds.report.designs import by_words, designs
 from allminds.report.page import count, decided, interval, number, percent, percents, write_report
+from allminds.runs.plan import Plan, Test, read_plan
+from allminds.runs.run import How, run
 
 HERE = How(jobs=1)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.errors import Error
-from allminds.psychometrics.accuracy import Counts, Foreseen, accuracy, compare, foresee
-from allminds.psychometrics.curves import foresee_scores
+from allminds.core.errors import Error
+from allminds.statistics.accuracy import Counts, Foreseen, accuracy, compare, foresee
+from allminds.statistics.curves import foresee_scores
 
 LEVELS = np.arange(2.0, 12.0)
 

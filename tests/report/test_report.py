@@ -13,14 +13,14 @@ from by_hand import about_mean
 from html_page import Page
 
 from allminds import registry
-from allminds.administration.plan import Plan, Test, read_plan
-from allminds.administration.run import How, run
-from allminds.administration.store import RunFolder
 from allminds.contracts import Discrete, Exercise, Instrument
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.settings import Settings
 from allminds.report import data, drawing, sources, write_report
 from allminds.report.page import count, interval, number, plan_text
-from allminds.settings import Settings
+from allminds.runs.plan import Plan, Test, read_plan
+from allminds.runs.run import How, run
+from allminds.runs.store import RunFolder
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 20}
 HERE = How(jobs=1)

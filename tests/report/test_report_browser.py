@@ -12,9 +12,9 @@ import shutil
 import pytest
 from test_designs import CROSSED
 
-from allminds.administration.plan import Plan, Test, read_plan
-from allminds.administration.run import How, run
 from allminds.report import write_report
+from allminds.runs.plan import Plan, Test, read_plan
+from allminds.runs.run import How, run
 
 pytest.importorskip("playwright", reason="no tests in a browser: playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="no tests in a browser: axe is not installed")

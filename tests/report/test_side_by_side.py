@@ -11,13 +11,13 @@ import pytest
 from html_page import Page
 from typer.testing import CliRunner
 
-from allminds.administration.plan import Plan, Test
-from allminds.administration.run import How, run
-from allminds.administration.store import RunFolder
 from allminds.cli.app import app
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.report import data, groups, profile, runs, write_report
 from allminds.report.words import number
+from allminds.runs.plan import Plan, Test
+from allminds.runs.run import How, run
+from allminds.runs.store import RunFolder
 
 HERE = How(jobs=1)
 SMALL = {"rows": 5, "cols": 5, "iterations": 10, "agents": 2}

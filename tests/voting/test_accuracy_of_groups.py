@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting import (
     bounds,
     gain_of_replacing,

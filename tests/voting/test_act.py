@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from allminds.errors import Error
-from allminds.seeding import Random
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
 from allminds.voting import (
     majority_accuracy,
     majority_vote,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.optimize import linprog
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting import (
     bounds,
     correlated_majority,

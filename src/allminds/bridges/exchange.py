@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from allminds.bridges import items_of
 from allminds.contracts import FAILURES, STATUSES, Instrument
+from allminds.core.errors import Error, nearest
 from allminds.episode import Episode
-from allminds.errors import Error, nearest
 
 if TYPE_CHECKING:
     import pandas as pd

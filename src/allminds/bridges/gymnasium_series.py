@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.bridges import gymnasium_spaces as spaces
 from allminds.contracts import Record
+from allminds.core.errors import Error
 from allminds.episode import Episode
-from allminds.errors import Error
 
 
 class Series:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.contracts import Discrete, Instrument
-from allminds.errors import Error
-from allminds.instruments.cells.space import MOST
+from allminds.core.errors import Error
+from allminds.instruments.lambda_.space import MOST
 from allminds.instruments.series.environment import BLANK, LETTERS
 
 if TYPE_CHECKING:

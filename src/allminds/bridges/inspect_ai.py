@@ -20,7 +20,7 @@ from rich.markup import escape
 from allminds import registry
 from allminds.bridges import items_of
 from allminds.bridges.inspect_play import play, record, samples, weighted_record
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 
 FRESH, PUBLISHED = "fresh", "published"
 

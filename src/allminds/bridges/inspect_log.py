@@ -13,9 +13,9 @@ from typing import Any
 from allminds import registry
 from allminds.bridges.inspect_words import mind_name
 from allminds.contracts import FAILURES, Exercise, Failure
+from allminds.core.errors import Error
+from allminds.core.table import units_of
 from allminds.episode import Episode
-from allminds.errors import Error
-from allminds.results import units_of
 
 SCORERS = ("record", "weighted_record")
 _NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity", "items")

@@ -36,13 +36,13 @@ from allminds.bridges import items_of
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
 from allminds.bridges.llm import message, rejected
 from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record, Seat, Subject
+from allminds.core.errors import Error
+from allminds.core.names import Name, parse_all
+from allminds.core.table import units_of
+from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
-from allminds.errors import Error
 from allminds.inference import Estimate, Plays, estimate
 from allminds.inference.estimates import play_scores
-from allminds.names import Name, parse_all
-from allminds.results import units_of
-from allminds.watch import Watch
 
 LIMITS = (
     "time",

@@ -13,7 +13,7 @@ from typing import Any
 
 from allminds.bridges.rules import rules
 from allminds.contracts import Failure, Instrument, Task
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.series.environment import LETTERS, Item
 
 FORMS = ("text", "image")

@@ -33,10 +33,10 @@ from typing import IO, Any
 
 from allminds.bridges.inspect_words import legal_actions, shown
 from allminds.contracts import Failure, Instrument, MindBase, Status, Task
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.core.watch import Failed, away
 from allminds.registry import mind
-from allminds.seeding import Random
-from allminds.watch import Failed, away
 
 LONGEST = 1 << 20  # bytes in a line of a program
 _TELLING = re.compile(r"[\w. ]*(Error|Exception|panicked)\b.*")  # a line that names an error

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
-from allminds.errors import Error
-from allminds.frames import shown
+from allminds.core.errors import Error
+from allminds.core.frames import shown
+from allminds.core.seeding import Random
+from allminds.core.watch import Failed, away
 from allminds.registry import mind
-from allminds.seeding import Random
-from allminds.watch import Failed, away
 
 if TYPE_CHECKING:
     import asyncio

@@ -19,7 +19,7 @@ from allminds import registry
 from allminds.bridges import agent_name, environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
 from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 try:
     import pettingzoo

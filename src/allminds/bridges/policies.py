@@ -24,8 +24,8 @@ from allminds import registry
 from allminds.bridges import agent_name
 from allminds.bridges.gymnasium_spaces import Vector, actions, mask, vector
 from allminds.contracts import MindBase, Subject, Task, Traits
-from allminds.errors import Error
-from allminds.seeding import Random
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
 
 
 class Moment(NamedTuple):

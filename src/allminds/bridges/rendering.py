@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.contracts import Instrument
+from allminds.core.errors import Error
 from allminds.episode import Episode
-from allminds.errors import Error
-from allminds.instruments.torus.grid import Torus
+from allminds.instruments.lambda_star.grid import Torus
 
 MODES = ("ansi", "rgb_array")
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from allminds.contracts import Instrument, Task
-from allminds.instruments.cells.screen import OTHER, SYMBOLS, YOU
+from allminds.instruments.games.predators import PREDATORS, PREY
+from allminds.instruments.lambda_.screen import OTHER, SYMBOLS, YOU
 from allminds.instruments.series.environment import LETTERS
-from allminds.instruments.social.predators import PREDATORS, PREY
 
 _HOW = "You may think first. End your reply with a line that has only your answer: ANSWER: {}"
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from allminds.bridges.gymnasium_series import exercise_number
 from allminds.bridges.gymnasium_spaces import Vector, action_space, fields, observation_space
-from allminds.errors import Error
-from allminds.instruments.torus.fast import make_worlds
-from allminds.instruments.torus.instrument import LambdaStar
-from allminds.instruments.torus.lockstep import Sights, Stage
+from allminds.core.errors import Error
+from allminds.instruments.lambda_star.fast.forms import make_worlds
+from allminds.instruments.lambda_star.fast.lockstep import Sights, Stage
+from allminds.instruments.lambda_star.instrument import LambdaStar
 
 Flags = NDArray[np.bool_]
 

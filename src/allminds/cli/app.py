@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 app = typer.Typer(
     name="allminds",

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from allminds.cli.app import JsonOption, app, print_json
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 
 @app.command(
@@ -37,8 +37,8 @@ def calibrate(
     approximation from 20 units on); a verdict if it is false in at most 5 % of studies. A row fails
     only if the 99.9 % interval of the simulation itself lies wholly outside; then exit code 1.
     """
-    from allminds.psychometrics import calibration
-    from allminds.screen import watching
+    from allminds.statistics import calibration
+    from allminds.terminal import watching
 
     if quick and full:
         raise Error("choose --quick or --full, not both")
@@ -84,7 +84,7 @@ def _show(found: list[Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from allminds.psychometrics.calibration import CAPTIONS, cells
+    from allminds.statistics.calibration import CAPTIONS, cells
 
     console = Console()
     for section in dict.fromkeys(one.row.section for one in found):

@@ -10,15 +10,15 @@ import typer
 
 from allminds.cli.app import JsonOption, app, print_json
 from allminds.cli.reading import budget_of
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
     from allminds.inference import Difference
-    from allminds.psychometrics.comparison import Anova, Comparison
-    from allminds.psychometrics.reliability import Reliability
+    from allminds.statistics.comparison import Anova, Comparison
+    from allminds.statistics.reliability import Reliability
 
 MOST_SENTENCES = 6  # of verdicts explained
 LONG_PAIR = 24  # letters, from which on its names stand one below the other
@@ -47,7 +47,7 @@ def import_(
     """
     import json
 
-    from allminds.administration.imports import import_results
+    from allminds.runs.imports import import_results
 
     made = json.loads((import_results(file, out, form) / "imported.json").read_text("utf-8"))
     if as_json:
@@ -104,8 +104,8 @@ def compare(
     """
     import numpy as np
 
-    from allminds.administration.imports import read_together, tools_of
-    from allminds.psychometrics import comparison
+    from allminds.runs.imports import read_together, tools_of
+    from allminds.statistics import comparison
 
     wanted = budget_of(budget)
     parts, notes = _instruments(_only(read_together(run), instrument), unpaired)

@@ -22,8 +22,8 @@ def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help=".csv, .parquet, or .jsonl.")],
 ) -> None:
     """Write results for other tools: CSV, Parquet, or answers as py-irt has them."""
-    from allminds.administration.imports import read_results
     from allminds.bridges.exchange import write_results
+    from allminds.runs.imports import read_results
 
     frame = read_results(run)
     print(f"{write_results(frame, file)}: {len(frame):,} results")

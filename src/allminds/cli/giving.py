@@ -12,11 +12,11 @@ import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import settings_of
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.administration.plan import Plan
     from allminds.bridges.llm import Ledger
+    from allminds.runs.plan import Plan
 
 CORES = os.cpu_count() or 1
 MOST_TABLES = 30  # on the screen: more than the battery has
@@ -70,13 +70,13 @@ def run(
     Shows a table for every test and writes one HTML report into the run folder. The exit code is
     1 if a mind failed every exercise of a test.
     """
-    from allminds.administration import plan as plans
-    from allminds.administration import run as runs
-    from allminds.administration.asking import Asking, count_calls
-    from allminds.administration.store import RunFolder
     from allminds.bridges.llm import spending
     from allminds.report import write_report
-    from allminds.screen import show_profiles, show_test, watching
+    from allminds.runs import plan as plans
+    from allminds.runs import run as runs
+    from allminds.runs.asking import Asking, count_calls
+    from allminds.runs.store import RunFolder
+    from allminds.terminal import show_profiles, show_test, watching
 
     if write_plan:
         print(plans.plan_text(plan), end="")
@@ -149,10 +149,10 @@ def evaluate(
     The exit code is 1 if a mind failed every exercise.
     """
     from allminds import registry
-    from allminds.administration import run as runs
-    from allminds.administration.asking import Asking
     from allminds.bridges.llm import spending
-    from allminds.screen import show_test, watching
+    from allminds.runs import run as runs
+    from allminds.runs.asking import Asking
+    from allminds.terminal import show_test, watching
 
     settings = settings_of(setting or [])
     minds = list(mind or [])
@@ -173,7 +173,7 @@ def evaluate(
         return
     if plot is not None:
         from allminds.report.figure import save_chart, score_chart
-        from allminds.screen.tables import best_first
+        from allminds.terminal.tables import best_first
 
         save_chart(score_chart(best_first(found), f"score on {instrument}"), plot)
     if as_json:
@@ -191,8 +191,8 @@ def list_what(
     as_json: JsonOption = False,
 ) -> None:
     """What there is, with a line each."""
-    from allminds.errors import nearest
-    from allminds.screen import listing, show_listing
+    from allminds.core.errors import nearest
+    from allminds.terminal import listing, show_listing
 
     kinds = ("instruments", "minds", "papers")
     if what not in kinds:
@@ -221,8 +221,8 @@ def report(
     ] = "",
 ) -> None:
     """Write the HTML report of a run again, or of several runs side by side."""
-    from allminds.administration.store import RunFolder
     from allminds.report import write_report
+    from allminds.runs.store import RunFolder
 
     if len(run) > 1 and out is None:
         raise Error("a report of several runs needs a file of its own; name it with --out")
@@ -240,8 +240,8 @@ def replay(
     as_json: JsonOption = False,
 ) -> None:
     """Show one exercise of a run step by step, and check it against what was recorded."""
-    from allminds.administration.replay import replayed
-    from allminds.administration.store import RunFolder
+    from allminds.runs.replay import replayed
+    from allminds.runs.store import RunFolder
 
     steps = replayed(RunFolder.open(run), exercise, mind, test - 1)
     if as_json:
@@ -255,7 +255,7 @@ def replay(
 
 def _end(tests: Sequence[dict[str, Any]]) -> None:
     """Leave with exit code 1 if a mind failed all exercises of a test, and say so."""
-    from allminds.administration.summary import total_failures
+    from allminds.runs.summary import total_failures
 
     sentences = total_failures(tests)
     sys.stdout.flush()  # the table comes first, whoever reads both
@@ -267,7 +267,7 @@ def _end(tests: Sequence[dict[str, Any]]) -> None:
 
 def _plan_with(name: str, minds: list[str]) -> Plan:
     """A plan with some more minds; who cannot take which of its tests is said."""
-    from allminds.administration.plan import read_plan, with_minds
+    from allminds.runs.plan import read_plan, with_minds
 
     found, left_out = with_minds(read_plan(name), minds)
     for sentence in left_out:

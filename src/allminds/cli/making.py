@@ -9,7 +9,7 @@ import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import whole_numbers
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 make = typer.Typer(help="Questions as data sets.", no_args_is_help=True)
 app.add_typer(make, name="make")
@@ -38,7 +38,7 @@ def series(
 
     from allminds.instruments.series import datasets
     from allminds.instruments.series.bank import Form
-    from allminds.screen import show_listing, working
+    from allminds.terminal import show_listing, working
 
     forms = [one for one in get_args(Form) if form in (one, "both")]
     if not forms:
@@ -96,12 +96,12 @@ def matrices(
 
     If it is interrupted, the same command goes on where it stopped.
     """
+    from allminds.core.settings import checked
     from allminds.instruments.matrices import datasets
     from allminds.instruments.matrices.datasets_card import said
     from allminds.instruments.matrices.datasets_items import Recipe
     from allminds.instruments.matrices.settings import made
-    from allminds.screen import show_listing, watching
-    from allminds.settings import checked
+    from allminds.terminal import show_listing, watching
 
     chosen = {"kinds": kinds, "attributes": attributes}
     settings = made(

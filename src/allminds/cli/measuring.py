@@ -27,7 +27,7 @@ def complexity(
     """
     from allminds.complexity import MEASURES
     from allminds.complexity import measure as measured
-    from allminds.screen import show_listing
+    from allminds.terminal import show_listing
 
     quick = [name for name, kind in MEASURES.items() if not kind.slow]
     name = measure or "lz76"
@@ -55,7 +55,7 @@ def complexity(
 def _explained(series: str) -> dict[str, Any]:
     """k, the cheapest program, and the next letter."""
     from allminds.complexity.levin import complexity, continued, describe, printed
-    from allminds.screen import working
+    from allminds.terminal import working
 
     with working("searching programs"):
         found = complexity(series)

@@ -9,7 +9,7 @@ import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import settings_of
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from allminds.contracts import Instrument
-    from allminds.psychometrics.pilot import Pilot
-    from allminds.psychometrics.planning import Answer, Wanted
+    from allminds.statistics.pilot import Pilot
+    from allminds.statistics.planning import Answer, Wanted
 
 EXERCISES = 200  # of a pilot on the spot; of an adaptive test, so many administrations:
 ADMINISTRATIONS = 10
@@ -77,7 +77,7 @@ def plan_size(
     reliability that is good enough, with a chance of 0.8 unless asked for another. Without a wish,
     ±.02, .9 and .95.
     """
-    from allminds.psychometrics.planning import Wanted, plan
+    from allminds.statistics.planning import Wanted, plan
 
     wishes = (interval, difference, reliability, rel)
     wanted = Wanted(*(USUAL if wishes == (None,) * 4 else wishes), assurance=assurance)
@@ -108,9 +108,9 @@ def _on_the_spot(
     instrument: str, minds: list[str], exercises: int | None, settings: dict[str, Any], seed: int
 ) -> Pilot:
     from allminds import registry
-    from allminds.administration.run import How
-    from allminds.psychometrics.pilot import Pilot
-    from allminds.screen import evaluate, watching
+    from allminds.runs.run import How
+    from allminds.statistics.pilot import Pilot
+    from allminds.terminal import evaluate, watching
 
     tool = registry.make_instrument(instrument, settings)
     ends = [name for name in (tool.floor_mind, tool.ceiling_mind) if name]
@@ -126,9 +126,9 @@ def _on_the_spot(
 def _from_file(path: Path, settings: dict[str, Any]) -> Iterator[Pilot]:
     """A pilot for every test of a run, or for every instrument and settings of a table."""
     from allminds import registry
-    from allminds.administration.imports import read_results
-    from allminds.administration.store import RunFolder
-    from allminds.psychometrics.pilot import Pilot
+    from allminds.runs.imports import read_results
+    from allminds.runs.store import RunFolder
+    from allminds.statistics.pilot import Pilot
 
     if (path / "plan.json").is_file():
         if settings:
@@ -237,8 +237,8 @@ def _as_json(pilot: Pilot, answers: list[Answer]) -> dict[str, Any]:
 
 def _draw(found: list[tuple[Pilot, list[Answer]]], wanted: Wanted, out: Path) -> None:
     """Half the length of each mind's interval against the number of exercises."""
-    from allminds.psychometrics.planning import precision
     from allminds.report.figure import draw_lines
+    from allminds.statistics.planning import precision
 
     points: list[tuple[str, float, float]] = []
     for pilot, answers in found:

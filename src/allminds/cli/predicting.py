@@ -11,10 +11,10 @@ import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import ends, numbers, whole_numbers
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.psychometrics.selection import Curve
+    from allminds.statistics.selection import Curve
 
 OptionsOption = Annotated[int, typer.Option(min=2, help="Options m of a task.")]
 
@@ -130,7 +130,7 @@ def crossing(
     plot: PlotOption = None,
 ) -> None:
     """The difficulties at which two minds or groups are equally accurate."""
-    from allminds.psychometrics.selection import crossings
+    from allminds.statistics.selection import crossings
 
     low, high = ends(difficulty, "--difficulty")
     one, other = (_curve(text, options, rule) for text in (first, second))
@@ -160,7 +160,7 @@ def select(
 
     The plot shows the curves of the candidates, of what was chosen, and the accuracy wanted.
     """
-    from allminds.psychometrics.selection import Candidate, cheapest_group, group_curve
+    from allminds.statistics.selection import Candidate, cheapest_group, group_curve
 
     pool = []
     for text in mind:
@@ -235,7 +235,7 @@ def _by_ability(
     abilities: list[float], at: list[float], options: list[int]
 ) -> list[dict[str, Any]]:
     """What Eq. 1 says, a row for every combination."""
-    from allminds.psychometrics.accuracy import accuracy
+    from allminds.statistics.accuracy import accuracy
 
     return [
         {
@@ -254,7 +254,7 @@ def _by_hits(
     levels: str, hits: str, trials: str, options: int, at: list[float], items: int | None
 ) -> list[dict[str, Any]]:
     """What stacked curves say beyond the levels that were tried, a row for every difficulty."""
-    from allminds.psychometrics.accuracy import Counts, predict_beyond
+    from allminds.statistics.accuracy import Counts, predict_beyond
 
     of = [numbers(text, name) for text, name in
           ((levels, "--levels"), (hits, "--hits"), (trials, "--trials"))]  # fmt: skip
@@ -276,7 +276,7 @@ def _by_hits(
 
 
 def _show_beyond(rows: list[dict[str, Any]]) -> None:
-    from allminds.screen import show_listing
+    from allminds.terminal import show_listing
 
     def text(ends: tuple[float, float] | None) -> str:
         return "" if ends is None else f"[{ends[0]:.3f}, {ends[1]:.3f}]"
@@ -302,8 +302,8 @@ def _show_beyond(rows: list[dict[str, Any]]) -> None:
 
 def _curve(text: str, options: int, rule: str) -> Curve:
     """The accuracy curve of an ability, or of a group of abilities that votes."""
-    from allminds.psychometrics.accuracy import accuracy
-    from allminds.psychometrics.selection import group_curve
+    from allminds.statistics.accuracy import accuracy
+    from allminds.statistics.selection import group_curve
 
     abilities = numbers(text, "an ability")
     for alpha in abilities:
@@ -318,7 +318,7 @@ def _curve(text: str, options: int, rule: str) -> Curve:
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
-    from allminds.screen import show_listing
+    from allminds.terminal import show_listing
 
     show_listing([
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 MOST = 2000  # values in a range
 
@@ -57,7 +57,7 @@ def settings_of(given: list[str]) -> dict[str, Any]:
 
 def budget_of(text: str | None) -> tuple[str, float] | None:
     """A wanted reliability, such as rel=0.95."""
-    from allminds.psychometrics.reliability import BUDGETS
+    from allminds.statistics.reliability import BUDGETS
 
     if text is None:
         return None

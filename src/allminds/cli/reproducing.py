@@ -25,7 +25,7 @@ def reproduce(
     """Compute the papers' figures and numbers again, ours beside theirs, on one page."""
     from allminds.papers import asked_for
     from allminds.papers.page import figure, write_page
-    from allminds.screen import show_listing, watching
+    from allminds.terminal import show_listing, watching
 
     chosen = asked_for(what or [], rows)
     with watching() as progress:

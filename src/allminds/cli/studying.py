@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import JsonOption, app, print_json
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.people.study import Study
+    from allminds.web.study import Study
 
 study = typer.Typer(help="Studies with people in the browser.", no_args_is_help=True)
 app.add_typer(study, name="study")
@@ -45,7 +45,7 @@ def serve(
 ) -> None:
     """Put a study before people, in the browser."""
     _need_web()
-    from allminds.people import app_serve
+    from allminds.web import app_serve
 
     def said(where: str) -> None:
         print(where, flush=True)
@@ -66,7 +66,7 @@ def new(
     as_json: JsonOption = False,
 ) -> None:
     """Make the database of a study. It prints the researcher's token, which is not kept."""
-    from allminds.people.study import example, read_study
+    from allminds.web.study import example, read_study
 
     if write_plan:
         print(example(), end="")
@@ -76,8 +76,8 @@ def new(
     _need_web()
     import importlib.metadata
 
-    from allminds.people.app import now_in_ms
-    from allminds.people.store import Store
+    from allminds.web.app import now_in_ms
+    from allminds.web.store import Store
 
     made = read_study(plan)
     _check_faces(made)
@@ -97,7 +97,7 @@ def new(
 
 def _check_faces(made: Study) -> None:
     """Every instrument has a face, or nobody could take it."""
-    from allminds.people.faces import face
+    from allminds.web.faces import face
 
     for test in range(len(made.tests)):
         face(made.tool(test))
@@ -120,9 +120,9 @@ def invite(
 ) -> None:
     """Make links. They are shown once: the database keeps only their hashes."""
     _need_web()
-    from allminds.people.app import now_in_ms
-    from allminds.people.app_serve import check_url
-    from allminds.people.store import Store
+    from allminds.web.app import now_in_ms
+    from allminds.web.app_serve import check_url
+    from allminds.web.store import Store
 
     check_url(url, here=True)
     labels = [*(label or []), *[""] * count]
@@ -155,10 +155,10 @@ def export(
 ) -> None:
     """Write what a study brought: choices, events, and results that allminds compare reads."""
     _need_web()
-    from allminds.people.app import now_in_ms
-    from allminds.people.export_folder import export_folder
-    from allminds.people.faces import face
-    from allminds.people.store import Store
+    from allminds.web.app import now_in_ms
+    from allminds.web.export_folder import export_folder
+    from allminds.web.faces import face
+    from allminds.web.store import Store
 
     store = Store(database)
     row = store.study(slug)
@@ -204,8 +204,8 @@ def simulate(
     _need_web()
     import tempfile
 
-    from allminds.people.simulate import simulate as simulated
-    from allminds.screen import watching
+    from allminds.terminal import watching
+    from allminds.web.simulate import simulate as simulated
 
     made = _study(plan, slug)
     with tempfile.TemporaryDirectory() as folder, watching() as progress:
@@ -242,8 +242,8 @@ def _show(found: dict[str, Any]) -> None:
 
 def _study(plan: str, slug: str | None) -> Study:
     """A study from its file, or from its database."""
-    from allminds.people.store import Store
-    from allminds.people.study import read_study, stored
+    from allminds.web.store import Store
+    from allminds.web.study import read_study, stored
 
     if plan.endswith(".toml"):
         made = read_study(plan)
@@ -266,8 +266,8 @@ def withdraw(
 ) -> None:
     """Delete the data of a participant who asks for it, or of all when their time is over."""
     _need_web()
-    from allminds.people.app import now_in_ms
-    from allminds.people.store import Store
+    from allminds.web.app import now_in_ms
+    from allminds.web.store import Store
 
     if (label is None) != everybody:
         raise Error("name one person with --label, or all with --everybody")

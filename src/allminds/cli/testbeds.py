@@ -8,14 +8,14 @@ import typer
 
 from allminds.cli.app import JsonOption, PlotOption, app, print_json
 from allminds.cli.reading import budget_of, numbers, settings_of
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from allminds.psychometrics.testbed.error import Reliance
-    from allminds.psychometrics.testbed.surveys import Survey
+    from allminds.statistics.testbed.error import Reliance
+    from allminds.statistics.testbed.surveys import Survey
 
 MOST_MINDS = 15  # on the screen
 MOST_CYCLES = 5
@@ -81,11 +81,11 @@ def social_testbed(
     Results are exact where every mind gives its chances of acting, and sampled elsewhere.
     """
     from allminds import registry
-    from allminds.names import parse_all
-    from allminds.psychometrics.testbed.instrument_game import default_minds
-    from allminds.psychometrics.testbed.surveys import survey
-    from allminds.psychometrics.testbed.weights import Weights
-    from allminds.screen import working
+    from allminds.core.names import parse_all
+    from allminds.statistics.testbed.instrument_game import default_minds
+    from allminds.statistics.testbed.surveys import survey
+    from allminds.statistics.testbed.weights import Weights
+    from allminds.terminal import working
 
     wanted = budget_of(budget)
     tool = registry.make_instrument(environment, settings_of(setting or []))

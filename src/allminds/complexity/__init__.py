@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from allminds.complexity.deflate import zlib_length
 from allminds.complexity.entropy import search_space, shannon
 from allminds.complexity.lempel_ziv import lz76, lz76_codes, lz76_reference, lz78
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 
 __all__ = [
     "MEASURES",

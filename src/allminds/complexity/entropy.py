@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 
 def shannon(symbols: Sequence[Hashable] | str) -> float:

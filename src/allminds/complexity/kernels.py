@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.compiled import kernel
+from allminds.core.compiled import kernel
 
 Codes = NDArray[np.integer[Any]]
 Bits = NDArray[np.uint64]

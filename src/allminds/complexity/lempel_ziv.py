@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 EMPTY = "an empty sequence has no complexity: give at least one symbol"
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.blocks import Block
 from allminds.contracts import STATUSES
+from allminds.core.blocks import Block
 from allminds.inference import verdict
 from allminds.inference.intervals import (
     FEWEST,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from allminds.contracts import Discrete, MindBase, Task
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
 from allminds.registry import mind
-from allminds.seeding import Random
 
 
 @mind("random")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 __all__ = ["PAPERS", "Claim", "Erratum", "Paper", "Part", "asked_for", "paper"]

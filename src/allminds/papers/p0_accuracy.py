@@ -17,8 +17,8 @@ from allminds.papers.p0_beyond import adaptive, beyond, calibration, students
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
-    from allminds.psychometrics.accuracy import Counts
-    from allminds.psychometrics.selection import Curve
+    from allminds.statistics.accuracy import Counts
+    from allminds.statistics.selection import Curve
 
 MINDS = (
     "random", "mode", "min-repetition", "min-distance", "max-distance", "pattern", "pattern(y=2)",
@@ -54,7 +54,7 @@ def _hits(name: str) -> list[float]:
 
 def _counts(hits: Sequence[Sequence[float]]) -> Counts:
     from allminds.instruments.series.published import INDUCTION
-    from allminds.psychometrics.accuracy import Counts
+    from allminds.statistics.accuracy import Counts
 
     return Counts.of([item.k for item in INDUCTION], hits, options=26)
 
@@ -63,7 +63,7 @@ def figure_1() -> Part:
     """Scores, and the accuracy that Eq. 1 gives with the fitted ω."""
     import pandas as pd
 
-    from allminds.psychometrics.accuracy import accuracy, omega, scores
+    from allminds.statistics.accuracy import accuracy, omega, scores
 
     counts = _answers()
     fitted, found = omega(counts), scores(counts)
@@ -106,7 +106,7 @@ def figure_2() -> Part:
     """Accuracy of the min-distance mind over difficulty, by options."""
     import pandas as pd
 
-    from allminds.psychometrics.accuracy import accuracy
+    from allminds.statistics.accuracy import accuracy
 
     grid = np.arange(0.0, 41.0)
     drawn = {f"m = {m}": accuracy(grid, MIND, options=m) for m in (2, 3, 5, 10, 26)}
@@ -128,7 +128,7 @@ def figure_3() -> Part:
     """Shift in accuracy over difficulty and options, by ability."""
     import pandas as pd
 
-    from allminds.psychometrics.accuracy import accuracy
+    from allminds.statistics.accuracy import accuracy
 
     rows = [
         {"ability": a, "difficulty": d, "options": m, "accuracy": float(accuracy(d, a, options=m))}
@@ -156,7 +156,7 @@ def turning_ability() -> float:
     """The α from which difficulty 1..20 changes accuracy more than options 2..10 do, on average."""
     from scipy.optimize import brentq
 
-    from allminds.psychometrics.accuracy import accuracy
+    from allminds.statistics.accuracy import accuracy
 
     def excess(ability: float) -> float:
         grid = np.arange(1.0, 21.0)[:, None], np.arange(2, 11)[None, :]
@@ -170,7 +170,7 @@ def figure_4() -> Part:
     """The hardest task for every accuracy that is wanted, by options."""
     import pandas as pd
 
-    from allminds.psychometrics.accuracy import difficulty
+    from allminds.statistics.accuracy import difficulty
 
     wanted = (0.6, 0.7, 0.8, 0.9)
     options = np.arange(2, 27)
@@ -196,8 +196,8 @@ def figure_4() -> Part:
 
 def _curves(options: int, ability: float = MIND) -> dict[str, Curve]:
     """The min-distance mind of an ability, and the four groups that vote."""
-    from allminds.psychometrics.accuracy import accuracy
-    from allminds.psychometrics.selection import group_curve
+    from allminds.statistics.accuracy import accuracy
+    from allminds.statistics.selection import group_curve
 
     def single(alpha: float) -> Curve:
         return lambda hard: accuracy(hard, alpha, options=options)
@@ -235,7 +235,7 @@ def figure_5() -> Part:
 
 def cut_off(options: int, ability: float, one: str, other: str) -> float:
     """The difficulty at which two of the subjects are equally accurate; NaN if there is none."""
-    from allminds.psychometrics.selection import crossings
+    from allminds.statistics.selection import crossings
 
     curves = _curves(options, ability)
     found = crossings(curves[one], curves[other], 0.01, 60).at
@@ -248,7 +248,7 @@ def cut_off(options: int, ability: float, one: str, other: str) -> float:
 def claims() -> Sequence[Claim]:
     """Every number of the text."""
     from allminds.instruments.series.minds import distances
-    from allminds.psychometrics.accuracy import accuracy, omega, scores
+    from allminds.statistics.accuracy import accuracy, omega, scores
     from allminds.voting import majority_accuracy, plurality_accuracy
 
     counts = _answers()

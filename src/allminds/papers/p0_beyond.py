@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from allminds.core.seeding import Random, key
 from allminds.papers.drawing import lines
 from allminds.papers.paper import Part
 from allminds.report.calibration import SCHEMES, calibrations, panels
 from allminds.report.drawing import FLOOR
-from allminds.seeding import Random, key
 
 if TYPE_CHECKING:
-    from allminds.psychometrics.accuracy import Counts, Foreseen
-    from allminds.psychometrics.accuracy.held_out import Scheme
+    from allminds.statistics.accuracy import Counts, Foreseen
+    from allminds.statistics.accuracy.held_out import Scheme
 
 STUDENTS = 48
 SITTINGS = 50  # simulated minds for each ability
@@ -25,7 +25,7 @@ PREDICTED = 200  # simulated minds for each truth
 def _students() -> Counts:
     """Right answers of the students to the published items."""
     from allminds.instruments.series.published import ABDUCTION, INDUCTION
-    from allminds.psychometrics.accuracy import Counts
+    from allminds.statistics.accuracy import Counts
 
     items = INDUCTION + ABDUCTION
     hits = [round(item.students * STUDENTS) for item in items]
@@ -36,7 +36,7 @@ def students() -> Part:
     """Hit rates of the 48 students on the published items, and the curves fitted to them."""
     import pandas as pd
 
-    from allminds.psychometrics.accuracy import compare, fit_curve
+    from allminds.statistics.accuracy import compare, fit_curve
 
     counts = _students()
     found = compare(counts)
@@ -90,7 +90,7 @@ def calibration(minds: Sequence[str], answers: Counts) -> Part:
 
 def _foreseen(level: Counts) -> dict[Scheme, Foreseen]:
     """What the winning curve foresees, each complexity left out in turn and the upper at once."""
-    from allminds.psychometrics.accuracy import compare, foresee
+    from allminds.statistics.accuracy import compare, foresee
 
     folds = len(level.difficulty)
     found = compare(level, folds=folds)
@@ -119,7 +119,7 @@ def beyond() -> Part:
     """
     import pandas as pd
 
-    from allminds.psychometrics.accuracy.beyond import trials_beyond
+    from allminds.statistics.accuracy.beyond import trials_beyond
 
     made, refused = trials_beyond(np.random.default_rng(15), PREDICTED)
     lots = {name: [one for one in made if one.truth == name] for name in refused}
@@ -180,7 +180,7 @@ def adaptive() -> Part:
 
 def _sitting(alpha: float, number: int) -> tuple[int, int, float]:
     """Items asked of one mind by either test, and the error of ln α by the adaptive one."""
-    from allminds.psychometrics.accuracy import AdaptiveTest, accuracy, administer
+    from allminds.statistics.accuracy import AdaptiveTest, accuracy, administer
 
     bank = np.repeat(np.arange(1.0, 41.0), 10)
     order = np.argsort([Random(key(0, n, 0)).word() for n in range(len(bank))])

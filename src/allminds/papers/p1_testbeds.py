@@ -15,7 +15,7 @@ from allminds.papers.drawing import heat
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
-    from allminds.psychometrics.testbed import Survey
+    from allminds.statistics.testbed import Survey
 
 # Each testbed with its settings, its minds (the usual ones if none) and how many episodes.
 BEDS: dict[str, tuple[dict[str, Any], tuple[str, ...], int]] = {
@@ -37,7 +37,7 @@ SHOWN = (
 @cache
 def _survey(name: str) -> Survey:
     from allminds import registry
-    from allminds.psychometrics.testbed import default_minds, survey
+    from allminds.statistics.testbed import default_minds, survey
 
     settings, minds, episodes = BEDS[name]
     tool = registry.make_instrument(name, settings)
@@ -76,8 +76,8 @@ def properties() -> Part:
 
 def claims() -> Sequence[Claim]:
     """The examples of the text."""
-    from allminds.psychometrics.testbed import sigma
-    from allminds.psychometrics.testbed.sums import team_sums
+    from allminds.statistics.testbed import sigma
+    from allminds.statistics.testbed.sums import team_sums
 
     teams = ((0, 1), (2, 3))
     permuted = sigma((1, 2, 3, 4), teams)

@@ -202,7 +202,7 @@ def rows_frame(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     from allminds.complexity import zlib_length
-    from allminds.instruments.cells.rows import read_rows
+    from allminds.instruments.lambda_.rows import read_rows
 
     return pd.DataFrame(
         {
@@ -215,7 +215,7 @@ def rows_frame(path: Path) -> pd.DataFrame:
 
 def rows_claims(path: Path) -> Sequence[Claim]:
     """What the paper prints, from the authors' rows."""
-    from allminds.psychometrics.comparison import repeated_measures
+    from allminds.statistics.comparison import repeated_measures
 
     frame = rows_frame(path)
     result = []

@@ -13,8 +13,8 @@ from allminds.papers.drawing import lines
 from allminds.papers.paper import Part
 
 if TYPE_CHECKING:
-    from allminds.blocks import Block
     from allminds.contracts import Exercise, Record
+    from allminds.core.blocks import Block
 
 MANY, FEW = 220, 22  # exercises of minds that have kernels, and of those that have none
 
@@ -23,8 +23,8 @@ MANY, FEW = 220, 22  # exercises of minds that have kernels, and of those that h
 def _block(instrument: str, mind: str, exercises: int, **settings: Any) -> Block:
     """What a mind made of the first exercises."""
     from allminds import registry
+    from allminds.core.watch import Watch
     from allminds.episode import form
-    from allminds.watch import Watch
 
     tool = registry.make_instrument(instrument, settings)
     watch = Watch(10.0)

@@ -20,9 +20,9 @@ def scores(
     import pandas as pd
 
     from allminds import registry
-    from allminds.blocks import Block
+    from allminds.core.blocks import Block
+    from allminds.core.watch import Watch
     from allminds.episode import form
-    from allminds.watch import Watch
 
     tool = registry.make_instrument(instrument, dict(settings))
     watch = Watch(10.0)

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.administration.plan import Test
-from allminds.administration.store import RunFolder, read_part
 from allminds.contracts import FAILURES, STATUSES, Instrument
 from allminds.inference import Difference, Plays, plain_interval
 from allminds.inference.estimates import play_scores
@@ -23,6 +21,8 @@ from allminds.inference.verdict import paired
 from allminds.report import sources
 from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
+from allminds.runs.plan import Test
+from allminds.runs.store import RunFolder, read_part
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from allminds.administration.plan import Test
+from allminds.runs.plan import Test
 
 MOST_SECTIONS = 6  # a design of more cells than this has one table instead of a section a cell
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from allminds.inference import plain_interval
-from allminds.psychometrics.factors import Effect, variance_shares
 from allminds.report import drawing
 from allminds.report.data import TestData
 from allminds.report.designs import Design
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.sources import Floats
+from allminds.statistics.factors import Effect, variance_shares
 
 SMALL = 0.005  # an interaction with a smaller share is folded away
 LINES = (*STYLES, CEILING, FLOOR)  # no more in a panel

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.report.files import write_whole
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 
 def write_whole(out: Path, made: bytes) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.inference import Difference
 
 if TYPE_CHECKING:

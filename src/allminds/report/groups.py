@@ -11,9 +11,9 @@ import numpy as np
 
 from allminds import registry
 from allminds.contracts import Instrument, Subject
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.names import Name, parse
 from allminds.inference import Difference, corrected
-from allminds.names import Name, parse
 from allminds.report import drawing
 from allminds.report.data import TestData, settings_text
 from allminds.report.designs import Design

@@ -6,19 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from allminds.administration.store import RunFolder
-from allminds.errors import Error
-from allminds.report import (
-    cells,
-    factors,
-    glance,
-    groups,
-    profile,
-    reliability,
-    repeat,
-    runs,
-    who,
-)
+from allminds.core.errors import Error
+from allminds.report import cells, factors, glance, groups, profile, reliability, repeat, runs, who
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
 from allminds.report.files import write_whole
@@ -36,6 +25,7 @@ from allminds.report.words import (
     pre,
     wraps,
 )
+from allminds.runs.store import RunFolder
 
 __all__ = [
     "count", "decided", "interval", "number", "percent", "percents", "plan_text", "render",

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from allminds.errors import Error
-from allminds.psychometrics.accuracy import Counts, Foreseen, compare, foresee
-from allminds.psychometrics.accuracy.beyond import (
+from allminds.core.errors import Error
+from allminds.report.calibration import SCHEMES, Calibration, calibrations, panels
+from allminds.report.data import TestData
+from allminds.report.drawing import CEILING, FLOOR
+from allminds.statistics.accuracy import Counts, Foreseen, compare, foresee
+from allminds.statistics.accuracy.beyond import (
     FARTHEST,
     Stack,
     hopeless,
     steps_beyond,
     tried_levels,
 )
-from allminds.psychometrics.accuracy.held_out import Comparison, Scheme
-from allminds.psychometrics.curves import ForeseenScores, foresee_scores
-from allminds.report.calibration import SCHEMES, Calibration, calibrations, panels
-from allminds.report.data import TestData
-from allminds.report.drawing import CEILING, FLOOR
+from allminds.statistics.accuracy.held_out import Comparison, Scheme
+from allminds.statistics.curves import ForeseenScores, foresee_scores
 
 LEAST_LEVELS = 3  # of complexity, for hits; a line needs one more
 BEYOND = (1, 3, 5)  # distances between levels to predict beyond the hardest

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 from allminds.report.data import TestData
 from allminds.report.strips import CEILING, FLOOR, MIND, Dot, domain, strip
 

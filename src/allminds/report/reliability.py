@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from allminds.errors import Error
-from allminds.psychometrics.reliability import (
-    Reliability,
-    counted_minds,
-    reliability,
-    reliance,
-)
+from allminds.core.errors import Error
 from allminds.report.data import TestData
 from allminds.report.sources import Floats
+from allminds.statistics.reliability import Reliability, counted_minds, reliability, reliance
 
 Z = 1.959963984540054  # of a 95 % interval
 WANTED = 0.9  # Eρ²

@@ -6,8 +6,8 @@ import hashlib
 import json
 from typing import Any
 
-from allminds.administration.plan import Plan
-from allminds.administration.store import RunFolder
+from allminds.runs.plan import Plan
+from allminds.runs.store import RunFolder
 
 
 def section(folder: RunFolder) -> dict[str, Any]:

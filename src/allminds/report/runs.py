@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from allminds.administration.store import RunFolder
 from allminds.report.data import TestData
 from allminds.report.repeat import figures_hash
 from allminds.report.words import count, listed
+from allminds.runs.store import RunFolder
 
 
 def section(folders: Sequence[RunFolder], tests: Sequence[TestData]) -> dict[str, Any] | None:

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds import registry
-from allminds.administration.plan import Test
-from allminds.administration.store import RunFolder
 from allminds.contracts import Instrument
+from allminds.runs.plan import Test
+from allminds.runs.store import RunFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa

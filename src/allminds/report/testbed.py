@@ -12,8 +12,8 @@ from allminds.report.figure import save_chart
 if TYPE_CHECKING:
     import altair as alt
 
-    from allminds.psychometrics.testbed.property import Property
-    from allminds.psychometrics.testbed.surveys import Survey
+    from allminds.statistics.testbed.property import Property
+    from allminds.statistics.testbed.surveys import Survey
 
 DRAWN = {  # from 0 to 1, or from -1 to 1
     "action_dependency": "action dependency",

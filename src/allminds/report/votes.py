@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from allminds import registry
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.names import parse
 from allminds.inference import Difference, corrected
-from allminds.names import parse
-from allminds.psychometrics.accuracy import Fit, fit_curve
-from allminds.psychometrics.groups import AgainstBest, against_best
-from allminds.psychometrics.selection import Curve, crossings
 from allminds.report.data import TestData
 from allminds.report.groups import shown_beside
 from allminds.report.prediction import Predicted
 from allminds.report.sources import Floats
+from allminds.statistics.accuracy import Fit, fit_curve
+from allminds.statistics.groups import AgainstBest, against_best
+from allminds.statistics.selection import Curve, crossings
 from allminds.voting import (
     bounds,
     correlated_majority,

@@ -7,7 +7,7 @@ from typing import Any
 
 from allminds import registry
 from allminds.contracts import Instrument, Subject
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.report.data import TestData
 from allminds.report.words import first_line
 

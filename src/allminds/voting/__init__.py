@@ -11,17 +11,8 @@ from allminds.voting.correlated import (
     estimate_correlation,
 )
 from allminds.voting.counts import Bounds, Ties
-from allminds.voting.dependent import (
-    WeightedBounds,
-    bounds,
-    plurality_bounds,
-    weighted_bounds,
-)
-from allminds.voting.majority import (
-    gain_of_replacing,
-    majority_accuracy,
-    replacement_gain,
-)
+from allminds.voting.dependent import WeightedBounds, bounds, plurality_bounds, weighted_bounds
+from allminds.voting.majority import gain_of_replacing, majority_accuracy, replacement_gain
 from allminds.voting.plurality import plurality_accuracy
 from allminds.voting.weighted import vote_weights, weighted_accuracy
 

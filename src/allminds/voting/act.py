@@ -6,8 +6,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
-from allminds.errors import Error, nearest
-from allminds.seeding import Random
+from allminds.core.errors import Error, nearest
+from allminds.core.seeding import Random
 from allminds.voting.counts import TIE, Ties
 
 Answer = TypeVar("Answer", bound=Hashable)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting.counts import (
     Floats,
     Ties,

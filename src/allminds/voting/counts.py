@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 
 Floats = NDArray[np.float64]
 Ties = Literal["coin", "fail"]

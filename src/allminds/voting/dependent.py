@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting.counts import (
     Bounds,
     Floats,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting.counts import Ties, accuracies, majority_wins, number_right
 
 

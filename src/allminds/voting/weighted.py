@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.voting.counts import TIE, Floats, accuracies, finite_weights, number_of_options
 
 MEMBERS, MEMBERS_OF_TWO_OPTIONS = 12, 20  # as many as can be enumerated in some ten seconds

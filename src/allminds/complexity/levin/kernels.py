@@ -36,8 +36,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.compiled import inlined, kernel
-from allminds.complexity.levin.machine import (
+from allminds.complexity.levin.machine import (  # fmt: skip
     LETTERS,
     LOOPM,
     LOOPS,
@@ -50,7 +49,8 @@ from allminds.complexity.levin.machine import (
     QUIET,
     SUCC,
     WRITE,
-)  # fmt: skip
+)
+from allminds.core.compiled import inlined, kernel
 
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.int8]

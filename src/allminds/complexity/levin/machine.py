@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
 
 INSTRUCTIONS = (
     "LOOPTOP", "LOOPS", "LOOPM", "SUCC", "PRED", "WRITE", "MOV A,B", "MOV B,A", "MOV A,C", "MOV C,A"

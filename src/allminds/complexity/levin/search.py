@@ -26,7 +26,7 @@ from allminds.complexity.levin.machine import (
     run,
     weight,
 )
-from allminds.errors import Error
+from allminds.core.errors import Error
 
 LIMIT = 10  # instructions
 BLANK = "_"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from allminds.contracts import Exercise, Record
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.landscape.environment import Fitness, Landscape, Place
 from allminds.instruments.landscape.measures import ways
-from allminds.instruments.torus.grid import Torus
 
 CELL = 16  # pixels
 BAR, GAP, LABELS, EDGE = 14, 14, 34, 4  # the colour bar, the space before it, its figures, a margin

@@ -8,9 +8,9 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from allminds.contracts import Discrete
+from allminds.core.seeding import Random
+from allminds.instruments.lambda_star.world import MOVE, View
 from allminds.instruments.landscape.field import Hills
-from allminds.instruments.torus.environment import MOVE, View
-from allminds.seeding import Random
 
 Fitness = tuple[float, ...]  # of cells 1, 2, … in reading order
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.blocks import Block
 from allminds.contracts import LineUp
+from allminds.core.blocks import Block
+from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
+from allminds.instruments.lambda_star.fast.arrays import actions_of, neighbours, settled
+from allminds.instruments.lambda_star.fast.walks import habits_of
+from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
 from allminds.instruments.landscape import kernels
 from allminds.instruments.landscape.environment import Landscape
-from allminds.instruments.torus.arrays import actions_of, neighbours, settled
-from allminds.instruments.torus.minds import LocalSearch, QLearning, Sarsa
-from allminds.instruments.torus.walks import habits_of
-from allminds.seeding import MINDS, WORLD, Random, key
 
 if TYPE_CHECKING:
     from allminds.instruments.landscape.instrument import FitnessLandscape

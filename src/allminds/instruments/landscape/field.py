@@ -24,11 +24,11 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.errors import Error
-from allminds.instruments.torus.arrays import neighbours
-from allminds.instruments.torus.grid import Torus
-from allminds.instruments.torus.sight import STAY
-from allminds.seeding import Random
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.instruments.lambda_star.fast.arrays import neighbours
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.sight import STAY
 
 Field = NDArray[np.float64]  # [row, column]
 

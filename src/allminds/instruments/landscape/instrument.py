@@ -11,7 +11,13 @@ from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key, stratum
+from allminds.core.settings import Settings, checked
+from allminds.core.watch import Watch
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.words import read_move, show_view
+from allminds.instruments.lambda_star.world import View
 from allminds.instruments.landscape.environment import Landscape, Place
 from allminds.instruments.landscape.field import (
     Hills,
@@ -21,12 +27,6 @@ from allminds.instruments.landscape.field import (
     most_hills,
     optima,
 )
-from allminds.instruments.torus.environment import View
-from allminds.instruments.torus.grid import Torus
-from allminds.instruments.torus.words import read_move, show_view
-from allminds.seeding import MAKING, Random, key, stratum
-from allminds.settings import Settings, checked
-from allminds.watch import Watch
 
 DEFAULT_PEAKS = "2..16"  # cut to what there is room for; any other range must be there whole
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from allminds.compiled import below, kernel, word
-from allminds.instruments.torus.kernels.learners import choose, greedy
+from allminds.core.compiled import below, kernel, word
+from allminds.instruments.lambda_star.fast.learners import choose, greedy
 
 _0, _9 = np.uint64(0), np.uint64(9)
 

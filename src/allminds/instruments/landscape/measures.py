@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from allminds.contracts import Exercise, Record
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import WORLD, Random, key
 from allminds.instruments.landscape.environment import Place
-from allminds.seeding import WORLD, Random, key
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,15 @@ import numpy as np
 
 from allminds import registry
 from allminds.contracts import MindBase, Subject, Task, Traits
-from allminds.errors import Error
-from allminds.instruments import torus
-from allminds.instruments.torus.arrays import neighbours
-from allminds.instruments.torus.environment import View
-from allminds.instruments.torus.grid import MOVES
-from allminds.instruments.torus.minds import torus_of, uniform_best
-from allminds.instruments.torus.sight import STAY, reveal, sight
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.instruments import lambda_star as torus
+from allminds.instruments.lambda_star.fast.arrays import neighbours
+from allminds.instruments.lambda_star.grid import MOVES
+from allminds.instruments.lambda_star.minds import torus_of, uniform_best
+from allminds.instruments.lambda_star.sight import STAY, reveal, sight
+from allminds.instruments.lambda_star.world import View
 from allminds.registry import group, mind
-from allminds.seeding import Random
 
 INSTRUMENT = "landscape"
 TOP = 1.0  # the fitness of the global optimum, whatever the landscape

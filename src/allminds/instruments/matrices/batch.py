@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds import seeding
-from allminds.errors import Error
+from allminds.core import seeding
+from allminds.core.errors import Error
 from allminds.instruments.matrices import codes
 from allminds.instruments.matrices.arrays import Bank, Rows
 from allminds.instruments.matrices.cases import Case, Cases, cases
@@ -74,7 +74,7 @@ class Batch:
 
 def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings = DEFAULT) -> Batch:
     """Problems of a seed by their numbers, all verified."""
-    from allminds import compiled
+    from allminds.core import compiled
     from allminds.instruments.matrices import kernels
 
     numbers = np.asarray(indices, np.int64)

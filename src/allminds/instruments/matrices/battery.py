@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.matrices import shortcuts
 from allminds.instruments.matrices.panel import NAMES, Problem
 from allminds.instruments.matrices.shortcuts import BlindTable, Score, Sight, best, less

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.matrices import arrays, codes, limits, rules
 from allminds.instruments.matrices.arrays import Bank
 from allminds.instruments.matrices.hypotheses import scale_of

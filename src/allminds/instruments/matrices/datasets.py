@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.matrices.batch import batch
 from allminds.instruments.matrices.battery import Entry, of_sights
 from allminds.instruments.matrices.datasets_card import CANARY, Findings, card, command

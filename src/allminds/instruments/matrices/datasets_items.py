@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.errors import Error, nearest
+from allminds.core.errors import Error, nearest
+from allminds.core.settings import Settings
 from allminds.instruments.matrices import text
 from allminds.instruments.matrices.batch import batch
 from allminds.instruments.matrices.datasets_regimes import REGIMES, placed
@@ -21,7 +22,6 @@ from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.panel import SIDE, Problem
 from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
 from allminds.instruments.matrices.visibility import pixels
-from allminds.settings import Settings
 
 FORMATS = ("parquet", "imagefolder", "npz", "jsonl")
 BLOCK = 4096  # indices looked at together

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from allminds.contracts import Discrete
+from allminds.core.seeding import Random
 from allminds.instruments.matrices.panel import NAMES, Panel, Problem
 from allminds.instruments.matrices.settings import MatricesSettings
-from allminds.seeding import Random
 
 
 class Item(NamedTuple):

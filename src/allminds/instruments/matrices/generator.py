@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.instruments.matrices import codes, solver
 from allminds.instruments.matrices.arrays import Array, Bank, Table, unambiguous
 from allminds.instruments.matrices.cases import Case, Cases, cases
@@ -17,7 +18,6 @@ from allminds.instruments.matrices.options import DESIGNS
 from allminds.instruments.matrices.panel import Problem
 from allminds.instruments.matrices.problems import problem
 from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
-from allminds.seeding import MAKING, Random, key, stratum
 
 # Steps of the making stream: the case, then a step for each rule, then the order of the options.
 CASE, RULES, ORDER = 0, 1, 4

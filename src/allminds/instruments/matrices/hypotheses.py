@@ -11,12 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from allminds.instruments.matrices import codes
-from allminds.instruments.matrices.panel import (
-    COUNTS,
-    PLACES,
-    POLYGONS,
-    SIZES,
-)
+from allminds.instruments.matrices.panel import COUNTS, PLACES, POLYGONS, SIZES
 
 Order = Literal["names", "line", "count", "ring", "transitions", "grid"]
 

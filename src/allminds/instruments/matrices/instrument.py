@@ -8,13 +8,13 @@ from typing import Any, Literal, cast
 
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
+from allminds.core.settings import checked
 from allminds.instruments.matrices.cases import cases
 from allminds.instruments.matrices.codes import encoded
 from allminds.instruments.matrices.environment import Item, Question
 from allminds.instruments.matrices.generator import generate
 from allminds.instruments.matrices.panel import NAMES, Problem
 from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
-from allminds.settings import checked
 
 
 @registry.instrument

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.compiled import below, kernel, word
+from allminds.core.compiled import below, kernel, word
 from allminds.instruments.matrices.codes import ANGLE, FIELDS, SHAPE
 from allminds.instruments.matrices.generator import (
     ANSWER,

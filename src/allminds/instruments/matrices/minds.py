@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Literal
 
 from allminds.contracts import MindBase, Task, Traits
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
 from allminds.instruments.matrices import shortcuts
 from allminds.instruments.matrices.codes import Code, encoded
 from allminds.instruments.matrices.environment import Item
@@ -19,7 +20,6 @@ from allminds.instruments.matrices.generator import coded
 from allminds.instruments.matrices.settings import MatricesSettings
 from allminds.instruments.matrices.shortcuts import BlindTable, Sight, best
 from allminds.registry import mind
-from allminds.seeding import Random
 
 INSTRUMENT = "matrices"
 

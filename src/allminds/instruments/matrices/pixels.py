@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from allminds.contracts import MindBase, Traits
+from allminds.core.seeding import Random
 from allminds.instruments.matrices import codes, shortcuts
 from allminds.instruments.matrices.environment import Item
 from allminds.registry import mind
-from allminds.seeding import Random
 
 if TYPE_CHECKING:
     from allminds.instruments.matrices.png import Pixels

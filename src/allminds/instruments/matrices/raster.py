@@ -15,14 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.instruments.matrices.geometry import (
-    ARC,
-    FIRST,
-    FLAT,
-    WHOLE,
-    Element,
-    elements,
-)
+from allminds.instruments.matrices.geometry import ARC, FIRST, FLAT, WHOLE, Element, elements
 from allminds.instruments.matrices.panel import OPEN, SIDE, Panel
 from allminds.instruments.matrices.panel import PALETTE as NAMED
 from allminds.instruments.matrices.png import Pixels, palette_png

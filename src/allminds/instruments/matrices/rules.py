@@ -10,7 +10,7 @@ from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations
 from typing import NamedTuple
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.matrices.codes import FIELD_OF
 from allminds.instruments.matrices.panel import ATTRIBUTES, KINDS, Attribute, Kind, Layer, Layout
 

@@ -28,9 +28,7 @@ from allminds.instruments.matrices.panel import (
     Marks,
     Panel,
 )
-from allminds.instruments.matrices.panel import (
-    PALETTE as NAMED,
-)
+from allminds.instruments.matrices.panel import PALETTE as NAMED
 from allminds.instruments.matrices.png import Pixels
 from allminds.instruments.matrices.raster import PALETTE, paint
 from allminds.instruments.matrices.templates import (

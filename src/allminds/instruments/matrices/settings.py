@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from allminds.errors import nearest
+from allminds.core.errors import nearest
+from allminds.core.settings import Settings, checked
 from allminds.instruments.matrices import rules
 from allminds.instruments.matrices.panel import ATTRIBUTES, KINDS, Attribute, Kind
-from allminds.settings import Settings, checked
 
 
 class MatricesSettings(Settings):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from allminds.errors import Error
+from allminds.core.errors import Error
 from allminds.instruments.matrices import codes
 from allminds.instruments.matrices.codes import Code
 from allminds.instruments.matrices.hypotheses import predictions, scale_of

@@ -14,11 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.instruments.matrices.geometry import (
-    figure_elements,
-    mark_elements,
-    radius,
-)
+from allminds.instruments.matrices.geometry import figure_elements, mark_elements, radius
 from allminds.instruments.matrices.panel import (
     CENTRE,
     OPEN,

@@ -23,9 +23,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds import seeding
 from allminds.complexity.levin import describe
 from allminds.complexity.levin.machine import CLOCK, LETTERS, Program, letter, number, run, weight
+from allminds.core import seeding
 
 Form = Literal["induction", "abduction"]
 Ints = NDArray[np.int64]

@@ -17,9 +17,9 @@ from typing import Any, get_args
 
 import numpy as np
 
-from allminds import seeding
 from allminds.complexity.levin import printed
-from allminds.errors import Error
+from allminds.core import seeding
+from allminds.core.errors import Error
 from allminds.instruments.series.bank import SIZES, STAGES, Form, Question, questions, shipped
 from allminds.instruments.series.blind import Shortcut, battery
 from allminds.instruments.series.environment import LETTERS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from allminds.contracts import Discrete
-from allminds.seeding import Random
+from allminds.core.seeding import Random
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 BLANK = "_"

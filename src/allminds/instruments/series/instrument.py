@@ -11,19 +11,13 @@ from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key, stratum
+from allminds.core.settings import Settings, checked
 from allminds.inference import Rule
-from allminds.instruments.series.environment import (
-    LETTERS,
-    NO_ANSWER,
-    Item,
-    Question,
-    Scoring,
-)
+from allminds.instruments.series.environment import LETTERS, NO_ANSWER, Item, Question, Scoring
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
-from allminds.seeding import MAKING, Random, key, stratum
-from allminds.settings import Settings, checked
 
 if TYPE_CHECKING:
     from allminds.instruments.series.bank import Question as Certified

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.compiled import inlined, kernel
 from allminds.complexity.levin.kernels import (
     CAP,
     END,
@@ -28,6 +27,7 @@ from allminds.complexity.levin.kernels import (
     spins,
 )
 from allminds.complexity.levin.machine import CLOCK, LOOPM
+from allminds.core.compiled import inlined, kernel
 
 Ints = NDArray[np.int64]
 

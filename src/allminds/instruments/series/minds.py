@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Literal
 
 from allminds.contracts import MindBase, Traits
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
 from allminds.instruments.series.environment import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.registry import mind
-from allminds.seeding import Random
 
 INSTRUMENT = "c-test"
 

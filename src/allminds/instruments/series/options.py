@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from allminds.core.seeding import Random
 from allminds.instruments.series.environment import BLANK, LETTERS, Item
 from allminds.instruments.series.minds import (
     LetterMind,
@@ -13,7 +14,6 @@ from allminds.instruments.series.minds import (
     Pattern,
     later,
 )
-from allminds.seeding import Random
 
 TEMPTED: tuple[LetterMind, ...] = (
     MinDistance(), MaxDistance(), Mode(), Pattern(1), Pattern(2), Pattern(3), Pattern(4)

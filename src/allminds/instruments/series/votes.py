@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from allminds.contracts import Failure, MindBase, Subject, Task, Traits
-from allminds.errors import Error
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.core.watch import Failed, malformed
 from allminds.instruments.series.environment import NO_ANSWER, Answers, Item
 from allminds.instruments.series.minds import INSTRUMENT
 from allminds.registry import mind
-from allminds.seeding import Random
 from allminds.voting import majority_vote, vote, vote_weights
-from allminds.watch import Failed, malformed
 
 _MEMBERS = 1  # part 0 of the random words is the vote's own, part 1 + i is member i's
 

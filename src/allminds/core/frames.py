@@ -1,0 +1,206 @@
+"""Where an exception came from in the user's own code, as text.
+
+Text is what can travel from another process, be kept in a record and stand in a table. Frames of
+allminds, of Python's library and of installed packages are left out, as long as any other is left.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import re
+import sysconfig
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
+
+SHORT, LONG = 3, 20  # frames in a line of text, and in a paragraph
+WIDEST = 100  # letters of a line of source
+CHAIN = 3  # exceptions that followed from each other
+NOTEBOOK = re.compile(r"^<ipython-input|[/\\]ipykernel_\d+[/\\]")
+OURS = str(Path(__file__).parents[1])
+INSTALLED = tuple(
+    {
+        path + os.sep
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        if (path := sysconfig.get_path(name))
+    }
+)
+
+
+class Frame(NamedTuple):
+    """One line of code on the way to an exception."""
+
+    file: str
+    line: int
+    function: str
+    source: str = ""
+
+    @property
+    def place(self) -> str:
+        """The frame without its source: ``my.py:12, in act``."""
+        return f"{self.file}:{self.line}{f', in {self.function}' if self.function else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.source}" if self.source else self.place
+
+
+def shown(thing: Any, how: Callable[[Any], str]) -> str:
+    """One line of what an object says of itself, cut short and fit for a file.
+
+    An object that cannot say it, because its own method fails, is shown by its type.
+    """
+    try:
+        text = " ".join(how(thing)[:200].split())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # it is somebody else's, and may raise anything
+        text = f"<{type(thing).__name__}>"
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def reason_of(error: BaseException, folder: str = "") -> str:
+    """One line: what was raised, then the last frames of the user's code, innermost first.
+
+    Paths below `folder`, or below the working directory, are shown relative to it.
+    """
+    places = dict.fromkeys(str(frame) for frame in reversed(frames_of(error, folder)))
+    at = "; from ".join(list(places)[:SHORT])
+    return f"{_named(error)} at {at}" if at else _named(error)
+
+
+def story_of(error: BaseException, folder: str = "") -> str:
+    """What was raised, and below it the frames of the user's code, innermost last."""
+    lines: list[str] = []
+    link: BaseException | None = error
+    for number in range(CHAIN):
+        if link is None:
+            break
+        lines += [_named(link) if number == 0 else f"which followed from {_named(link)}"]
+        lines += _paragraph(frames_of(link, folder))
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    return "\n".join(lines)
+
+
+def frames_of(error: BaseException, folder: str = "") -> list[Frame]:
+    """The frames of the user's own code, innermost last; those nearest to it if there are none.
+
+    Of a group of exceptions, the frames of the first, if it was raised before it was put there.
+    """
+    leaf = _leaf(error)
+    error = leaf if leaf.__traceback__ else error
+    found = [
+        (frame.f_code, line or frame.f_code.co_firstlineno, frame.f_globals)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    own = [one for one in found if _whose(one[0].co_filename) == "user"]
+    theirs = [one for one in found if _whose(one[0].co_filename) == "installed"]
+    kept = own or theirs or found[-1:]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        source = " ".join((error.text or "").split())[:WIDEST]
+        own_frames = [_frame(*one, folder) for one in own]
+        return [*own_frames, Frame(_path(error.filename, folder), error.lineno, "", source)]
+    return [_frame(*one, folder) for one in kept]
+
+
+def _frame(code: CodeType, line: int, names: dict[str, Any], folder: str) -> Frame:
+    file = code.co_filename
+    linecache.checkcache(file)
+    source = " ".join(linecache.getline(file, line, names).split())[:WIDEST]
+    clean = source.encode("utf-8", "backslashreplace").decode()
+    return Frame(_path(file, folder), line, code.co_name, clean)
+
+
+def _paragraph(frames: list[Frame]) -> list[str]:
+    """Frames line by line; one that repeats, as in endless recursion, is shown once."""
+    lines: list[str] = []
+    repeats = 0
+    for n, frame in enumerate(frames):
+        if n + 1 < len(frames) and frames[n + 1] == frame:
+            repeats += 1
+            continue
+        lines.append(f"  {frame.place}" + (f" ({repeats + 1} times)" if repeats else ""))
+        lines += [f"    {frame.source}"] if frame.source else []
+        repeats = 0
+    return lines[-2 * LONG :]
+
+
+def _leaf(error: BaseException) -> BaseException:
+    """The first exception that a group holds, or the exception itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _named(error: BaseException) -> str:
+    """An exception by its type and message."""
+    text = error.msg if isinstance(error, SyntaxError) else shown(error, str)
+    name = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    leaf = _leaf(error)
+    return name if leaf is error else f"{name}, first {_named(leaf)}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _whose(file: str) -> str:
+    """Tell whether a file of code is the user's, allminds' own, or installed."""
+    if file.startswith(OURS + os.sep):
+        return "allminds"
+    packaged = "/site-packages/" in file or "/dist-packages/" in file
+    return "installed" if packaged or file.startswith((*INSTALLED, "<frozen ")) else "user"
+
+
+def _path(file: str, folder: str) -> str:
+    """A path as the user would write it."""
+    if NOTEBOOK.search(file):
+        return "notebook cell"
+    try:
+        return str(Path(file).relative_to(folder or working_folder()))
+    except ValueError:  # not below it
+        return file
+
+
+def working_folder() -> str:
+    """The working directory, or the root if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.sep
+
+
+# ---------------------------------------------------------------- source that travels
+
+
+def sources_of(makers: Iterable[Any], every: bool = False) -> tuple[tuple[str, str], ...]:
+    """The source files of the user's code behind some makers of minds, as (file, text).
+
+    Only those that are no file on this machine, such as cells of a notebook, unless `every`.
+    """
+    files = sorted({code.co_filename for maker in makers for code in _codes(maker)})
+    texts = ((file, "".join(linecache.getlines(file))) for file in files if _whose(file) == "user")
+    return tuple(
+        (file, text) for file, text in texts if text and (every or not Path(file).exists())
+    )
+
+
+def remember_sources(sources: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
+    """Let `frames_of` find source that is no file here."""
+    for file, text in dict(sources).items():
+        if file not in linecache.cache and not Path(file).exists():
+            linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
+def _codes(thing: Any) -> Iterator[CodeType]:
+    """The code of a function, of all methods of a class, or of what a partial is made of."""
+    if isinstance(thing, functools.partial):
+        for part in (thing.func, *thing.args):
+            yield from _codes(part)
+    elif isinstance(thing, FunctionType):
+        yield thing.__code__
+    else:
+        for base in (thing if isinstance(thing, type) else type(thing)).__mro__:
+            for value in vars(base).values():
+                if isinstance(value, FunctionType):
+                    yield value.__code__

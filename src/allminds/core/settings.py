@@ -1,0 +1,58 @@
+"""Settings and plans, checked once at the edge, with errors a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from allminds.core.errors import Error, nearest
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, and nothing unknown gets in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
+    """A model from a user's values, or one sentence that says what is wrong with the first."""
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise Error(_sentence(model, error, where)) from None
+    except UnicodeEncodeError:
+        raise Error(f"{where} holds something that is no text in UTF-8") from None
+
+
+def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
+    first = error.errors()[0]
+    path = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        wrong = str(first["loc"][-1])
+        return f"{where} has no '{path}'; {nearest(wrong, _fields(model, first['loc'][:-1]))}"
+    if first["type"] == "missing":
+        return f"{where} lacks '{path}'"
+    if first["type"] == "value_error":
+        said = str(first["ctx"]["error"])
+        return f"{where}: {path}: {said}" if path else f"{where}: {said}"
+    if first["type"] == "too_short":
+        return f"{where}: {path} must not be empty"
+    if first["type"] == "literal_error":
+        return f"{where}: {path} must be {first['ctx']['expected']}, not {first['input']!r}"
+    told = first["msg"].removeprefix("Input should be ").partition(", unable")[0]
+    return f"{where}: {path} must be {told}, not {first['input']!r}"
+
+
+def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """The fields of the model that a path of names leads to."""
+    for part in path:
+        if isinstance(part, int) or part not in model.model_fields:
+            continue
+        kind = model.model_fields[part].annotation
+        inner = [k for k in (kind, *getattr(kind, "__args__", ())) if isinstance(k, type)]
+        model = next((k for k in inner if issubclass(k, BaseModel)), model)
+    return list(model.model_fields)

@@ -1,0 +1,206 @@
+"""The commons: a resource that grows back, unless too much is taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from allminds.contracts import Discrete, Record
+from allminds.core.seeding import Random
+from allminds.core.settings import Settings
+from allminds.instruments.games.game import Game, GameSettings
+from allminds.registry import instrument
+
+
+class Stock(NamedTuple):
+    """What everybody sees, and all there is: how much is left. Growth being known, so is the
+    harvest of the step before."""
+
+    step: int
+    stock: int
+
+    @property
+    def situation(self) -> int:
+        """What a learner tells situations apart by."""
+        return self.stock
+
+
+@dataclass(frozen=True)
+class Commons:
+    """A stock in whole units, from which everyone asks for 0..`most` units a step.
+
+    Whoever asks gets it; if all ask for more than there is, it is shared as asked for and the
+    stock is gone for good. What is left grows by ⌊growth · left · (1 - left/capacity)⌋. The
+    reward is what one got, rescaled from 0..`most` to [-1, 1].
+    """
+
+    steps: int
+    players: int
+    capacity: int
+    most: int
+    growth: float
+    score: Literal["mean", "total"] = "mean"
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """Everyone harvests alone."""
+        return tuple((slot,) for slot in range(self.players))
+
+    @cached_property
+    def actions(self) -> Sequence[Discrete]:
+        """How much to ask for."""
+        labels = tuple(f"take-{units}" for units in range(self.most + 1))
+        return (Discrete(self.most + 1, labels=labels),) * self.players
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The number of steps."""
+        return {"rounds": float(self.steps)}
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """The rules are known."""
+        return {"rules": self}
+
+    def reset(self, random: Random) -> Stock:  # noqa: ARG002
+        """All that the land bears."""
+        return Stock(0, self.capacity)
+
+    def awaited(self, state: Stock) -> tuple[int, ...]:
+        """Everyone, even when there is nothing left."""
+        return tuple(range(self.players)) if state.step < self.steps else ()
+
+    def observe(self, state: Stock, slot: int) -> Stock:  # noqa: ARG002
+        """What is left."""
+        return state
+
+    def step(
+        self,
+        state: Stock,
+        actions: Mapping[int, int],
+        random: Random,  # noqa: ARG002
+    ) -> tuple[Stock, Sequence[float]]:
+        """Harvest, then growth."""
+        asked = [int(actions[slot]) for slot in range(self.players)]
+        total = sum(asked)
+        share = min(1.0, state.stock / total) if total else 1.0
+        rewards = [2 * units * share / self.most - 1 for units in asked]
+        return Stock(state.step + 1, self.grown(max(state.stock - total, 0))), rewards
+
+    def secret(self, state: Stock, slot: int, random: Random) -> None:
+        """There is nothing to tell: what comes depends on the others."""
+
+    def grown(self, left: int) -> int:
+        """The stock a step later, if so much is left."""
+        return left + int(self.growth * left * (1 - left / self.capacity))
+
+    # ------------------------------------------------------------ what became of it
+
+    @property
+    def best_harvest(self) -> int:
+        """W*: the most that all together can take every step for ever."""
+        return min(self.players * self.most, self.grown(self.best_left) - self.best_left)
+
+    @property
+    def best_left(self) -> int:
+        """How much has to be left for that; the least among equals."""
+        return max(range(self.capacity + 1), key=lambda left: (self.grown(left) - left, -left))
+
+    def harvests(self, record: Record) -> list[float]:
+        """What all together took, step by step."""
+        return [
+            math.fsum((reward + 1) * self.most / 2 for reward in step) for step in record.rewards
+        ]
+
+    def tragedy(self, record: Record) -> float:
+        """1 - W/W*, W the mean joint harvest a step; below 0 if the stock itself was spent."""
+        harvests = self.harvests(record)
+        return 1 - math.fsum(harvests) / len(harvests) / self.best_harvest
+
+    def collapse(self, record: Record) -> int | None:
+        """The step after which nothing was left, from 1; None if something always was."""
+        state = self.reset(Random(0))
+        for actions in record.actions:
+            state, _ = self.step(state, actions, Random(0))
+            if state.stock == 0:
+                return state.step
+        return None
+
+
+class CommonsSettings(GameSettings):
+    """Settings of the commons."""
+
+    players: int = Field(4, ge=2, le=8, description="how many harvest")
+    capacity: int = Field(24, ge=1, le=10_000, description="units the land bears; the start")
+    most: int = Field(3, ge=1, le=100, description="units one may ask for in a step")
+    growth: float = Field(0.8, gt=0, le=4, description="rate of growth")
+
+    @model_validator(mode="after")
+    def _it_can_grow(self) -> CommonsSettings:
+        world = Commons(self.steps, self.players, self.capacity, self.most, self.growth)
+        if world.best_harvest < 1:
+            raise ValueError("it never grows by a whole unit; set more capacity or growth")
+        if max(map(world.grown, range(self.capacity + 1))) > self.capacity:
+            raise ValueError(f"it outgrows its capacity of {self.capacity}; set less growth")
+        return self
+
+
+@instrument
+class CommonsGame(Game):
+    """Commons: a renewable resource that over-use destroys (Hardin 1968).
+
+    Everyone asks for 0..3 units of a stock of 24 that grows by the logistic law, in whole units.
+    Four can take one unit each for ever; if all take three, nothing is left after three steps.
+
+    **Actions** `take-0` .. `take-3`. **Observation** `Stock`: the step, and what is left.
+    **Rewards** what one got, rescaled from 0..3 units to [-1, 1].
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "commons"
+    version = 2
+    ceiling = 1.0
+    Settings: ClassVar[type[Settings]] = CommonsSettings
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.chance = chance(self.environment)
+
+    def world(self) -> Commons:
+        """As the settings say."""
+        given = self.settings
+        return Commons(given.steps, given.players, given.capacity, given.most, given.growth)
+
+    def told(self, observation: Stock) -> str:
+        """What is left."""
+        return (
+            f"Step {observation.step + 1} of {self.settings.steps}. "
+            f"{observation.stock} units are left."
+        )
+
+
+def chance(world: Commons) -> float:
+    """The expected score of a mind among others when all ask for any number of units."""
+    totals: dict[int, float] = {0: 1.0}
+    each = 1 / (world.most + 1)
+    for _ in range(world.players):
+        before, totals = totals, {}
+        for (total, likely), units in product(before.items(), range(world.most + 1)):
+            totals[total + units] = totals.get(total + units, 0.0) + likely * each
+    stocks, harvest = {world.capacity: 1.0}, 0.0
+    for _ in range(world.steps):
+        following: dict[int, float] = {}
+        for (stock, here), (total, likely) in product(stocks.items(), totals.items()):
+            harvest += here * likely * min(stock, total)
+            after = world.grown(max(stock - total, 0))
+            following[after] = following.get(after, 0.0) + here * likely
+        stocks = following
+    return 2 * harvest / world.players / world.steps / world.most - 1

@@ -1,0 +1,190 @@
+"""The compiled form of a game in normal form: minds with a policy as tables of what they do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.contracts import Instrument, LineUp, Seat
+from allminds.core.blocks import LATTICE, Block, on_lattice
+from allminds.core.seeding import MINDS
+from allminds.episode import Episode
+from allminds.instruments.chance import RandomMind
+from allminds.instruments.games.machine import BY_LOT, DRAWN, Machine
+from allminds.instruments.games.minds.base import PolicyMind
+from allminds.instruments.games.repeated import Joint, Played, Repeated, Round
+
+MOST_NODES = 5_000  # of one machine; a mind with more memory is played plainly
+_OVER = 0  # the node after the last round, which nobody looks at
+
+
+def fast_form(tool: Instrument, line_up: LineUp) -> CompiledRounds | None:
+    """Compiled, if every mind in the line-up is a machine that is not too large."""
+    episode = Episode(tool.exercise(0, 0))
+    if not isinstance(episode.environment, Repeated):
+        return None
+    table = _Table(episode.environment)
+    if not sums_exactly(*halves_of(table.game), table.game.steps):
+        return None
+    starts = [0] * tool.slots
+    for seat in line_up.seats:
+        start = _added(table, seat, episode)
+        if start is None:
+            return None
+        starts[seat.slots[0]] = start
+    return CompiledRounds(table, starts)
+
+
+def halves_of(game: Repeated) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Split the pay-offs into multiples of 2^-26 and what that leaves; nothing is lost."""
+    payoffs = np.array(game.payoffs, float)
+    high = on_lattice(payoffs)
+    return high, payoffs - high
+
+
+def sums_exactly(high: NDArray[np.float64], low: NDArray[np.float64], steps: int) -> bool:
+    """Whether sums of `steps` such numbers need no more than 53 bits, in whichever order."""
+    units = [abs(Fraction(part)) for part in low.ravel().tolist() if part]
+    unit = Fraction(1, max((part.denominator for part in units), default=1))
+    most = max(units, default=Fraction(0)) * steps
+    return most < unit * 2**53 and float(np.abs(high).max()) * steps < LATTICE * 2**53
+
+
+def _added(table: _Table, seat: Seat, episode: Episode) -> int | None:
+    """Put the machine of a seat into the table; None if it is none, or too large."""
+    subject = seat.subject
+    if subject.group or subject.traits.learns or subject.traits.practice:
+        return None
+    try:
+        mind = subject.make()
+        if type(mind) is RandomMind:
+            return table.lot()
+        if getattr(type(mind), "act", None) is not PolicyMind.act:
+            return None
+        (slot,) = seat.slots
+        return table.machine(Machine(subject, episode.task(slot)), slot)
+    except Exception:  # a mind that breaks does so in the plain form, where it is told to the user
+        return None
+
+
+@dataclass
+class _Table:
+    """The nodes of all machines of a line-up: a memory and what is seen with it."""
+
+    game: Repeated
+    certain: list[int] = field(default_factory=lambda: [_OVER])
+    chances: list[list[float]] = field(default_factory=list)
+    following: list[list[int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.joints: list[Joint] = list(self.game.table)
+        self.chances.append(self._cumulative(()))
+        self.following.append([_OVER] * len(self.joints))
+
+    def _new(self) -> int:
+        self.certain.append(DRAWN)
+        self.chances.append(self._cumulative(()))
+        self.following.append([_OVER] * len(self.joints))
+        return len(self.certain) - 1
+
+    def _cumulative(self, likely: tuple[tuple[int, float], ...]) -> list[float]:
+        """Chances summed as `drawn` does; infinite from the last likely action on."""
+        sums, total, of = [], 0.0, dict(likely)
+        last = max(of, default=0)
+        for action in range(len(self.game.labels)):
+            total += of.get(action, 0.0)
+            sums.append(total if action < last else np.inf)
+        return sums
+
+    def lot(self) -> int:
+        """The one node of a mind that draws any action, come what may."""
+        node = self._new()
+        self.certain[node] = BY_LOT
+        self.following[node] = [node] * len(self.joints)
+        return node
+
+    def machine(self, machine: Machine, slot: int) -> int | None:
+        """All nodes that a machine can come to; the first of them, or None if they are too many."""
+        first = (machine.start, self.game.observe(Played(0, ()), slot))
+        nodes: dict[tuple[int, Round], int] = {first: self._new()}
+        waiting = [first]
+        while waiting:
+            if len(nodes) > MOST_NODES:
+                return None
+            here = waiting.pop()
+            node = nodes[here]
+            likely, memory = machine.answer(*here)
+            self.chances[node] = self._cumulative(likely)
+            self.certain[node] = likely[0][0] if likely[0][1] == 1.0 else DRAWN
+            for after, numbers in self._next(machine, memory, here[1], dict(likely), slot).items():
+                if after not in nodes:
+                    nodes[after] = self._new()
+                    waiting.append(after)
+                for number in numbers:
+                    self.following[node][number] = nodes[after]
+        return nodes[first]
+
+    def _next(
+        self, machine: Machine, memory: int, seen: Round, likely: dict[int, float], slot: int
+    ) -> dict[tuple[int, Round], list[int]]:
+        """Where every joint action leads that the machine may have a part in."""
+        found: dict[tuple[int, Round], list[int]] = {}
+        step = seen.step + 1
+        if step == self.game.steps:
+            return found
+        for number, joint in enumerate(self.joints):
+            if joint[slot] in likely:
+                after = self.game.observe(Played(step, joint), slot)
+                told = machine.told(memory, self.game.table[joint][slot], after, False)
+                found.setdefault((told, after), []).append(number)
+        return found
+
+
+class CompiledRounds:
+    """Many exercises of one line-up at once, in the kernel."""
+
+    compiled = True
+
+    def __init__(self, table: _Table, starts: list[int]) -> None:
+        self.game = table.game
+        self.start = np.array(starts, np.int32)
+        self.certain = np.array(table.certain, np.int32)
+        self.cumulative = np.array(table.chances, float)
+        self.following = np.array(table.following, np.int32)
+        self.high, self.low = halves_of(table.game)
+        self.joints = np.array(list(product(range(len(self.game.labels)), repeat=self.game.slots)))
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """Exercises first..last-1."""
+        from allminds.core.compiled import keys
+        from allminds.instruments.games import kernels
+
+        number, slots, steps = last - first, self.game.slots, self.game.steps
+        exercises = np.arange(first, last)
+        score, learning = np.empty((number, slots)), np.full((number, slots), np.nan)
+        joints = np.zeros((max(0, min(traced - first, number)), steps), np.int32)
+        curve = np.zeros(steps)
+        kernels.play(
+            np.array([keys(seed, exercises, MINDS + slot) for slot in range(slots)]),
+            self.start, self.certain, self.cumulative, self.following, self.high, self.low, steps,
+            joints, score, learning, curve,
+        )  # fmt: skip
+        return Block(
+            first=first,
+            complexity={k: np.full(number, value) for k, value in self.game.complexity.items()},
+            score=score,
+            learning=learning,
+            status=np.zeros((number, slots), np.int8),
+            steps=np.full(number, steps, np.int32),
+            curve=curve,
+            actions=self._actions(joints),
+        )
+
+    def _actions(self, joints: NDArray[np.int32]) -> NDArray[np.int16]:
+        taken: NDArray[Any] = self.joints[joints]
+        return taken.astype(np.int16)

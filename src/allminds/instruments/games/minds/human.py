@@ -1,0 +1,37 @@
+"""A person at the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Failure, MindBase, Task
+from allminds.core.seeding import Random
+from allminds.instruments.games.minds.base import GAMES
+from allminds.registry import mind
+
+
+@mind("human", (*GAMES, "pettingzoo:"))
+class Human(MindBase):
+    """Asks on the terminal; an empty line is to refuse. Play with --jobs 1."""
+
+    def begin(self, task: Task) -> None:
+        """Find the words of the game."""
+        self.tool = registry.make_instrument(task.instrument)
+        print(f"\n{self.tool.name}: you are slot {task.slot} of {task.slots}.")
+
+    def act(self, observation: Any, random: Random) -> Any:  # noqa: ARG002
+        """Ask until there is an answer."""
+        print(self.tool.show(observation, "text"))
+        while True:
+            answer = input("> ")
+            if not answer.strip():
+                return Failure("refused", "gave no answer")
+            action = self.tool.read(answer, observation)
+            if not isinstance(action, Failure):
+                return action
+            print(action.reason)
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+        """Say what it brought."""
+        print(f"reward {reward:+.2f}" + (" (the end)" if done else ""))

@@ -1,0 +1,197 @@
+"""Minds that adapt to the others in games in normal form, and a tabular learner for all games."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from allminds.contracts import Discrete, MindBase, Task, Traits
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.instruments.games.minds.base import GAMES, MATRIX_GAMES, PolicyMind, certain
+from allminds.instruments.games.repeated import Joint, Repeated, Round
+from allminds.registry import mind
+
+
+class TableReader(PolicyMind):
+    """A mind that knows the table of pay-offs."""
+
+    def begin(self, task: Task) -> None:
+        """Learn the rules."""
+        super().begin(task)
+        self.slot, self.rules = task.slot, rules_of(task)
+
+    def paid(self, own: int, others: Joint) -> float:
+        """What an action brings against those of the others."""
+        return self.rules.table[(*others[: self.slot], own, *others[self.slot :])][self.slot]
+
+
+def rules_of(task: Task) -> Repeated:
+    """The game in normal form that a task says it is."""
+    rules = task.facts.get("rules")
+    if not isinstance(rules, Repeated):
+        raise Error(f"{task.instrument} is no game in normal form")
+    return rules
+
+
+@mind("best-reply", MATRIX_GAMES)
+class BestReply(TableReader):
+    """The best answer to what the others did last; the first action first (Cournot 1838)."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Round) -> Sequence[float]:
+        """The first among equals."""
+        if not observation.others:
+            return certain(0, self.n)
+        worth = [self.paid(action, observation.others) for action in range(self.n)]
+        return certain(worth.index(max(worth)), self.n)
+
+
+@mind("fictitious-play", MATRIX_GAMES)
+class FictitiousPlay(TableReader):
+    """The best answer to how often the others did what so far (Brown 1951); first among equals."""
+
+    traits = Traits(deterministic=True)
+
+    def begin(self, task: Task) -> None:
+        """Nothing seen."""
+        super().begin(task)
+        self.seen: tuple[tuple[Joint, int], ...] = ()  # in order, so that equal counts are equal
+
+    def policy(self, observation: Round) -> Sequence[float]:
+        """Count, then answer; before anything is seen, the first action."""
+        if not observation.others:
+            return certain(0, self.n)
+        counts = Counter(dict(self.seen))
+        counts[observation.others] += 1
+        self.seen = tuple(sorted(counts.items()))
+        worth = [
+            math.fsum(times * self.paid(action, others) for others, times in self.seen)
+            for action in range(self.n)
+        ]
+        return certain(worth.index(max(worth)), self.n)
+
+
+@mind("regret-matching", MATRIX_GAMES)
+class RegretMatching(TableReader):
+    """Acts in proportion to how much it regrets not having done so (Hart and Mas-Colell 2000)."""
+
+    def begin(self, task: Task) -> None:
+        """Nothing to regret."""
+        super().begin(task)
+        self.regrets = (0.0,) * self.n
+
+    def policy(self, observation: Round) -> Sequence[float]:
+        """Uniform while there is nothing to regret."""
+        if observation.others:
+            got = self.paid(observation.own, observation.others)
+            self.regrets = tuple(
+                regret + self.paid(action, observation.others) - got
+                for action, regret in enumerate(self.regrets)
+            )
+        wanted = [max(regret, 0.0) for regret in self.regrets]
+        total = math.fsum(wanted)
+        return [want / total for want in wanted] if total > 0 else [1 / self.n] * self.n
+
+
+@dataclass
+@mind("roth-erev", MATRIX_GAMES)
+class RothErev(TableReader):
+    """Acts in proportion to what each action has brought (Roth and Erev 1995).
+
+    Rewards are counted from the least that the table has, and every action starts at `initial`.
+    """
+
+    initial: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Something to start from."""
+        if self.initial <= 0:
+            raise Error(f"roth-erev: initial must be above 0, not {self.initial:g}")
+
+    def begin(self, task: Task) -> None:
+        """All actions are alike."""
+        super().begin(task)
+        self.least = min(rewards[self.slot] for rewards in self.rules.payoffs)
+        self.strengths = (self.initial,) * self.n
+
+    def policy(self, observation: Round) -> Sequence[float]:
+        """Strengthen what was done by what it brought."""
+        if observation.others:
+            gain = self.paid(observation.own, observation.others) - self.least
+            self.strengths = tuple(
+                strength + (gain if action == observation.own else 0.0)
+                for action, strength in enumerate(self.strengths)
+            )
+        total = math.fsum(self.strengths)
+        return [strength / total for strength in self.strengths]
+
+
+@dataclass
+@mind("q-learning", (*GAMES, "pettingzoo:"))
+class QLearning(MindBase):
+    """Q-learning over situations (Watkins and Dayan 1992), practising on the exercise itself.
+
+    It rehearses `sessions` times with the same others, and then plays with its table frozen; with
+    `sessions=0` it learns while it counts. A reward that comes at another's move is its own last
+    action's. Greedy with uniform ties, but for a share `epsilon` of its actions while it learns.
+    """
+
+    alpha: float = 0.2  # learning rate α
+    gamma: float = 0.9  # discount γ
+    epsilon: float = 0.1
+    initial: float = 0.0
+    sessions: int = 100
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and make an empty table."""
+        if not 0 < self.alpha <= 1:
+            raise Error(f"q-learning: alpha must be in (0, 1], not {self.alpha:g}")
+        for key in ("gamma", "epsilon"):
+            if not 0 <= getattr(self, key) <= 1:
+                raise Error(f"q-learning: {key} must be in [0, 1], not {getattr(self, key):g}")
+        if not 0 <= self.sessions <= 1_000_000:
+            raise Error(f"q-learning: sessions must be in 0..1000000, not {self.sessions}")
+        self.traits = Traits(learns=True, practice=self.sessions)
+        self.table: dict[Hashable, list[float]] = {}
+
+    def begin(self, task: Task) -> None:
+        """A new play; what was learnt stays."""
+        if not isinstance(task.actions, Discrete):
+            raise Error(f"q-learning cannot choose an action of {task.instrument}")
+        self.first, self.n = task.actions.start, task.actions.n
+        self.learning = task.rehearsal or self.sessions == 0
+        self.owed: tuple[list[float], int] | None = None  # whose value is to be updated
+        self.gain = 0.0
+
+    def act(self, observation: Any, random: Random) -> int:
+        """A best action by the table; while learning, sometimes any."""
+        row = self.table.setdefault(observation.situation, [self.initial] * self.n)
+        legal = getattr(observation, "legal", None)
+        allowed = range(self.n) if legal is None else [action - self.first for action in legal]
+        self._settle(max(row[action] for action in allowed))
+        if self.learning and self.epsilon > 0 and random.unit_at(1) < self.epsilon:
+            action = allowed[random.below_at(len(allowed), 2)]
+        else:
+            best = max(row[action] for action in allowed)
+            equals = [action for action in allowed if row[action] == best]
+            action = equals[random.below_at(len(equals), 0)]
+        self.owed = (row, action)
+        return self.first + action
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+        """Rewards since its last action are that action's."""
+        self.gain += reward
+        if done:
+            self._settle(0.0)
+
+    def _settle(self, ahead: float) -> None:
+        """Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
+        if self.learning and self.owed is not None:
+            row, action = self.owed
+            row[action] += self.alpha * (self.gain + self.gamma * ahead - row[action])
+        self.owed, self.gain = None, 0.0

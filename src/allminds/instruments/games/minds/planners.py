@@ -1,0 +1,233 @@
+"""Minds that work out what is best: minimax, and the best response to given others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache, lru_cache
+from itertools import combinations
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Discrete, Environment, Task, Traits
+from allminds.core.errors import Error
+from allminds.instruments.games.machine import Choices, Machine, Player
+from allminds.instruments.games.minds.base import MATRIX_GAMES, PolicyMind, certain
+from allminds.instruments.games.minds.learners import TableReader
+from allminds.instruments.games.noughts import Board
+from allminds.instruments.games.repeated import Round
+from allminds.instruments.games.tree import Move, Place, Tree, Walker
+from allminds.registry import mind
+
+# ---------------------------------------------------------------- minimax
+
+
+@mind("minimax", "noughts-and-crosses")
+class Minimax(PolicyMind):
+    """Looks to the end of the game: a move that the best reply hurts least, the first of them."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Board) -> Sequence[float]:
+        """Perfect play."""
+        worth = {cell: -value(observation.played(cell)) for cell in observation.legal}
+        return certain(max(worth, key=lambda cell: (worth[cell], -cell)), self.n)
+
+
+@cache
+def value(board: Board) -> float:
+    """What the game is worth to whoever is to move, if both play perfectly."""
+    if board.over:
+        return board.rewards()[board.turn]
+    return max(-value(board.played(cell)) for cell in board.legal)
+
+
+TWO_PLAYERS = tuple(game for game in MATRIX_GAMES if game != "public-goods")
+
+
+@mind("minimax", TWO_PLAYERS)
+class MaximinMix(TableReader):
+    """The mixture with the best worst case, every round alike (von Neumann 1928)."""
+
+    def begin(self, task: Task) -> None:
+        """Solve the game."""
+        super().begin(task)
+        rows = [[self.paid(own, (other,)) for other in range(self.n)] for own in range(self.n)]
+        self.mixture = maximin(tuple(map(tuple, rows)))
+
+    def policy(self, observation: Round) -> Sequence[float]:  # noqa: ARG002
+        """The same mixture whatever happened."""
+        return self.mixture
+
+
+@lru_cache(maxsize=64)
+def maximin(rows: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+    """The mixture of rows whose worst column is best, exactly: some square part of the table is
+    equalised by it (Shapley and Snow 1950). The smallest part, and the first, among equals."""
+    table = [[Fraction(entry).limit_denominator(10**6) for entry in row] for row in rows]
+    actions = range(len(table))
+    best: tuple[Fraction, list[Fraction]] | None = None
+    for size in range(1, len(table) + 1):
+        for chosen in combinations(actions, size):
+            for columns in combinations(range(len(table[0])), size):
+                mixture = _equalising(table, chosen, columns)
+                if mixture is None:
+                    continue
+                worst = min(
+                    sum(
+                        (p * row[column] for p, row in zip(mixture, table, strict=True)),
+                        Fraction(0),
+                    )
+                    for column in range(len(table[0]))
+                )
+                if best is None or worst > best[0]:
+                    best = worst, mixture
+    assert best is not None  # a single row always equalises one column
+    return tuple(float(p) for p in best[1])
+
+
+def _equalising(
+    table: list[list[Fraction]], chosen: tuple[int, ...], columns: tuple[int, ...]
+) -> list[Fraction] | None:
+    """Chances of the chosen rows under which the columns are worth the same; None if there are no
+    such, or not just one."""
+    size = len(chosen)
+    system = [[table[row][c] for row in chosen] + [Fraction(-1), Fraction(0)] for c in columns]
+    system.append([Fraction(1)] * size + [Fraction(0), Fraction(1)])
+    solution = _solved(system)
+    if solution is None or min(solution[:size]) < 0:
+        return None
+    mixture = [Fraction(0)] * len(table)
+    for row, chance in zip(chosen, solution, strict=False):
+        mixture[row] = chance
+    return mixture
+
+
+def _solved(system: list[list[Fraction]]) -> list[Fraction] | None:
+    """Gauss and Jordan on a square system; None if it is singular."""
+    size = len(system)
+    for pivot in range(size):
+        row = next((r for r in range(pivot, size) if system[r][pivot]), None)
+        if row is None:
+            return None
+        system[pivot], system[row] = system[row], system[pivot]
+        system[pivot] = [entry / system[pivot][pivot] for entry in system[pivot]]
+        for r in range(size):
+            if r != pivot and system[r][pivot]:
+                factor = system[r][pivot]
+                system[r] = [a - factor * b for a, b in zip(system[r], system[pivot], strict=True)]
+    return [row[-1] for row in system]
+
+
+# ---------------------------------------------------------------- best response
+
+
+class _Anyone:
+    """Stands for the mind that plans: it may do whatever is legal."""
+
+    start, learns = 0, False
+
+    def __init__(self, space: Discrete) -> None:
+        self.all: Choices = tuple((action, 1.0) for action in range(space.n))
+        self.first = space.start
+
+    def answer(self, memory: int, seen: Any) -> tuple[Choices, int]:
+        """Everything there is to do."""
+        legal = getattr(seen, "legal", None)
+        if legal is None:
+            return self.all, memory
+        return tuple((action - self.first, 1.0) for action in legal), memory
+
+    def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:  # noqa: ARG002
+        """It remembers nothing."""
+        return memory
+
+
+class Plan:
+    """The best that a slot can do against known others: backward induction over all that may
+    happen; the first action among equals."""
+
+    def __init__(self, walker: Walker, tree: Tree, slot: int) -> None:
+        self.walker, self.layers, self.slot = walker, tree.layers, slot
+        self.start = tree.start
+        self.best: list[dict[Place, int]] = []
+        worth: dict[Place, float] = {}
+        for layer in reversed(self.layers):
+            values = {place: self._values(moves, worth) for place, moves in layer.items()}
+            self.best.append(
+                {place: max(of, key=lambda a: (of[a], -a)) for place, of in values.items() if of}
+            )
+            worth = {place: max(of.values(), default=0.0) for place, of in values.items()}
+        self.best.reverse()
+
+    def _values(self, moves: list[Move], worth: dict[Place, float]) -> dict[int, float]:
+        values: dict[int, float] = {}
+        for move in moves:
+            gain = move.rewards[self.slot] + worth[move.after]
+            own = move.joint[self.slot]
+            values[own] = values.get(own, 0.0) + move.chance * gain
+        return values
+
+    def after(self, step: int, place: Place | None, seen: Any) -> Place | None:
+        """Where things stand if this is seen next; None if the others are not as thought."""
+        moves = [] if place is None else self.layers[step].get(place, [])
+        for move in moves:
+            if self.walker.observed(move.after.state, self.slot) == seen:
+                return move.after
+        return None
+
+
+@lru_cache(maxsize=64)
+def planned(game: str, rules: Environment, own: int, others: tuple[str, ...]) -> Plan:
+    """The plan of one slot against minds of these names."""
+    tool, walker = registry.make_instrument(game), Walker(game, rules)
+    names = iter(others)
+    players: list[Player] = []
+    for slot, space in enumerate(rules.actions):
+        assert isinstance(space, Discrete)
+        if slot == own:
+            players.append(_Anyone(space))
+            continue
+        team = next(team for team in rules.teams if slot in team)
+        task = Task(game, slot, len(rules.actions), team, space, rules.steps, rules.facts)
+        players.append(Machine(registry.subject(next(names), tool), task))
+    return Plan(walker, walker.tree(players), own)
+
+
+@mind("best-response", (*MATRIX_GAMES, "commons", "noughts-and-crosses"))
+class BestResponse(PolicyMind):
+    """The best there is to do against others of known minds: `best-response(tit-for-tat)`.
+
+    One name stands for all others, or one for each in slot order; `random` if none is named. If
+    the others do what those minds never would, it does its first action from then on.
+    """
+
+    traits = Traits(deterministic=True)
+
+    def __init__(self, *others: str) -> None:
+        self.others = others or ("random",)
+
+    def begin(self, task: Task) -> None:
+        """Work it out, once for all exercises."""
+        super().begin(task)
+        others = task.slots - 1
+        if len(self.others) not in (1, others):
+            raise Error(
+                f"best-response: name one mind for all others, or {others}, not {len(self.others)}"
+            )
+        names = self.others * others if len(self.others) == 1 else self.others
+        self.known = (task.instrument, task.facts["rules"], task.slot, names)
+        self.step = 0
+        self.place: Place | None = planned(*self.known).start
+
+    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+        """See what the others did."""
+        if not done:
+            self.place = planned(*self.known).after(self.step, self.place, observation)
+        self.step += 1
+
+    def policy(self, observation: Any) -> Sequence[float]:
+        """As planned."""
+        if self.place is None:
+            return certain(getattr(observation, "legal", (self.first,))[0] - self.first, self.n)
+        return certain(planned(*self.known).best[self.step][self.place], self.n)

@@ -1,0 +1,174 @@
+"""Pluralistic ignorance: everyone acts on what the others seem to believe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field, model_validator
+
+from allminds.contracts import Discrete, Record
+from allminds.core.seeding import Random
+from allminds.core.settings import Settings
+from allminds.instruments.games.game import Game, GameSettings
+from allminds.registry import instrument
+
+OPPOSE, SUPPORT = 0, 1
+LABELS = ("oppose", "support")
+
+
+def sign(action: int) -> int:
+    """-1 to oppose, 1 to support."""
+    return 2 * action - 1
+
+
+class Public(NamedTuple):
+    """What a mind sees: what it thinks itself, and what the others did in public last time."""
+
+    step: int
+    attitude: int  # its own: OPPOSE or SUPPORT
+    others: tuple[int, ...]
+
+    @property
+    def situation(self) -> tuple[int, int]:
+        """What a learner tells situations apart by."""
+        return self.attitude, sum(self.others)
+
+
+class Acts(NamedTuple):
+    """Everything that changes: the last public act of everyone."""
+
+    step: int
+    last: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A norm that all have supported in public so far, and some oppose in private.
+
+    The reward of an act is (1 - c)·(act · own attitude) + c·(act · mean act of the others), with
+    acts and attitudes ±1 and c the weight of conformity: it pays to be true to oneself, and it
+    pays to agree. The first `opposed` slots oppose in private.
+    """
+
+    steps: int
+    players: int
+    opposed: int
+    conformity: float
+    score: Literal["mean", "total"] = "mean"
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """Everyone for oneself."""
+        return tuple((slot,) for slot in range(self.players))
+
+    @cached_property
+    def actions(self) -> Sequence[Discrete]:
+        """For or against."""
+        return (Discrete(2, labels=LABELS),) * self.players
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The number of rounds."""
+        return {"rounds": float(self.steps)}
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """How much conformity weighs; not what the others think."""
+        return {"conformity": self.conformity}
+
+    @cached_property
+    def attitudes(self) -> tuple[int, ...]:
+        """What everyone thinks in private."""
+        return tuple(OPPOSE if slot < self.opposed else SUPPORT for slot in range(self.players))
+
+    def reset(self, random: Random) -> Acts:  # noqa: ARG002
+        """All have supported it so far."""
+        return Acts(0, (SUPPORT,) * self.players)
+
+    def awaited(self, state: Acts) -> tuple[int, ...]:
+        """Everyone at once."""
+        return tuple(range(self.players)) if state.step < self.steps else ()
+
+    def observe(self, state: Acts, slot: int) -> Public:
+        """Attitudes are private, acts are public."""
+        others = state.last[:slot] + state.last[slot + 1 :]
+        return Public(state.step, self.attitudes[slot], others)
+
+    def step(
+        self,
+        state: Acts,
+        actions: Mapping[int, int],
+        random: Random,  # noqa: ARG002
+    ) -> tuple[Acts, Sequence[float]]:
+        """Everyone acts, and is paid for truth and for agreement."""
+        acts = tuple(int(actions[slot]) for slot in range(self.players))
+        total = sum(map(sign, acts))
+        rewards = []
+        for act, attitude in zip(acts, self.attitudes, strict=True):
+            agreement = sign(act) * (total - sign(act)) / (self.players - 1)
+            truth = sign(act) * sign(attitude)
+            rewards.append((1 - self.conformity) * truth + self.conformity * agreement)
+        return Acts(state.step + 1, acts), rewards
+
+    def secret(self, state: Acts, slot: int, random: Random) -> None:
+        """There is nothing to tell: what comes depends on the others."""
+
+    # ------------------------------------------------------------ what became of it
+
+    def ignorance(self, record: Record) -> tuple[float, bool]:
+        """|mean public act - mean private attitude|/2, and whether their signs differ."""
+        public = fmean(sign(int(act)) for step in record.actions for act in step.values())
+        private = fmean(map(sign, self.attitudes))
+        return abs(public - private) / 2, public * private < 0
+
+
+class NormSettings(GameSettings):
+    """Settings of pluralistic ignorance."""
+
+    players: int = Field(5, ge=2, le=10, description="how many there are")
+    opposed: int = Field(4, ge=0, description="how many oppose the norm in private")
+    conformity: float = Field(0.6, ge=0, le=1, description="weight of agreement")
+
+    @model_validator(mode="after")
+    def _no_more_than_there_are(self) -> NormSettings:
+        if self.opposed > self.players:
+            raise ValueError(f"opposed must be at most the {self.players} players")
+        return self
+
+
+@instrument
+class PluralisticIgnorance(Game):
+    """Pluralistic ignorance: most oppose a norm in private, and support it as all others seem to.
+
+    Five minds, four of whom oppose in private what all have supported in public so far. After
+    Prentice and Miller (1993). The game has two equilibria when conformity weighs more than half.
+
+    **Actions** `oppose`, `support`. **Observation** `Public`: the own attitude, and the others'
+    last acts. **Rewards** 0.4 for truth and 0.6 for agreement with the others, in [-1, 1].
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "pluralistic-ignorance"
+    version = 2
+    chance = 0.0
+    ceiling = 1.0
+    Settings: ClassVar[type[Settings]] = NormSettings
+
+    def world(self) -> Norm:
+        """As the settings say."""
+        given = self.settings
+        return Norm(given.steps, given.players, given.opposed, given.conformity)
+
+    def told(self, observation: Public) -> str:
+        """Own attitude, others' acts."""
+        others = ", ".join(LABELS[act] for act in observation.others)
+        return (
+            f"Round {observation.step + 1} of {self.settings.steps}. In private you "
+            f"{LABELS[observation.attitude]} it. In public the others last chose: {others}."
+        )

@@ -1,0 +1,218 @@
+"""Predator and prey: three chase one on a torus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
+
+from allminds.contracts import Discrete, Environment
+from allminds.core.seeding import Random
+from allminds.core.settings import Settings
+from allminds.instruments.games.game import Game
+from allminds.instruments.lambda_star.grid import ACTIONS, Torus
+from allminds.registry import instrument
+
+PREDATORS = 3
+PREY = 3  # its slot
+MOVES = (2, 4, 5, 6, 8)  # of the torus: up, left, stay, right, down
+STEP = Discrete(len(MOVES), labels=tuple(ACTIONS[move - 1] for move in MOVES))
+
+
+class Hunt(NamedTuple):
+    """All there is: where everybody stands, and whether the prey was caught."""
+
+    step: int
+    cells: tuple[int, ...]  # of the predators, and of the prey
+    caught: bool
+
+
+class Sight(NamedTuple):
+    """What a mind sees: where it is, and where all are."""
+
+    step: int
+    slot: int
+    cells: tuple[int, ...]
+
+    @property
+    def situation(self) -> tuple[int, ...]:
+        """What a learner tells situations apart by."""
+        return self.cells
+
+
+@dataclass(frozen=True)
+class Chase:
+    """Predators (slots 0, 1, 2) and a prey (slot 3) that all move at once.
+
+    The prey is caught when a predator stands in its cell or changes places with it: then it gets
+    -1 and each predator 1/3. If it lives through the last step it is the other way round.
+    """
+
+    torus: Torus
+    steps: int
+    score: Literal["mean", "total"] = "total"
+    teams: tuple[tuple[int, ...], ...] = ((0, 1, 2), (PREY,))
+
+    @property
+    def actions(self) -> Sequence[Discrete]:
+        """One step along a row or a column, or none."""
+        return (STEP,) * (PREDATORS + 1)
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The size of the field."""
+        return {"cells": float(self.torus.cells)}
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """The size of the field."""
+        return {"rows": self.torus.rows, "cols": self.torus.cols}
+
+    def reset(self, random: Random) -> Hunt:
+        """Everybody in a cell of its own: the first of a random permutation."""
+        cells = list(range(1, self.torus.cells + 1))
+        for place in range(PREDATORS + 1):
+            other = place + random.below_at(len(cells) - place, place)
+            cells[place], cells[other] = cells[other], cells[place]
+        return Hunt(0, tuple(cells[: PREDATORS + 1]), False)
+
+    def awaited(self, state: Hunt) -> tuple[int, ...]:
+        """All, until the prey is caught or the time is over."""
+        return () if state.caught or state.step == self.steps else (0, 1, 2, PREY)
+
+    def observe(self, state: Hunt, slot: int) -> Sight:
+        """Everything, and which of them one is."""
+        return Sight(state.step, slot, state.cells)
+
+    def step(
+        self,
+        state: Hunt,
+        actions: Mapping[int, int],
+        random: Random,  # noqa: ARG002
+    ) -> tuple[Hunt, Sequence[float]]:
+        """All move; the prey is caught or not."""
+        before = state.cells
+        cells = tuple(
+            self.torus.moved(cell, MOVES[int(actions[slot])]) for slot, cell in enumerate(before)
+        )
+        caught = any(
+            cells[slot] == cells[PREY]
+            or (cells[slot] == before[PREY] and before[slot] == cells[PREY])
+            for slot in range(PREDATORS)
+        )
+        after = Hunt(state.step + 1, cells, caught)
+        won = 1.0 if caught else -1.0 if after.step == self.steps else 0.0
+        return after, [won / PREDATORS] * PREDATORS + [0.0 - won]
+
+    def secret(self, state: Hunt, slot: int, random: Random) -> None:
+        """There is nothing to tell: what comes depends on the others."""
+
+
+class ChaseSettings(Settings):
+    """Settings of predator and prey."""
+
+    rows: int = Field(7, ge=3, le=10, description="rows of the torus")
+    cols: int = Field(7, ge=3, le=10, description="columns of the torus")
+    steps: int = Field(20, ge=1, le=1000, description="steps the prey has to live through")
+
+
+@instrument
+class PredatorPrey(Game):
+    """Predator and prey: a team of three predators (slots 0-2) against one prey (slot 3).
+
+    On a torus of 7 by 7 all move at once, one cell along a row or a column. The teams are not of
+    the same size, so the game is not team-symmetric.
+
+    **Actions** up, left, stay, right, down. **Observation**: the step, the own slot, and the
+    cells of the predators and of the prey. **Rewards** at the end, in total zero: 1/3 for each
+    predator and -1 for the prey if it is caught, the negatives if it is not. The score is their
+    total. The chance level is that of a predator when all move by lot.
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "predator-prey"
+    version = 2
+    ceiling = 1 / PREDATORS
+    lowest, highest = -1 / PREDATORS, 1 / PREDATORS  # of a predator
+    Settings: ClassVar[type[Settings]] = ChaseSettings
+
+    def failed_score(self, environment: Environment, slot: int, rewards: Sequence[float]) -> float:
+        """An unfinished hunt is lost: -1 for the prey, what a predator loses for the others."""
+        return -1.0 if slot == PREY else super().failed_score(environment, slot, rewards)
+
+    def world(self) -> Chase:
+        """As the settings say."""
+        return Chase(Torus(self.settings.rows, self.settings.cols), self.settings.steps)
+
+    @cached_property
+    def chance(self) -> float:  # type: ignore[override]
+        """Of a predator, when all move by lot; worked out when it is asked for."""
+        survives = survival(self.settings.rows, self.settings.cols, self.settings.steps)
+        return (1 - 2 * survives) / PREDATORS
+
+    def told(self, observation: Sight) -> str:
+        """Where everybody is."""
+        who = "the prey P" if observation.slot == PREY else f"predator {observation.slot}"
+        return f"{self._drawn(observation.cells)}\nStep {observation.step + 1}. You are {who}."
+
+    def show_state(self, environment: Chase, state: Hunt) -> str:  # noqa: ARG002
+        """The field."""
+        return self._drawn(state.cells)
+
+    def _drawn(self, cells: tuple[int, ...]) -> str:
+        torus = self.environment.torus
+        marks = {cell: "012P"[slot] for slot, cell in enumerate(cells)}
+        rows = [[torus.cell(row, col) for col in range(torus.cols)] for row in range(torus.rows)]
+        return "\n".join(" ".join(marks.get(cell, ".") for cell in row) for row in rows)
+
+
+def survival(rows: int, cols: int, steps: int) -> float:
+    """The chance that the prey lives when all move by lot: exact, by dynamic programming.
+
+    The chances are kept for where each predator stands as seen from the prey, [row, column] for
+    each of the three. Once the prey's move is known the predators move independently.
+    """
+    import numpy as np
+
+    shape = (rows, cols)
+    here = np.ones((rows * cols,) * PREDATORS)
+    for place in range(rows * cols):
+        here[place, place, :] = here[place, :, place] = here[:, place, place] = 0.0
+    here[0] = here[:, 0] = here[:, :, 0] = 0.0
+    here = (here / here.sum()).reshape(shape * PREDATORS)
+    ways = [divmod(move - 1, 3) for move in MOVES]
+    moves = [(row - 1, col - 1) for row, col in ways]
+    for _ in range(steps):
+        here = sum(_moved(here, shape, moves, prey) for prey in moves) / len(moves)
+    return float(here.sum())
+
+
+def _moved(
+    here: Any, shape: tuple[int, int], moves: list[tuple[int, int]], prey: tuple[int, int]
+) -> Any:
+    """All predators by lot, the prey by one move; what is caught drops out."""
+    import numpy as np
+
+    for predator in range(PREDATORS):
+        axes = (2 * predator, 2 * predator + 1)
+        after = sum(
+            np.roll(here, (move[0] - prey[0], move[1] - prey[1]), axes) for move in moves
+        ) / len(moves)
+        ahead, behind = (prey[0] % shape[0], prey[1] % shape[1]), (-prey[0], -prey[1])
+        if prey != (0, 0):  # the two would change places
+            _at(after, axes, behind)[...] -= _at(here, axes, ahead) / len(moves)
+        _at(after, axes, (0, 0))[...] = 0.0
+        here = after
+    return here
+
+
+def _at(array: Any, axes: tuple[int, int], place: tuple[int, int]) -> Any:
+    """The part of an array where two axes are at a place, as a view."""
+    where: list[Any] = [slice(None)] * array.ndim
+    where[axes[0]], where[axes[1]] = place
+    return array[tuple(where)]

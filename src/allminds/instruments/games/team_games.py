@@ -1,0 +1,143 @@
+"""Λ and Λ* between teams: instruments whose minds are two teams."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from allminds import registry
+from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.core.errors import Error
+from allminds.core.settings import Settings, checked
+from allminds.instruments import lambda_ as cells
+from allminds.instruments import lambda_star as torus
+from allminds.instruments.games.teams import TEAMS, InTeams, Shares
+from allminds.instruments.lambda_.instrument import LambdaSettings
+from allminds.instruments.lambda_star.instrument import LambdaStarSettings
+
+
+class TeamGame(Instrument):
+    """An instrument `alone`, whose minds are rewarded one by one, played by two teams.
+
+    Its `Settings` are those of the other instrument and `shares`; `agents` counts both teams.
+    """
+
+    version = 2
+    chance = 0.0
+    ceiling = 1.0
+    scored = "first"  # whose team is the first
+    Settings: ClassVar[type[Settings]]
+    alone: Instrument
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = checked(self.Settings, settings, self.name)
+        self.slots = self.settings.agents
+        if self.slots % TEAMS:
+            raise Error(
+                f"{self.name}: {self.slots} agents make no two equal teams; set an even number"
+            )
+        self.alone = self.without_teams(self.settings.model_dump(exclude={"shares"}))
+        self.strata = self.alone.strata
+
+    @abstractmethod
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """The other instrument."""
+
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
+        """The same world as that of the other instrument, played by teams."""
+        exercise = self.alone.exercise(seed, i, history)
+        world = InTeams(exercise.environment, self.settings.shares)
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        return replace(exercise, id=place, tool=self, environment=world)
+
+    def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """As in the other instrument."""
+        return self.alone.show(observation, form)
+
+    def read(self, answer: str, observation: Any) -> Any | Failure:
+        """As in the other instrument."""
+        return self.alone.read(answer, observation)
+
+    def show_state(self, environment: InTeams, state: Any) -> str:
+        """As in the other instrument."""
+        return self.alone.show_state(environment.world, state)
+
+
+class TeamLambdaStarSettings(LambdaStarSettings):
+    """Settings of Λ* between teams."""
+
+    agents: int = Field(4, ge=2, description="minds on the torus at once, both teams")
+    shares: Shares = Field("difference", description="a team's gain over the other, or its own")
+
+
+@registry.instrument
+class TeamLambdaStar(TeamGame):
+    """Λ* between two teams: who keeps nearer to Good and farther from Evil.
+
+    The torus, the patterns and the minds are those of `lambda-star`; the first half of the slots
+    is one team, the second half the other. A line-up names minds or groups in slot order:
+    ``stigmergy(local-search*2), random*2``. The score is that of the first team.
+
+    **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards**: half of how
+    much the mean reward of the team's cells is above that of the other team's.
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "team-lambda-star"
+    Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
+
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """Λ*."""
+        return torus.LambdaStar(**settings)
+
+
+class TeamLambdaSettings(LambdaSettings):
+    """Settings of Λ between teams."""
+
+    agents: int = Field(4, ge=2, le=100, description="minds in the space at once, both teams")
+    teams: Literal[0] = Field(0, description="there are always two")
+    shares: Shares = Field("difference", description="a team's gain over the other, or its own")
+
+
+@registry.instrument
+class TeamLambda(TeamGame):
+    """Λ between two teams: who keeps with Good and away from Evil in a graph of cells.
+
+    Spaces, patterns and minds are those of `lambda`; the first half of the slots is one team, the
+    second half the other. A line-up names minds in slot order: ``q-learning*2, random*2``. The
+    score is that of the first team.
+
+    **Actions**, **Observation**, **Episode end**: as in `lambda`. **Rewards**: half of how much
+    the mean reward of the team's cells is above that of the other team's.
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "team-lambda"
+    Settings: ClassVar[type[Settings]] = TeamLambdaSettings
+
+    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+        """Λ."""
+        return cells.Lambda(**settings)
+
+
+for _name, _maker in torus.MINDS.items():
+    registry.mind(_name, TeamLambdaStar.name)(_maker)
+
+for _name, _mind in {
+    "follower": cells.minds.Follower,
+    "expert": cells.minds.Expert,
+    "optimum": cells.minds.Optimum,
+    "q-learning": cells.minds.QLearning,
+    "sarsa": cells.minds.Sarsa,
+    "q-lambda": cells.minds.QLambda,
+    "model-based": cells.model.ModelBased,
+}.items():
+    registry.mind(_name, TeamLambda.name)(_mind)

@@ -1,0 +1,25 @@
+"""Λ (Lambda): Good and Evil travel through a graph of cells in a pattern of actions (P3).
+
+Read in this order: `space` (cells and actions), `pattern` (how Good and Evil move), `environment`
+(one exercise, the specification), `complexity`, `minds`, `model` (one that predicts the pattern),
+`instrument` (the test of the paper and the general class), `adaptive` (the anytime test and the
+staircase). `fast` and `kernels` are the quick forms of the same; `rows` reads the authors' file.
+"""
+
+from allminds.instruments.lambda_ import minds, model
+from allminds.instruments.lambda_.adaptive import Anytime, Staircase
+from allminds.instruments.lambda_.instrument import Lambda
+from allminds.instruments.lambda_.space import Space
+from allminds.instruments.lambda_.world import Foresight, View, World
+
+__all__ = [
+    "Anytime",
+    "Foresight",
+    "Lambda",
+    "Space",
+    "Staircase",
+    "View",
+    "World",
+    "minds",
+    "model",
+]

@@ -1,0 +1,218 @@
+"""The instrument `lambda`: the test of P3, the general class Λ, or given environments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from allminds import registry
+from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record, numbered
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key
+from allminds.core.settings import Settings, checked
+from allminds.core.watch import Watch
+from allminds.instruments.lambda_ import screen
+from allminds.instruments.lambda_.complexity import columns
+from allminds.instruments.lambda_.pattern import check_pattern, draw_pattern
+from allminds.instruments.lambda_.space import FEWEST, MOST, Space, draw_cells, draw_space
+from allminds.instruments.lambda_.world import Rewards, Sight, State, View, World
+
+SIZES = range(3, 10)  # cells n_c of the seven exercises of P3's test
+OTHER_NAMES = {"2011": "test", "geometric": "general"}
+ADAPTIVE = ("anytime", "staircase")
+
+
+class SpaceSettings(Settings):
+    """What is common to all instruments in spaces of cells."""
+
+    disabled: float = Field(0.0, ge=0, le=0.5, description="chance that an action is disabled")
+    rewards: Rewards = Field("position", description="position, or trail: left in cells, fading")
+    observation: Sight = Field("full", description="full, or adjacent: own and adjacent cells")
+    agents: int = Field(1, ge=1, le=100, description="minds in the space at once")
+    teams: int = Field(0, ge=0, description="equal teams that share rewards; 0: each for itself")
+
+
+class LambdaSettings(SpaceSettings):
+    """Settings of Λ."""
+
+    form: Literal["test", "general", "given"] = Field(
+        "test", description="P3's seven exercises, the general class, or given environments"
+    )
+    cells: int | None = Field(
+        None, ge=FEWEST, le=MOST, description="n_c in form=general; by default 2^-n on 2..9"
+    )
+    actions: int | None = Field(
+        None, ge=2, le=MOST, description="n_a in form=general; by default uniform on 2..n_c"
+    )
+    steps: int | None = Field(
+        None, ge=1, le=100_000, description="steps of an exercise, not in form=test; 10(n_c - 1)"
+    )
+    space: str = Field("", description="form=given: spaces by commas, such as 12-|1-2--|1++2--")
+    pattern: str = Field("", description="form=given: a pattern for each space, by commas")
+
+    @field_validator("form", mode="before")
+    @classmethod
+    def _known_form(cls, value: Any) -> str:
+        name = str(value)
+        if name in ADAPTIVE:
+            raise ValueError(f"'{name}' is an instrument of its own: lambda-{name}")
+        return OTHER_NAMES.get(name, name)
+
+
+class CellsInstrument(Instrument):
+    """What all instruments in spaces of cells share: worlds, and how they are shown."""
+
+    version = 2
+    chance = 0.0
+    ceiling = 1.0
+    settings: Any
+
+    def begin(self) -> None:
+        """Work out what follows from the settings, once they are there."""
+        given = self.settings
+        self.slots = given.agents
+        self.ceiling_mind = "optimum" if given.rewards == "position" else "expert"
+        if given.teams and given.agents % given.teams:
+            raise Error(
+                f"{self.name}: {given.agents} agents make no {given.teams} equal teams; set "
+                "agents to a multiple of teams"
+            )
+        size = given.agents // given.teams if given.teams else 1
+        self.teams = tuple(
+            tuple(range(first, first + size)) for first in range(0, given.agents, size)
+        )
+
+    def world(self, space: Space, pattern: str, steps: int, making: Random) -> World:
+        """An environment; word 1 of its making says which symbol is Good."""
+        given = self.settings
+        return World(
+            space=space,
+            pattern=pattern,
+            steps=steps,
+            agents=given.agents,
+            teams=self.teams,
+            good_symbol=making.below_at(2, 1),
+            rewards=given.rewards,
+            sight=given.observation,
+            complexity=columns(space, pattern, given.disabled),
+        )
+
+    def in_place(self, seed: int, i: int, world: World) -> Exercise:
+        """A world as exercise i."""
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        return Exercise(place, self, seed, i, world, cluster=self.cluster(seed, i))
+
+    def cluster(self, seed: int, i: Any) -> Any:  # noqa: ARG002 - for those that come in tests
+        """The cluster of an exercise, or of many; None if each is one of its own."""
+        return None
+
+    # ------------------------------------------------------------ for people and models
+
+    def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """Where everybody is, and what each action does."""
+        if form == "text":
+            return screen.as_text(observation)
+        if form == "html":
+            return screen.as_html(observation)
+        raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
+
+    def read(self, answer: str, observation: View) -> int | Failure:
+        """An action by its number, or the word stay."""
+        return screen.read_action(answer, observation)
+
+    def show_state(self, environment: World, state: State) -> str:
+        """Every cell and who is in it: + Good, - Evil, digits the minds."""
+        return screen.state_as_text(environment, state)
+
+
+@registry.instrument
+class Lambda(CellsInstrument):
+    """Λ (Lambda): find out which symbol is Good, and be where it will be, in a graph of cells.
+
+    After Insa-Cabrera and others (2011). Good and Evil travel through a space of n_c cells by the
+    same pattern of actions, from different cells, over and over. A mind sees where both symbols
+    are, but not which is Good, and moves at the same time as they do: +1 in Good's cell, -1 in
+    Evil's. The score is the mean reward a step: 0 for a random mind.
+
+    `form=test` is the paper's test of seven exercises with 3 to 9 cells: exercise i is number
+    i mod 7 of test i // 7, with 10(n_c - 1) steps and p_stop = 1/n_c. `form=general` draws n_c with
+    chances 2^-n on 2..9. `form=given` takes spaces and patterns from the settings.
+
+    **Actions** 0..n_a - 1, action 0 stays. **Observation** `View`.
+    **Episode end** after the exercise's number of steps.
+
+    Version history: 1, first version; 2, randomness is one-way and advances, and scores are
+    summed exactly.
+    """
+
+    name = "lambda"
+    Settings = LambdaSettings
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = checked(LambdaSettings, settings, self.name)
+        self.begin()
+        given = self.settings
+        self.strata = "cells" if given.form == "test" else None
+        self._check_form()
+        self.given = self._given() if given.form == "given" else ()
+        self.length = len(self.given) or None
+
+    def cluster(self, seed: int, i: Any) -> Any:
+        """The test of seven that an exercise belongs to; None in the other forms."""
+        if self.settings.form != "test":
+            return None
+        return numbered(f"{registry.exercise_prefix(self, seed)}test", i // len(SIZES))
+
+    def _check_form(self) -> None:
+        """Settings that another form has would be ignored, so they are refused."""
+        given = self.settings
+        needs = {"cells": "general", "actions": "general", "space": "given", "pattern": "given"}
+        for name, form in needs.items():
+            if getattr(given, name) and given.form != form:
+                raise Error(f"{self.name}: '{name}' is a setting of form={form}, not {given.form}")
+        if given.steps and given.form == "test":
+            raise Error(
+                f"{self.name}: form=test has 10(n_c - 1) steps; set form=general for others"
+            )
+        if given.cells and given.actions and given.actions > given.cells:
+            raise Error(
+                f"{self.name}: {given.actions} actions are too many for {given.cells} cells; "
+                f"there are at most as many as cells"
+            )
+        if given.actions and not given.cells:
+            raise Error(f"{self.name}: a number of actions needs a number of cells; set cells too")
+
+    def _given(self) -> tuple[tuple[Space, str], ...]:
+        """The environments that the settings name."""
+        spaces = [Space.parse(text) for text in self.settings.space.split(",")]
+        patterns = [text.strip() for text in self.settings.pattern.split(",")]
+        if len(spaces) != len(patterns):
+            raise Error(f"{self.name}: {len(spaces)} spaces but {len(patterns)} patterns")
+        for space, pattern in zip(spaces, patterns, strict=True):
+            check_pattern(pattern, space)
+        return tuple(zip(spaces, patterns, strict=True))
+
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+        """Exercise i: its space, its pattern and its number of steps."""
+        making = Random(key(seed, i, MAKING))
+        if self.given:
+            space, pattern = self.given[i % len(self.given)]
+        else:
+            cells = self._cells(i, making)
+            space = draw_space(cells, self.settings.actions, self.settings.disabled, making)
+            pattern = draw_pattern(space.actions, 1 / cells, making.part(1))
+        steps = self.settings.steps or 10 * (space.cells - 1)
+        return self.in_place(seed, i, self.world(space, pattern, steps, making))
+
+    def _cells(self, i: int, making: Random) -> int:
+        if self.settings.form == "test":
+            return SIZES[i % len(SIZES)]
+        return self.settings.cells or draw_cells(making)
+
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+        """Compiled where the mind has a kernel and is alone in a world that kernels know."""
+        from allminds.instruments.lambda_.fast.forms import fast_form
+
+        return fast_form(self, line_up)

@@ -1,0 +1,28 @@
+"""The extensions of Λ* that P4 §6.1 proposes: coordination, a world that responds, coverage.
+
+Read `environment` (the three rules, the specification), `minds`, `instrument`. `odds` works out the
+chance levels; `fast` is the quick form of coordination and coverage, `fast_responsive` with its
+`kernels` that of the responsive world.
+"""
+
+from allminds.instruments.lambda_star.extensions import minds
+from allminds.instruments.lambda_star.extensions.environment import (
+    Coordination,
+    Coverage,
+    Responsive,
+)
+from allminds.instruments.lambda_star.extensions.instrument import (
+    LambdaStarCoordination,
+    LambdaStarCoverage,
+    LambdaStarResponsive,
+)
+
+__all__ = [
+    "Coordination",
+    "Coverage",
+    "LambdaStarCoordination",
+    "LambdaStarCoverage",
+    "LambdaStarResponsive",
+    "Responsive",
+    "minds",
+]

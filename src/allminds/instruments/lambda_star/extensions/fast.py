@@ -1,0 +1,114 @@
+"""The quick form of coordination and coverage: Λ*'s compiled ways, rewarded by another rule.
+
+In both, minds see what they see in Λ*, and Good and Evil go their ways whatever the minds do. So
+the ways of all minds that do not learn from rewards are Λ*'s own, and only what they are paid for
+is worked out anew, with NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.contracts import Fast, LineUp
+from allminds.core.blocks import Block
+from allminds.instruments.lambda_star.fast import singles
+from allminds.instruments.lambda_star.fast.arrays import settled
+from allminds.instruments.lambda_star.fast.forms import Slots, Walk, Worlds, make_worlds
+from allminds.instruments.lambda_star.fast.walks import meets_itself, walks_of
+from allminds.instruments.lambda_star.groups import SharedTable
+from allminds.instruments.lambda_star.instrument import LambdaStar
+from allminds.instruments.lambda_star.minds import TableLearner
+from allminds.instruments.lambda_star.own import CompiledMind
+
+Way = NDArray[np.int64]  # [slot, step, exercise], steps from 0
+Rewards = Callable[[LambdaStar, Worlds, Way, Way], NDArray[np.float64]]  # [exercise, step, slot]
+
+
+def resettled(tool: LambdaStar, line_up: LineUp, rewards: Rewards) -> Fast | None:
+    """The quick form, unless somebody has no kernel, may fail, or learns from what it gets."""
+    minds = [seat.subject.make() for seat in line_up.seats]
+    if meets_itself(tool) or any(
+        isinstance(mind, TableLearner | SharedTable | CompiledMind) for mind in minds
+    ):
+        return None
+    walks = walks_of(tool, line_up)
+    return Resettled(tool, walks, rewards) if walks is not None else None
+
+
+class Resettled:
+    """A line-up of minds that all have kernels, and a rule for what their ways bring."""
+
+    compiled = True
+
+    def __init__(
+        self, tool: LambdaStar, walks: Sequence[tuple[tuple[int, ...], Walk]], rewards: Rewards
+    ) -> None:
+        self.tool, self.walks, self.rewards = tool, walks, rewards
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """Make the ways of all slots, then settle them."""
+        here = make_worlds(self.tool, seed, first, last)
+        shape = (here.rules.agents, here.rules.steps + 1, here.count)
+        row, col = np.empty(shape, np.int64), np.empty(shape, np.int64)
+        kept = max(0, min(traced - first, here.count))
+        actions = np.empty((here.rules.agents, kept, here.rules.steps), np.int16)
+        for slots, walk in self.walks:
+            filled = Slots(here, slots)
+            walk(filled)
+            for n, slot in enumerate(slots):
+                row[slot], col[slot] = flat(filled.row[n], here), flat(filled.col[n], here)
+                singles.trace(here.rules, filled.row[n], filled.col[n], actions[slot])
+        columns = [
+            {name: float(of[n]) for name, of in here.complexity.items()} for n in range(here.count)
+        ]
+        rewards = self.rewards(self.tool, here, row, col)
+        return settled(first, columns, rewards, actions.transpose(1, 2, 0))
+
+
+def flat(way: NDArray[Any], here: Worlds) -> NDArray[np.int64]:
+    """A kernel's [block, step, lane] as [step, exercise]."""
+    lanes = way.transpose(1, 0, 2).reshape(way.shape[1], -1)
+    return lanes[:, : here.count].astype(np.int64)
+
+
+# ---------------------------------------------------------------- the two rules
+
+
+def together_rewards(tool: LambdaStar, here: Worlds, row: Way, col: Way) -> NDArray[np.float64]:
+    """`Coordination.rewards` at steps 1..ϑ."""
+    ways = here.ways
+    to_good = _distance(tool, row, col, flat(ways.good_row, here), flat(ways.good_col, here))
+    to_evil = _distance(tool, row, col, flat(ways.evil_row, here), flat(ways.evil_col, here))
+    good, evil = np.maximum(0, 2 - to_good), np.maximum(0, 2 - to_evil)  # in half units
+    enough = (to_good < 2).sum(axis=0) >= tool.settings.needed
+    halves = np.where(enough, good, 0) - evil
+    return np.ascontiguousarray(halves[:, 1:].transpose(2, 1, 0)) * 0.5
+
+
+def coverage_rewards(tool: LambdaStar, _here: Worlds, row: Way, col: Way) -> NDArray[np.float64]:
+    """`Coverage.step`'s rewards at steps 1..ϑ."""
+    rows, cols, reach = tool.torus.rows, tool.torus.cols, tool.settings.range
+    agents, steps, count = row.shape
+    seen = np.zeros((count, rows * cols), bool)
+    shares = np.empty((count, steps))
+    exercises = np.arange(count)
+    for step in range(steps):
+        for slot in range(agents):
+            for by_row in range(-reach, reach + 1):
+                for by_col in range(-reach, reach + 1):
+                    at_row = (row[slot, step] + by_row) % rows
+                    seen[exercises, at_row * cols + (col[slot, step] + by_col) % cols] = True
+        shares[:, step] = seen.sum(axis=1)
+    shares /= rows * cols
+    return np.repeat(shares[:, 1:, None], agents, axis=2)
+
+
+def _distance(tool: LambdaStar, row: Way, col: Way, at_row: Any, at_col: Any) -> Way:
+    rows, cols = np.abs(row - at_row), np.abs(col - at_col)
+    return np.maximum(  # type: ignore[no-any-return]
+        np.minimum(rows, tool.torus.rows - rows), np.minimum(cols, tool.torus.cols - cols)
+    )

@@ -1,0 +1,75 @@
+"""What quick forms on a torus share: moves as an array, ways as actions, rewards as records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.contracts import Record
+from allminds.core.blocks import Block
+from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
+
+
+@lru_cache(maxsize=8)
+def neighbours(torus: Torus) -> NDArray[np.int64]:
+    """The cells, from 0, that each move leads to: [move, cell]."""
+    row, col = np.divmod(np.arange(torus.cells), torus.cols)
+    return np.stack([
+        (row + by_row) % torus.rows * torus.cols + (col + by_col) % torus.cols
+        for by_row, by_col in MOVES
+    ])  # fmt: skip
+
+
+def actions_of(torus: Torus, way: NDArray[np.int64]) -> list[int]:
+    """The actions that made a way, of cells from 0, where no two moves lead to the same cell."""
+    places = [torus.place(cell + 1) for cell in way.tolist()]
+    return [
+        action_of(_step(here[0], there[0], torus.rows), _step(here[1], there[1], torus.cols))
+        for here, there in pairwise(places)
+    ]
+
+
+def _step(here: int, there: int, size: int) -> int:
+    return (there - here + 1) % size - 1  # -1, 0 or 1
+
+
+def settled(
+    first: int,
+    complexity: Sequence[Mapping[str, float]],
+    rewards: NDArray[np.float64],
+    actions: NDArray[np.int16],
+) -> Block:
+    """The block of exercises first, first + 1, …, from rewards [exercise, step, slot].
+
+    `actions`, of the same form, may be of fewer exercises: the traced ones. Scores are summed
+    exactly, as in the plain loop.
+    """
+    steps = rewards.shape[1]
+    records = []
+    for n, columns in enumerate(complexity):
+        each = rewards[n].T.tolist()
+        made = actions[n].tolist() if n < len(actions) else []
+        records.append(
+            Record(
+                exercise="",
+                index=first + n,
+                complexity=columns,
+                steps=steps,
+                score=tuple(math.fsum(of) / steps for of in each),
+                learning=tuple(_learning(of) for of in each),
+                status=tuple("ok" for _ in each),
+                actions=tuple(dict(enumerate(step)) for step in made),
+                rewards=tuple(zip(*each, strict=True)),
+            )
+        )
+    return Block.of(records, steps, len(actions))
+
+
+def _learning(rewards: list[float]) -> float | None:
+    half = len(rewards) // 2
+    return math.fsum(rewards[-half:]) / half - math.fsum(rewards[:half]) / half if half else None

@@ -1,0 +1,340 @@
+"""Anybody's minds on Λ*, many episodes side by side: one step of all, then the next.
+
+The worlds come from the kernels and the observations of all episodes are made at once, so that
+what is left to pay for a plain Python mind is its own `act`. A mind with ``act_many`` is asked
+once for all episodes. Results are those of the plain loop, bit for bit.
+"""
+
+from __future__ import annotations
+
+import operator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.contracts import BatchMind, Failure, LineUp, MindBase, Subject, Task
+from allminds.core import seeding
+from allminds.core.blocks import Block
+from allminds.core.seeding import MINDS
+from allminds.core.watch import Watch, malformed
+from allminds.instruments.lambda_star.fast.forms import (
+    Failures,
+    Worlds,
+    block_of,
+    make_worlds,
+    shared,
+)
+from allminds.instruments.lambda_star.look_up import look_up
+from allminds.instruments.lambda_star.world import MOVE, Foresight, View
+
+if TYPE_CHECKING:
+    from allminds.instruments.lambda_star.instrument import LambdaStar
+
+Numbers = NDArray[np.int64]
+STAY = 5
+
+
+class Word(seeding.Random):
+    """`Random` at one step with word 0 drawn beforehand, for all episodes at once."""
+
+    __slots__ = ("first",)
+
+    first: int
+
+    def begin(self, step: int, first: int) -> None:
+        """Go to the beginning of a step, whose word 0 is `first`."""
+        self.step, self.first, self.drawn = step, first, 0
+
+    def word_at(self, j: int) -> int:
+        """64 random bits."""
+        return self.first if j == 0 else super().word_at(j)
+
+    def below(self, n: int) -> int:
+        """A number in 0..n-1."""
+        if self.drawn or not 0 < n <= 9:
+            return super().below(n)
+        self.drawn = 1
+        return (self.first >> 32) * n >> 32
+
+
+class Lockstep:
+    """A line-up of single minds without rehearsals, some of which have no kernel."""
+
+    compiled = False
+
+    def __init__(self, tool: LambdaStar, line_up: LineUp, watch: Watch) -> None:
+        self.tool, self.line_up, self.watch = tool, line_up, watch
+        self.sights = Sights(tool)
+
+    def play(self, seed: int, first: int, last: int, traced: int) -> Block:
+        """All episodes of the block, step by step."""
+        here = make_worlds(self.tool, seed, first, last)
+        stage = Stage(self.tool, here, self.sights)
+        casts = [
+            _cast(self.tool, here, stage, seat.subject, seat.slots[0], self.watch)
+            for seat in self.line_up.seats
+        ]
+        dead: Failures = {}
+        for step in range(here.rules.steps):
+            for slot, cast in enumerate(casts):
+                stage.actions[slot, step] = cast.act(stage, slot, step, dead)
+            _bury(casts, dead, step)
+            stage.advance(step)
+            for slot, cast in enumerate(casts):
+                if cast.learns:
+                    cast.learn(stage, slot, step, dead)
+        kept = max(0, min(traced - first, here.count))
+        return _settled(self.tool, here, stage, shared(dead, self.line_up), kept)
+
+
+class Sights:
+    """The two halves of a `View`; equal ones are made once."""
+
+    def __init__(self, tool: LambdaStar) -> None:
+        reach, torus = tool.settings.range, tool.torus
+        self.table = table = look_up(torus.rows, torus.cols, reach)
+        kept = lru_cache(maxsize=1 << 16)
+        self.cells = kept(lambda cell: torus.around(cell + 1, reach))
+
+        def rewards(both: int) -> tuple[float, ...]:
+            good, evil = divmod(both, table.classes)
+            return tuple(((table.gains[good] - table.gains[evil]) * 0.5).tolist())
+
+        self.rewards = kept(rewards)
+
+
+class Stage:
+    """The cells of all minds in all episodes; rewards are counted in half units."""
+
+    def __init__(self, tool: LambdaStar, here: Worlds, sights: Sights) -> None:
+        self.rows, self.cols = tool.torus.rows, tool.torus.cols
+        steps, agents, ways = here.rules.steps, here.rules.agents, here.ways
+
+        def flat(way: Any) -> Numbers:  # [block, step, lane] -> [step, exercise]
+            lanes = way.transpose(1, 0, 2).reshape(way.shape[1], -1)
+            return np.ascontiguousarray(lanes[:, : here.count]).astype(np.int64)
+
+        self.good_row, self.good_col = flat(ways.good_row), flat(ways.good_col)
+        self.evil_row, self.evil_col = flat(ways.evil_row), flat(ways.evil_col)
+        self.row, self.col = flat(ways.start_row), flat(ways.start_col)  # [slot, exercise]
+        span = np.arange(-tool.settings.range, tool.settings.range + 1)
+        rows, cols = np.meshgrid(span, span, indexing="ij")
+        self.by_row, self.by_col = rows.reshape(-1), cols.reshape(-1)
+        self.sights = sights
+        self.actions = np.full((agents, steps, here.count), STAY, np.int16)
+        self.rewards = np.zeros((agents, steps, here.count), np.int32)
+        self.step = 0
+
+    def observe(self, slot: int) -> tuple[Numbers, NDArray[np.float64]]:
+        """The cells round a slot and the rewards in them: [exercise, cell]."""
+        row = (self.row[slot][:, None] + self.by_row) % self.rows
+        col = (self.col[slot][:, None] + self.by_col) % self.cols
+        rewards = (self._rewards(row, col) * 0.5).astype(np.float64, copy=False)
+        return row * self.cols + col + 1, rewards
+
+    def views(self, slot: int) -> list[View]:
+        """What a slot sees in every episode."""
+        row, col, table = self.row[slot], self.col[slot], self.sights.table
+
+        def seen(at_row: Numbers, at_col: Numbers) -> Any:
+            return (
+                table.row_class[at_row - row + self.rows]
+                + table.col_class[at_col - col + self.cols]
+            )
+
+        good = seen(self.good_row[self.step], self.good_col[self.step])
+        evil = seen(self.evil_row[self.step], self.evil_col[self.step])
+        cells, both = (row * self.cols + col).tolist(), (good * table.classes + evil).tolist()
+        return list(map(View, map(self.sights.cells, cells), map(self.sights.rewards, both)))
+
+    def advance(self, step: int) -> None:
+        """Minds move, Good and Evil move, and the rewards are written down."""
+        moves = self.actions[:, step] - 1
+        self.row = (self.row + moves // 3 - 1) % self.rows
+        self.col = (self.col + moves % 3 - 1) % self.cols
+        self.step = step + 1
+        for slot in range(len(self.row)):
+            here = self._rewards(self.row[slot][:, None], self.col[slot][:, None])
+            self.rewards[slot, step] = here[:, 0]
+
+    def _rewards(self, row: Numbers, col: Numbers) -> Numbers:
+        """Of cells [exercise, cell], in half units."""
+        good = self._gain(row, col, self.good_row[self.step], self.good_col[self.step])
+        return good - self._gain(row, col, self.evil_row[self.step], self.evil_col[self.step])
+
+    def _gain(self, row: Numbers, col: Numbers, at_row: Numbers, at_col: Numbers) -> Numbers:
+        rows, cols = np.abs(row - at_row[:, None]), np.abs(col - at_col[:, None])
+        far = np.maximum(np.minimum(rows, self.rows - rows), np.minimum(cols, self.cols - cols))
+        gain: Numbers = np.maximum(0, 2 - far)
+        return gain
+
+
+class _OneByOne:
+    """A mind of its own in every episode, for one slot."""
+
+    def __init__(
+        self, here: Worlds, tasks: list[Task], subject: Subject, slot: int, watch: Watch
+    ) -> None:
+        self.watch, self.count = watch, here.count
+        self.keys = _keys(here, slot)
+        self.randoms = [Word(key) for key in self.keys.tolist()]
+        self.failures: dict[int, Failure] = {}
+        self.minds = [self._safely(lane, subject.make) for lane in range(here.count)]
+        self.learns = _learns(self.minds[0])
+        for lane, mind in enumerate(self.minds):
+            if hasattr(mind, "begin"):
+                self._safely(lane, mind.begin, tasks[lane])
+
+    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> list[int]:
+        """Ask every mind; an episode that has failed stands still."""
+        actions = [STAY] * self.count
+        watch, failures, randoms, minds = self.watch, self.failures, self.randoms, self.minds
+        words = seeding.words(self.keys, step).tolist()
+        watch.inside = True
+        for lane, view in enumerate(stage.views(slot)):
+            if lane in failures or lane in dead:
+                continue
+            random = randoms[lane]
+            random.begin(step, words[lane])
+            watch.calls += 1
+            try:
+                action = minds[lane].act(view, random)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # as in `Watch.call`
+                failures[lane] = watch.failure(error)
+                continue
+            if type(action) is int and 1 <= action <= 9:
+                actions[lane] = action
+            elif MOVE.contains(action):
+                actions[lane] = operator.index(action)
+            else:
+                failures[lane] = action if isinstance(action, Failure) else malformed(action, MOVE)
+        watch.inside = False
+        return actions
+
+    def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
+        """Tell every mind what its action brought."""
+        rewards = (stage.rewards[slot, step] * 0.5).tolist()
+        done = stage.step == stage.actions.shape[1]
+        views = [None] * self.count if done else stage.views(slot)
+        for lane, mind in enumerate(self.minds):
+            if lane not in dead and lane not in self.failures:
+                self._safely(lane, mind.learn, rewards[lane], views[lane], done)
+
+    def _safely(self, lane: int, function: Any, *arguments: Any) -> Any:
+        answer = self.watch.call(function, *arguments)
+        if isinstance(answer, Failure):
+            self.failures[lane] = answer
+            return None
+        return answer
+
+
+class _Together:
+    """One mind with `act_many` for one slot of all episodes at once."""
+
+    learns = False
+
+    def __init__(
+        self, here: Worlds, tasks: list[Task], subject: Subject, slot: int, watch: Watch
+    ) -> None:
+        self.watch, self.count = watch, here.count
+        self.keys = _keys(here, slot)
+        self.failures: dict[int, Failure] = {}
+        self.mind = watch.call(subject.make)
+        failed = isinstance(self.mind, Failure)
+        begun = self.mind if failed else watch.call(self.mind.begin, tasks[0])
+        if isinstance(begun, Failure):
+            self._all(begun)
+
+    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> NDArray[Any]:
+        """Ask once; what is wrong as a whole fails every episode."""
+        nothing = np.full(self.count, STAY)
+        if len(self.failures) == self.count or len(dead) == self.count:
+            return nothing
+        words = [seeding.words(self.keys, step, j) for j in range(self.mind.words)]
+        view = View(*stage.observe(slot))  # type: ignore[arg-type] # one more axis in front
+        answer = self.watch.call(self.mind.act_many, view, np.stack(words, axis=1))
+        given = answer if isinstance(answer, Failure) else self.watch.call(np.asarray, answer)
+        if isinstance(given, Failure):
+            return self._all(given)
+        if given.shape != (self.count,) or not np.issubdtype(given.dtype, np.integer):
+            said = f"{self.count} whole numbers were awaited, not {given.dtype}{given.shape}"
+            return self._all(Failure("malformed", f"act_many: {said}"))
+        wrong = (given < 1) | (given > 9)
+        for lane in np.flatnonzero(wrong).tolist():
+            self.failures.setdefault(lane, malformed(int(given[lane]), MOVE))
+        return np.where(wrong, nothing, given)
+
+    def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
+        """It has no way to."""
+
+    def _all(self, failure: Failure) -> NDArray[Any]:
+        self.failures |= dict.fromkeys(range(self.count), failure)
+        return np.full(self.count, STAY)
+
+
+_Cast = _OneByOne | _Together
+
+
+def _keys(here: Worlds, slot: int) -> seeding.Words:
+    numbers = np.arange(here.first, here.first + here.count)
+    return seeding.keys(here.seed, numbers, MINDS + slot)
+
+
+def _learns(mind: Any) -> bool:
+    """Whether it has a `learn` of its own."""
+    return hasattr(mind, "learn") and getattr(type(mind), "learn", None) is not MindBase.learn
+
+
+def _cast(
+    tool: LambdaStar, here: Worlds, stage: Stage, subject: Subject, slot: int, watch: Watch
+) -> _Cast:
+    future = subject.traits.sees == "future"
+    tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
+    own = watch.over(subject)
+    batch = isinstance(own.call(subject.make), BatchMind) and not future
+    return (_Together if batch else _OneByOne)(here, tasks, subject, slot, own)
+
+
+def _task(tool: LambdaStar, stage: Stage, slot: int, lane: int | None) -> Task:
+    given = tool.settings
+    secret = None
+    if lane is not None:
+        good = stage.good_row[:, lane] * stage.cols + stage.good_col[:, lane] + 1
+        evil = stage.evil_row[:, lane] * stage.cols + stage.evil_col[:, lane] + 1
+        secret = Foresight(tuple(good.tolist()), tuple(evil.tolist()))
+    return Task(
+        instrument=tool.name,
+        slot=slot,
+        slots=given.agents,
+        team=(slot,),
+        actions=MOVE,
+        steps=given.iterations,
+        facts={"rows": given.rows, "cols": given.cols, "range": given.range},
+        secret=secret,
+    )
+
+
+def _bury(casts: list[_Cast], dead: Failures, step: int) -> None:
+    """Note the episodes that have failed at this step, and through whom."""
+    for slot, cast in enumerate(casts):
+        for lane, failure in cast.failures.items():
+            died, of = dead.setdefault(lane, (step, {}))
+            if died == step:
+                of[slot] = failure
+
+
+def _settled(tool: LambdaStar, here: Worlds, stage: Stage, dead: Failures, kept: int) -> Block:
+    half, rewards = here.rules.steps // 2, stage.rewards
+    made = {lane: rewards[:, :, lane].copy() for lane in dead}
+    rewards[:, :, list(dead)] = 0
+    late = here.rules.steps - half
+    sums = [rewards[:, :half].sum(1), rewards[:, late:].sum(1), rewards.sum(1)]
+    actions = stage.actions[:, :, :kept].transpose(2, 1, 0)
+    return block_of(
+        tool, here, np.stack(sums, axis=2), rewards.sum(axis=(0, 2)), actions, dead,
+        lambda slot, lane: made[lane][slot],
+    )  # fmt: skip

@@ -1,0 +1,364 @@
+"""Good's and Evil's ways, compiled: segments, the catalogue, collisions, starting cells."""
+
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from allminds.complexity.kernels import lz76_kernel, lz76_scratch
+from allminds.core.compiled import below, fold, kernel, unit, word
+
+LANES = 128
+CYCLIC, DRIFT, RELEASED = 0, 1, 2
+
+_0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
+
+
+class Rules(NamedTuple):
+    """What a setting of Λ* comes to: the numbers and tables that every episode shares."""
+
+    kind: int
+    rows: int
+    cols: int
+    steps: int
+    agents: int
+    limit: int  # of a segment's length
+    chances: Any  # float64[limit + 1, cells]: patterns.walk_chances
+    plain: Any  # uint8[9]: patterns.plain_actions, from 0
+    shelf: Any  # int64: segments of complexity K stand at shelf[K]..shelf[K + 1]
+    catalogue: Any  # uint8[segments, limit]: moves 0..8
+    lengths: Any  # int64[segments]
+    distinct: Any  # int64[segments]: cells visited
+
+
+class Ways(NamedTuple):
+    """Where Good, Evil and the minds are: int16[block, step, lane], starts [block, slot, lane]."""
+
+    good_row: Any
+    good_col: Any
+    evil_row: Any
+    evil_col: Any
+    start_row: Any
+    start_col: Any
+
+
+@kernel
+def wrapped(place, size):
+    """A row or column that may have left the torus by one."""
+    if place < 0:
+        return place + size
+    if place >= size:
+        return place - size
+    return place
+
+
+@kernel
+def make_moves(moves, row, col, to_row, to_col, rows, cols):
+    """All lanes move by 0..8; on its own, so that it becomes a few vector instructions."""
+    for l in range(len(moves)):
+        a = np.int16(moves[l])
+        r = np.int16(row[l] + a // np.int16(3) - np.int16(1))
+        c = np.int16(col[l] + a % np.int16(3) - np.int16(1))
+        r = np.int16(r + rows) if r < 0 else r
+        c = np.int16(c + cols) if c < 0 else c
+        to_row[l] = np.int16(r - rows) if r >= rows else r
+        to_col[l] = np.int16(c - cols) if c >= cols else c
+
+
+# ---------------------------------------------------------------- segments
+
+
+@kernel
+def draw_segment(rules, key, step, moves):
+    """`patterns.draw_segment`: fills `moves` with actions 0..8, returns the length."""
+    length = 1 + np.int64(below(word(key, step, _0), np.uint64(rules.limit)))
+    row = col = np.int64(0)
+    for l in range(length):
+        bits = word(key, step, np.uint64(1 + l))
+        if rules.kind == DRIFT:
+            moves[l] = rules.plain[np.int64(below(bits, _9))]
+            continue
+        action = _weighted_move(rules, row, col, length - l - 1, unit(bits))
+        moves[l] = rules.plain[action]
+        row = wrapped(row + action // 3 - 1, rules.rows)
+        col = wrapped(col + action % 3 - 1, rules.cols)
+    return _shortest_period(moves, length)
+
+
+@kernel
+def _weighted_move(rules, row, col, left, chance):
+    """A move, in proportion to the walks of `left` moves that lead home from where it leads."""
+    weights = np.empty(9)
+    total = 0.0
+    for a in range(9):
+        to_row = wrapped(row + a // 3 - 1, rules.rows)
+        weights[a] = rules.chances[left, to_row * rules.cols + wrapped(col + a % 3 - 1, rules.cols)]
+        total += weights[a]
+    aim, reached, last = chance * total, 0.0, 0
+    for a in range(9):
+        reached += weights[a]
+        if weights[a] > 0.0:
+            last = a
+            if aim < reached:
+                break
+    return last
+
+
+@kernel
+def _shortest_period(moves, length):
+    for period in range(1, length):
+        if length % period == 0:
+            same = True
+            for l in range(period, length):
+                if moves[l] != moves[l - period]:
+                    same = False
+                    break
+            if same:
+                return period
+    return length
+
+
+@kernel
+def _visited(rules, moves, length, codes):
+    """The cells (from 0) after each move from cell 0."""
+    row = col = 0
+    for t in range(rules.steps):
+        a = np.int64(moves[t % length])
+        row = wrapped(row + a // 3 - 1, rules.rows)
+        col = wrapped(col + a % 3 - 1, rules.cols)
+        codes[t] = row * rules.cols + col
+
+
+@kernel
+def _distinct(codes, seen):
+    """How many different cells there are; `seen` is all False before and after."""
+    count = 0
+    for code in codes:
+        if not seen[code]:
+            seen[code] = True
+            count += 1
+    for code in codes:
+        seen[code] = False
+    return count
+
+
+# ---------------------------------------------------------------- the catalogue
+
+
+@kernel
+def survey(rules, keys, complexity, digest):
+    """K and a digest of the draws of the catalogue, each from a key of its own."""
+    cells = rules.rows * rules.cols
+    moves, codes = np.empty(rules.limit, np.uint8), np.empty(rules.steps, np.int64)
+    scratch = lz76_scratch(cells, rules.steps)
+    for i in range(len(complexity)):
+        length = draw_segment(rules, keys[i], _0, moves)
+        _visited(rules, moves, length, codes)
+        complexity[i] = lz76_kernel(codes, rules.steps, scratch)
+        h = np.uint64(length)
+        for l in range(length):
+            h = fold(h, np.uint64(moves[l]))
+        digest[i] = h
+
+
+@kernel
+def redraw(rules, keys, moves, lengths, distinct):
+    """The segments of some draws of the catalogue, by their keys."""
+    codes, seen = np.empty(rules.steps, np.int64), np.zeros(rules.rows * rules.cols, np.bool_)
+    for n in range(len(keys)):
+        lengths[n] = draw_segment(rules, keys[n], _0, moves[n])
+        _visited(rules, moves[n], lengths[n], codes)
+        distinct[n] = _distinct(codes, seen)
+
+
+@kernel
+def _same_segment(rules, place, moves, length):
+    if rules.lengths[place] != length:
+        return False
+    same = True
+    for l in range(length):
+        same &= rules.catalogue[place, l] == moves[l]
+    return same
+
+
+@kernel
+def _pick_evil(rules, making, good, length, complexity):
+    """Where a segment of Good's complexity stands; another than Good's if K >= 3; -1 if none."""
+    low, high = rules.shelf[complexity], rules.shelf[complexity + 1]
+    if high == low:
+        return -1
+    if complexity >= 3 and high - low == 1 and _same_segment(rules, low, good, length):
+        return -1
+    j = _1
+    while True:
+        evil = low + np.int64(below(word(making, _0, j), np.uint64(high - low)))
+        if complexity < 3 or not _same_segment(rules, evil, good, length):
+            return evil
+        j += _1
+
+
+# ---------------------------------------------------------------- whole worlds
+
+
+@kernel
+def _choose(rules, making, complexity, good, codes, seen, scratch, columns):
+    """Good's segment into `good`, its K, length and distinct cells into `columns`; Evil's place."""
+    if complexity > 0:
+        low, high = rules.shelf[complexity], rules.shelf[complexity + 1]
+        place = low + np.int64(below(word(making, _0, _0), np.uint64(high - low)))
+        length = rules.lengths[place]
+        for l in range(length):
+            good[l] = rules.catalogue[place, l]
+        columns[0], columns[1], columns[2] = complexity, length, rules.distinct[place]
+        return _pick_evil(rules, making, good, length, complexity)
+    attempt = 1
+    while True:
+        length = draw_segment(rules, making, np.uint64(attempt), good)
+        _visited(rules, good, length, codes)
+        drawn = lz76_kernel(codes, rules.steps, scratch)
+        if drawn + 1 < len(rules.shelf):
+            evil = _pick_evil(rules, making, good, length, drawn)
+            if evil >= 0:
+                columns[0], columns[1], columns[2] = drawn, length, _distinct(codes, seen)
+                return evil
+        attempt += 1
+
+
+@kernel
+def _draw_released(rules, making, path, codes):
+    """`Released.draw`: the list of cells into `path`, the cells visited into `codes`."""
+    rows, cols = rules.rows, rules.cols
+    length = rows + np.int64(below(word(making, _0, _0), np.uint64(rows)))
+    path[0] = np.int64(below(word(making, _0, _1), np.uint64(rows * cols)))
+    for p in range(1, length):
+        a = np.int64(below(word(making, _0, np.uint64(1 + p)), _9))
+        row, col = path[p - 1] // cols + a // 3 - 1, path[p - 1] % cols + a % 3 - 1
+        path[p] = wrapped(row, rows) * cols + wrapped(col, cols)
+    for t in range(rules.steps):
+        p = (t + 1) % (2 * length)
+        codes[t] = path[min(p, 2 * length - 1 - p)]
+    return length
+
+
+@kernel
+def _put(ways, cols, block, t, lane, good, evil):
+    ways.good_row[block, t, lane], ways.good_col[block, t, lane] = good // cols, good % cols
+    ways.evil_row[block, t, lane], ways.evil_col[block, t, lane] = evil // cols, evil % cols
+
+
+@kernel
+def _travel_released(rules, ways, block, lane, start, codes):
+    cells = rules.rows * rules.cols
+    for t in range(rules.steps + 1):
+        good = start if t == 0 else codes[t - 1]
+        _put(ways, rules.cols, block, t, lane, good, (good + 1 + cells // 3) % cells)
+
+
+@kernel
+def _set_out(rules, ways, block, lane, world):
+    """Good and Evil on two different uniform cells."""
+    good = np.int64(below(word(world, _0, _0), np.uint64(rules.rows * rules.cols)))
+    evil = np.int64(below(word(world, _0, _1), np.uint64(rules.rows * rules.cols - 1)))
+    _put(ways, rules.cols, block, 0, lane, good, evil + (evil >= good))
+
+
+@kernel
+def _repeat(moves, length, steps, out):
+    """A segment repeated over all steps."""
+    at = 0
+    for t in range(steps):
+        out[t] = moves[at]
+        at = at + 1 if at + 1 < length else 0
+
+
+@kernel
+def _travel(rules, ways, block, worlds, good_moves, evil_moves):
+    """`World._travel` for all lanes of a block, step by step; moves are [step, lane]."""
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
+    good_row, good_col = ways.good_row[block], ways.good_col[block]
+    evil_row, evil_col = ways.evil_row[block], ways.evil_col[block]
+    for t in range(rules.steps):
+        make_moves(
+            good_moves[t], good_row[t], good_col[t], good_row[t + 1], good_col[t + 1], rows, cols
+        )
+        make_moves(
+            evil_moves[t], evil_row[t], evil_col[t], evil_row[t + 1], evil_col[t + 1], rows, cols
+        )
+        clash = False
+        for l in range(len(worlds)):
+            clash |= (good_row[t + 1, l] == evil_row[t + 1, l]) & (
+                good_col[t + 1, l] == evil_col[t + 1, l]
+            )
+        if clash:
+            _part(good_row, good_col, evil_row, evil_col, worlds, t + 1)
+
+
+@kernel
+def _part(good_row, good_col, evil_row, evil_col, worlds, t):
+    """Where both are in one cell at step t: who is already there keeps it, else it is drawn."""
+    for l in range(len(worlds)):
+        if good_row[t, l] == evil_row[t, l] and good_col[t, l] == evil_col[t, l]:
+            good_stays = (
+                good_row[t, l] == good_row[t - 1, l] and good_col[t, l] == good_col[t - 1, l]
+            )
+            evil_stays = (
+                evil_row[t, l] == evil_row[t - 1, l] and evil_col[t, l] == evil_col[t - 1, l]
+            )
+            if good_stays or (
+                not evil_stays and below(word(worlds[l], np.uint64(t), _0), _2) == _0
+            ):
+                evil_row[t, l], evil_col[t, l] = evil_row[t - 1, l], evil_col[t - 1, l]
+            else:
+                good_row[t, l], good_col[t, l] = good_row[t - 1, l], good_col[t - 1, l]
+
+
+@kernel
+def _start_minds(rules, ways, block, lane, world, deck, swaps):
+    """The first cells of a random permutation; `deck` is 0, 1, 2, … before and after."""
+    for place in range(rules.agents):
+        bits = word(world, _0, np.uint64(2 + place))
+        other = place + np.int64(below(bits, np.uint64(len(deck) - place)))
+        swaps[place] = other
+        cell = deck[other]
+        deck[other], deck[place] = deck[place], cell
+        ways.start_row[block, place, lane] = cell // rules.cols
+        ways.start_col[block, place, lane] = cell % rules.cols
+    for place in range(rules.agents - 1, -1, -1):
+        other = swaps[place]
+        deck[place], deck[other] = deck[other], deck[place]
+
+
+@kernel
+def make_worlds(rules, wanted, making, world, ways, columns):
+    """The ways of Good and Evil and the starting cells of minds, for a row of exercises.
+
+    They have the K in `wanted`, if any, and come from the keys of their streams `making` and
+    `world`. `columns` takes K, segment length and distinct cells of every exercise.
+    """
+    cells, lanes = rules.rows * rules.cols, ways.good_row.shape[2]
+    good, path = np.empty(rules.limit, np.uint8), np.empty(2 * rules.rows, np.int64)
+    codes, seen = np.empty(rules.steps, np.int64), np.zeros(cells, np.bool_)
+    scratch = lz76_scratch(cells, rules.steps)
+    deck, swaps = np.arange(cells), np.empty(rules.agents, np.int64)
+    good_moves = np.empty((rules.steps, lanes), np.uint8)
+    evil_moves = np.empty((rules.steps, lanes), np.uint8)
+    worlds = np.empty(lanes, np.uint64)
+    for n in range(len(columns)):
+        block, lane = n // lanes, n % lanes
+        worlds[lane] = world[n]
+        _start_minds(rules, ways, block, lane, worlds[lane], deck, swaps)
+        if rules.kind == RELEASED:
+            columns[n, 1] = _draw_released(rules, making[n], path, codes)
+            columns[n, 0] = lz76_kernel(codes, rules.steps, scratch)
+            columns[n, 2] = _distinct(codes, seen)
+            _travel_released(rules, ways, block, lane, path[0], codes)
+            continue
+        k = wanted[n] if len(wanted) else 0
+        evil = _choose(rules, making[n], k, good, codes, seen, scratch, columns[n])
+        _set_out(rules, ways, block, lane, worlds[lane])
+        _repeat(good, columns[n, 1], rules.steps, good_moves[:, lane])
+        _repeat(rules.catalogue[evil], rules.lengths[evil], rules.steps, evil_moves[:, lane])
+        if lane == lanes - 1:
+            _travel(rules, ways, block, worlds, good_moves, evil_moves)

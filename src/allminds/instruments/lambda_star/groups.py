@@ -1,0 +1,340 @@
+"""Groups for Λ* (P4 §5.2.2), in plain Python; `kernels.groups` has their compiled twins.
+
+A protocol plays all slots of a group. Its members are minds (local search unless others are
+named): each has a *wish*, the action that its own mind would take on its own observation, and the
+protocol decides what becomes of the wishes from what the members tell each other. Members see
+only their own observation and what the protocol shares; the protocol also knows their cells.
+
+A group of one is local search, bit for bit, under every protocol but `crowd` and `imitation`.
+To write a protocol of your own, subclass `Protocol` and decide in `choose`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from allminds.contracts import Failure, Subject, Task, Traits
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.core.watch import Failed, malformed
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.minds import (
+    INSTRUMENT,
+    Expert,
+    LocalSearch,
+    QLearning,
+    Sarsa,
+    TableLearner,
+    torus_of,
+    uniform_best,
+)
+from allminds.instruments.lambda_star.world import MOVE, View
+from allminds.registry import group
+
+DRAW = 1  # the word of the first member that a protocol draws from; word 0 breaks the wish's ties
+
+
+@dataclass
+class Protocol:
+    """A group whose members have minds of their own; override `choose`."""
+
+    members: Sequence[Subject] = ()
+
+    is_group = True
+    alone = "local-search"  # what a member is by itself, if none is named
+
+    def __post_init__(self) -> None:
+        """A member may not practise: it would learn from actions that were not its own."""
+        name = type(self).__name__.lower()
+        for member in self.members:
+            if member.group:
+                raise Error(f"{name}: {member.name} is a group; a member must be a single mind")
+            if member.traits.practice:
+                raise Error(
+                    f"{name}: {member.name} learns by practice, which no protocol but "
+                    "shared-q-learning and shared-sarsa has room for"
+                )
+        future = any(member.traits.sees == "future" for member in self.members)
+        self.traits = Traits(sees="future" if future else "own")
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Make the members' minds."""
+        self.torus: Torus = torus_of(tasks[0])
+        makers = [member.make for member in self.members] or [LocalSearch] * len(tasks)
+        self.minds = [make() for make in makers]
+        for mind, task in zip(self.minds, tasks, strict=True):
+            if hasattr(mind, "begin"):
+                sees = getattr(mind, "traits", Traits()).sees == "future"
+                mind.begin(task if sees else replace(task, secret=None))
+
+    def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """The action of every member, in slot order."""
+        return self.choose(observations, random)
+
+    def learn(
+        self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
+    ) -> None:
+        """Tell the members, as far as they want to know."""
+        for mind, reward, view in zip(self.minds, rewards, observations, strict=True):
+            if hasattr(mind, "learn"):
+                mind.learn(reward, view, done)
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """What becomes of the members' wishes; here, each gets its own."""
+        return self.wishes(observations, random)
+
+    def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
+        """The action that each member's own mind would take."""
+        wishes = []
+        for mind, view, words in zip(self.minds, observations, random, strict=True):
+            action = mind.act(view, words)
+            if not MOVE.contains(action):
+                raise Failed(action if isinstance(action, Failure) else malformed(action, MOVE))
+            wishes.append(operator.index(action))
+        return wishes
+
+    def all_toward(self, target: int, observations: Sequence[View]) -> list[int]:
+        """One step of everybody toward a cell."""
+        return [self.torus.toward(view.cell, target) for view in observations]
+
+
+@dataclass
+@group("stigmergy", INSTRUMENT)
+class Stigmergy(Protocol):
+    """Members leave fake rewards in the cells they see, and go by those instead (P4 Alg. 2).
+
+    All fake rewards start a step at 0; in slot order each member writes R + γ·max + (1-γ)·min of
+    what it sees into the cells it sees, a later one overwriting.
+    """
+
+    gamma: float = 0.5  # γ, the weight of the best against the worst
+
+    def __post_init__(self) -> None:
+        """γ is in (0, 1)."""
+        super().__post_init__()
+        if not 0 < self.gamma < 1:
+            raise Error(f"stigmergy: gamma must be in (0, 1), not {self.gamma:g}")
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """The members' own minds, shown fake rewards."""
+        fake: dict[int, float] = {}
+        for view in observations:
+            extra = self.gamma * max(view.rewards) + (1 - self.gamma) * min(view.rewards)
+            for cell, reward in zip(view.cells, view.rewards, strict=True):
+                fake[cell] = reward + extra
+        shown = [
+            View(view.cells, tuple(fake[cell] for cell in view.cells)) for view in observations
+        ]
+        return self.wishes(shown, random)
+
+
+@group("crowd", INSTRUMENT)
+class Crowd(Protocol):
+    """The wisdom of the crowd: one map of what anybody has seen; all go to its best cell.
+
+    What is not seen again fades by one half a step. If nothing on the map is above 0, each
+    follows its own mind.
+    """
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """An empty map."""
+        super().begin(tasks)
+        self.map = dict.fromkeys(range(1, self.torus.cells + 1), 0.0)
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """Toward one best cell of the map, drawn once for all."""
+        wishes = self.wishes(observations, random)
+        seen = {
+            cell: reward
+            for view in observations
+            for cell, reward in zip(view.cells, view.rewards, strict=True)
+        }
+        self.map = {cell: seen.get(cell, worth / 2) for cell, worth in self.map.items()}
+        if max(self.map.values()) <= 0:
+            return wishes
+        cells = list(self.map)
+        best = cells[uniform_best(list(self.map.values()), random[0], DRAW)]
+        return self.all_toward(best, observations)
+
+
+@group("auction", INSTRUMENT)
+class Auction(Protocol):
+    """Whoever sees the highest reward names the cell that all go to; the first among equals.
+
+    If nobody sees a reward above 0, each follows its own mind.
+    """
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """All toward the wish of the highest bidder."""
+        wishes = self.wishes(observations, random)
+        bids = [max(view.rewards) for view in observations]
+        winner = bids.index(max(bids))
+        if bids[winner] <= 0:
+            return wishes
+        target = self.torus.moved(observations[winner].cell, wishes[winner])
+        return self.all_toward(target, observations)
+
+
+@group("dictator", INSTRUMENT)
+class Dictator(Protocol):
+    """All step toward the cell that the first member steps into."""
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """All toward the first member's wish."""
+        wishes = self.wishes(observations, random)
+        target = self.torus.moved(observations[0].cell, wishes[0])
+        return self.all_toward(target, observations)
+
+
+@group("tree", INSTRUMENT)
+class Tree(Protocol):
+    """A hierarchy numbered as a heap: each heeds itself and its two children, never a parent."""
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """Toward the wish of the best-placed of three; itself on ties, then the elder child."""
+        wishes = self.wishes(observations, random)
+        actions = []
+        for me, view in enumerate(observations):
+            family = [who for who in (me, 2 * me + 1, 2 * me + 2) if who < len(observations)]
+            heeded = max(family, key=lambda who: max(observations[who].rewards))
+            target = self.torus.moved(observations[heeded].cell, wishes[heeded])
+            actions.append(self.torus.toward(view.cell, target))
+        return actions
+
+
+@dataclass
+@group("imitation", INSTRUMENT)
+class Imitation(Protocol):
+    """An unscored expert is in the grid; who has it in sight steps onto its cell.
+
+    The expert starts on a uniform cell and moves once a step before the members do.
+    """
+
+    intercept: bool = True  # of the expert
+
+    def __post_init__(self) -> None:
+        """The expert sees the future, though the members do not."""
+        super().__post_init__()
+        self.traits = Traits(sees="future")
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Call in the expert."""
+        super().begin(tasks)
+        self.expert = Expert(self.intercept)
+        self.expert.begin(tasks[0])
+        self.at: int | None = None
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """The expert moves; then who sees it follows, and who does not goes by its own mind."""
+        if self.at is None:
+            self.at = 1 + random[0].below_at(self.torus.cells, DRAW)
+        self.at = self.torus.moved(self.at, self.expert.act(View((self.at,), (0.0,)), random[0]))
+        wishes = self.wishes(observations, random)
+        return [
+            self.torus.toward(view.cell, self.at) if self.at in view.cells else wish
+            for view, wish in zip(observations, wishes, strict=True)
+        ]
+
+
+@group("majority", INSTRUMENT)
+class Majority(Protocol):
+    """Members vote for a direction, and all take the winner; uniform on ties."""
+
+    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """The direction with the most votes."""
+        wishes = self.wishes(observations, random)
+        votes: Counter[int] = Counter()
+        for wish, weight in zip(wishes, self.weights(observations), strict=True):
+            votes[wish] += weight  # type: ignore[assignment] # weights need not be whole
+        winner = 1 + uniform_best([votes[a] for a in range(1, 10)], random[0], DRAW)
+        return [winner] * len(wishes)
+
+    def weights(self, observations: Sequence[View]) -> list[float]:
+        """Of the members' votes: all equal."""
+        return [1.0] * len(observations)
+
+
+@group("weighted-majority", INSTRUMENT)
+class WeightedMajority(Majority):
+    """As majority, but a vote counts as much as the best reward its member sees.
+
+    If nobody sees a reward above 0, each vote counts 1.
+    """
+
+    def weights(self, observations: Sequence[View]) -> list[float]:
+        """Of the members' votes: what they see."""
+        best = [max(0.0, max(view.rewards)) for view in observations]
+        return best if any(best) else super().weights(observations)
+
+
+class SharedTable:
+    """Learners that share one table, updated in slot order; each acts by it on its own."""
+
+    is_group = True
+    learner: type[TableLearner]
+
+    def start(self, learner: TableLearner, members: Sequence[Subject]) -> None:
+        """Take the parameters of a single learner."""
+        if members:
+            raise Error("a shared table has learners of its own; leave out the members")
+        self.model, self.traits = learner, learner.traits
+        self.learners: list[TableLearner] = []
+
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """The same learners in every rehearsal, round one table."""
+        if not self.learners:
+            import copy
+
+            self.learners = [copy.copy(self.model) for _ in tasks]
+        for learner, task in zip(self.learners, tasks, strict=True):
+            learner.table = self.model.table
+            learner.begin(task)
+
+    def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """Each by the common table."""
+        pairs = zip(self.learners, observations, random, strict=True)
+        return [learner.act(view, words) for learner, view, words in pairs]
+
+    def learn(
+        self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
+    ) -> None:
+        """Each writes into the common table, in slot order."""
+        for learner, reward, view in zip(self.learners, rewards, observations, strict=True):
+            learner.learn(reward, view, done)
+
+
+@dataclass
+@group("shared-q-learning", INSTRUMENT)
+class SharedQLearning(SharedTable):
+    """Q-learning with one table for all (P4 §5.2.2); the parameters of `q-learning`."""
+
+    alone = "q-learning"
+
+    members: Sequence[Subject] = ()
+    alpha: float = 0.3
+    gamma: float = 0.3
+    epsilon: float = 0.0
+    initial: float = 2.0
+    scale: float = 10.0
+    sessions: int = 100
+
+    def __post_init__(self) -> None:
+        """As many learners as there are slots, when it is known."""
+        given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
+        self.start(QLearning(*given), self.members)
+
+
+@dataclass
+@group("shared-sarsa", INSTRUMENT)
+class SharedSarsa(SharedQLearning):
+    """SARSA with one table for all; the parameters of `sarsa`."""
+
+    alone = "sarsa"
+
+    def __post_init__(self) -> None:
+        """As many learners as there are slots, when it is known."""
+        given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
+        self.start(Sarsa(*given), self.members)

@@ -1,0 +1,208 @@
+"""The instrument `lambda-star`: settings, and exercises spread over complexity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from allminds import registry
+from allminds.complexity import lz76
+from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key, stratum
+from allminds.core.settings import Settings, checked
+from allminds.core.watch import Watch
+from allminds.instruments.lambda_star.catalogue import Catalogue, catalogue
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.patterns import (
+    Kind,
+    Pattern,
+    Recurrent,
+    Released,
+    Segment,
+    complexity_columns,
+    draw_segment,
+)
+from allminds.instruments.lambda_star.words import read_move, show_view
+from allminds.instruments.lambda_star.world import State, View, World
+
+DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole
+
+
+class LambdaStarSettings(Settings):
+    """Settings of Λ*; `k` is a value, a range such as 4..9, or `any`."""
+
+    rows: int = Field(10, ge=2, le=1000, description="rows m of the torus")
+    cols: int = Field(10, ge=2, le=1000, description="columns n of the torus")
+    iterations: int = Field(50, ge=1, le=10_000, description="steps ϑ of an episode")
+    agents: int = Field(1, ge=1, description="minds on the torus at once")
+    range: int = Field(1, ge=1, le=10, description="how far a mind sees")
+    patterns: Kind = Field("cyclic", description="how Good and Evil move: cyclic, drift, released")
+    k: str = Field(DEFAULT_K, description="complexities K: a value, low..high, or any")
+
+    @field_validator("k", mode="before")
+    @classmethod
+    def _k_is_a_range(cls, value: Any) -> str:
+        text = str(value).strip()
+        if text == "any":
+            return text
+        low, dots, high = text.partition("..")
+        if low.isdigit() and (high.isdigit() if dots else True):
+            if int(low) <= int(high or low):
+                return text
+            raise ValueError(f"'{text}' is empty: the first number must not exceed the second")
+        raise ValueError(f"'{text}' is not a value, a range such as 2..23, or 'any'")
+
+
+@registry.instrument
+class LambdaStar(Instrument):
+    """Λ* (Lambda Star): search for Good and keep away from Evil on a torus.
+
+    Good and Evil travel over an m-by-n torus in patterns of equal complexity K. A mind sees the
+    cells round it and the rewards that lie there, and makes one king move a step: +1 on Good,
+    +0.5 next to it, the negatives for Evil. The score Υ is the mean reward a step: 0 for a
+    random mind, 1 for one that sits on Good throughout.
+
+    **Actions** 1..9: up-left, up, up-right, left, stay, right, down-left, down, down-right.
+    **Observation** `View`: cells and rewards of the Moore neighbourhood in reading order.
+    **Episode end** after `iterations` steps.
+
+    Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
+    order, and scores are summed exactly.
+    """
+
+    name = "lambda-star"
+    version = 2
+    chance = 0.0
+    ceiling = 1.0
+    ceiling_mind: str | None = "optimum"
+    Settings: ClassVar[type[LambdaStarSettings]] = LambdaStarSettings
+    settings: Any  # of that kind
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = checked(self.Settings, settings, self.name)
+        given = self.settings
+        self.torus = Torus(given.rows, given.cols)
+        self.slots = given.agents
+        self.strata = None if given.patterns == "released" or given.k == "any" else "K"
+        if given.agents > self.torus.cells:
+            raise Error(
+                f"{self.name}: {given.agents} minds do not fit on {given.rows}x{given.cols} "
+                f"= {self.torus.cells} cells; set agents to at most {self.torus.cells}"
+            )
+        if given.patterns == "released" and given.rows != given.cols:
+            raise Error(
+                f"{self.name}: patterns=released needs a square grid, not "
+                f"{given.rows}x{given.cols}; set rows and cols to the same number"
+            )
+        if self.strata and given.k != DEFAULT_K:
+            self.complexities  # noqa: B018 - a K that no pattern has is found here
+
+    @cached_property
+    def catalogue(self) -> Catalogue:
+        """Segments by K for this torus and number of steps."""
+        return catalogue(self.settings.patterns, self.torus, self.settings.iterations)
+
+    @cached_property
+    def complexities(self) -> tuple[int, ...]:
+        """The values of K that exercises run through; none if K is not controlled."""
+        if not self.strata:
+            return ()
+        low, _, high = self.settings.k.partition("..")
+        wanted = range(int(low), int(high or low) + 1)
+        there = self.catalogue.values()
+        if self.settings.k == DEFAULT_K:
+            return tuple(k for k in there if k <= wanted[-1])
+        missing = [k for k in wanted if k not in there]
+        if missing:
+            raise Error(
+                f"{self.name}: no {self.settings.patterns} pattern of {self.settings.iterations} "
+                f"steps on {self.torus.rows}x{self.torus.cols} has K = {missing[0]}; "
+                f"K runs from {there[0]} to {there[-1]}"
+            )
+        return tuple(wanted)
+
+    # ------------------------------------------------------------ exercises
+
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+        """Exercise i; every run of S exercises has each of the S values of K once, by lot."""
+        given = self.settings
+        pattern = self._pattern(seed, i)
+        visited = pattern.cells(self.torus, given.iterations)
+        columns = complexity_columns(
+            self.torus, given.iterations, lz76(visited), pattern.length, len(set(visited))
+        )
+        world = self.world(pattern, columns)
+        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)
+
+    def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
+        """The environment in which Good and Evil move so."""
+        given = self.settings
+        return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
+
+    def _pattern(self, seed: int, i: int) -> Pattern:
+        """Good's and Evil's segments: equal K, and different ones from K = 3 on."""
+        kind, random = self.settings.patterns, Random(key(seed, i, MAKING))
+        if kind == "released":
+            return Released.draw(self.torus, random)
+        if self.complexities:
+            k = self.complexities[stratum(seed, i, len(self.complexities))]
+            good = self.catalogue.segment(k, random.below_at(self.catalogue.size(k), 0))
+            evil = self._evil(random, k, good)
+            assert evil is not None
+            return Recurrent(good, evil)
+        attempt = 0
+        while True:
+            attempt += 1
+            good = draw_segment(kind, self.torus, self.settings.iterations, random.at_step(attempt))
+            k = lz76(Recurrent(good, good).cells(self.torus, self.settings.iterations))
+            evil = self._evil(random, k, good)
+            if evil is not None:
+                return Recurrent(good, evil)
+
+    def _evil(self, random: Random, k: int, good: Segment) -> Segment | None:
+        """A segment of complexity K, not Good's if K >= 3; None if there is no other."""
+        size = self.catalogue.size(k)
+        if size == 0 or (k >= 3 and size == 1 and self.catalogue.segment(k, 0) == good):
+            return None
+        j = 1
+        while True:
+            evil = self.catalogue.segment(k, random.below_at(size, j))
+            if k < 3 or evil != good:
+                return evil
+            j += 1
+
+    # ------------------------------------------------------------ for people and models
+
+    def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
+        """The neighbourhood as a small table of rewards."""
+        return show_view(observation, form, self.name)
+
+    def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
+        """An action by its number 1..9 or its name."""
+        return read_move(answer)
+
+    def show_state(self, environment: World, state: State) -> str:
+        """The whole torus: + Good, - Evil, digits the minds (* for several in a cell)."""
+        torus = environment.torus
+        marks: dict[int, str] = {}
+        for slot, cell in enumerate(state.minds):
+            marks[cell] = "*" if cell in marks else str(slot % 10)
+        for cell, sign in ((state.good, "+"), (state.evil, "-")):
+            marks[cell] = sign + marks.get(cell, "")
+        grid = [
+            " ".join(f"{marks.get(torus.cell(row, col), '.'):<2}" for col in range(torus.cols))
+            for row in range(torus.rows)
+        ]
+        return "\n".join(line.rstrip() for line in grid)
+
+    # ------------------------------------------------------------ the quick forms
+
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
+        """Compiled where every mind has a kernel, else episodes in lock-step."""
+        from allminds.instruments.lambda_star.fast.walks import fast_form
+
+        return fast_form(self, line_up, watch)

@@ -1,0 +1,186 @@
+"""How Good and Evil move: recurrent segments of king moves, and the code the authors released.
+
+The plain functions here are the specification. The catalogue of segments by complexity needs
+hundreds of thousands of draws and is made by their compiled twins in `kernels`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.core.seeding import Random
+from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
+
+Kind = Literal["cyclic", "drift", "released"]
+Segment = tuple[int, ...]  # actions 1..9
+
+
+# ---------------------------------------------------------------- drawing a segment
+
+
+@lru_cache(maxsize=8)
+def walk_chances(torus: Torus, length: int) -> NDArray[np.float64]:
+    """W_l(x) / 9^l: the chance that l uniform king moves lead from displacement x back to 0.
+
+    Rows are l = 0..length, columns displacements in reading order.
+    """
+    chances = np.zeros((length + 1, torus.rows, torus.cols))
+    chances[0, 0, 0] = 1.0
+    for l in range(length):
+        shifted = [np.roll(chances[l], move, (0, 1)) for move in MOVES]
+        chances[l + 1] = sum(shifted[1:], shifted[0]) / 9.0
+    return chances.reshape(length + 1, torus.cells)
+
+
+def plain_actions(torus: Torus) -> tuple[int, ...]:
+    """Each action's plainest equal: on a torus two cells wide, -1 and +1 are the same move."""
+    return tuple(
+        action_of(abs(row) if torus.rows == 2 else row, abs(col) if torus.cols == 2 else col)
+        for row, col in MOVES
+    )
+
+
+def draw_segment(kind: Kind, torus: Torus, steps: int, random: Random) -> Segment:
+    """A segment of length L ~ U{1..⌊ϑ/2⌋}: word 0 draws L, word 1 + l draws move l.
+
+    `cyclic`: uniform among the walks of L king moves that return to their start, so that cells
+    recur. `drift`: L uniform king moves, so that moves recur and cells may drift.
+    The segment is cut to its shortest period, so that equal patterns are equal segments.
+    """
+    length = 1 + random.below_at(max(1, steps // 2), 0)
+    plain = plain_actions(torus)
+    if kind == "drift":
+        moves = [plain[random.below_at(9, 1 + l)] for l in range(length)]
+        return shortest_period(tuple(moves))
+    chances = walk_chances(torus, max(1, steps // 2))
+    moves, cell = [], 1
+    for l in range(length):
+        back = chances[length - l - 1]
+        weights = [back[torus.moved(cell, action) - 1] for action in range(1, 10)]
+        action = 1 + weighted_choice(weights, random.unit_at(1 + l))
+        moves.append(plain[action - 1])
+        cell = torus.moved(cell, action)
+    return shortest_period(tuple(moves))
+
+
+def weighted_choice(weights: list[float], unit: float) -> int:
+    """The index drawn by a number in [0, 1), with chances proportional to the weights."""
+    total = 0.0
+    for weight in weights:
+        total += weight
+    aim, reached, last = unit * total, 0.0, 0
+    for index, weight in enumerate(weights):
+        reached += weight
+        if weight > 0.0:
+            last = index
+            if aim < reached:
+                break
+    return last
+
+
+def shortest_period(segment: Segment) -> Segment:
+    """The shortest segment that, repeated, gives the same pattern."""
+    length = len(segment)
+    for period in range(1, length + 1):
+        if length % period == 0 and segment == segment[:period] * (length // period):
+            return segment[:period]
+    return segment
+
+
+# ---------------------------------------------------------------- patterns at work
+
+
+@dataclass(frozen=True)
+class Recurrent:
+    """Good and Evil each repeat a segment of king moves (`cyclic` and `drift`)."""
+
+    good: Segment
+    evil: Segment
+
+    def start(self, torus: Torus, random: Random) -> tuple[int, int]:
+        """Two different uniform cells."""
+        good = 1 + random.below_at(torus.cells, 0)
+        evil = 1 + random.below_at(torus.cells - 1, 1)
+        return good, evil if evil < good else evil + 1
+
+    def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:
+        """Where they want to be after move number `step` (from 1)."""
+        return (
+            torus.moved(good, self.good[(step - 1) % len(self.good)]),
+            torus.moved(evil, self.evil[(step - 1) % len(self.evil)]),
+        )
+
+    def cells(self, torus: Torus, steps: int) -> list[int]:
+        """The cells Good visits after moves 1..steps when it starts in cell 1 unblocked."""
+        cell, visited = 1, []
+        for step in range(steps):
+            cell = torus.moved(cell, self.good[step % len(self.good)])
+            visited.append(cell)
+        return visited
+
+    @property
+    def length(self) -> int:
+        """Of Good's segment."""
+        return len(self.good)
+
+
+@dataclass(frozen=True)
+class Released:
+    """The authors' released code: a list of cells read to and fro, and Evil a shift of Good."""
+
+    path: tuple[int, ...]
+
+    @classmethod
+    def draw(cls, torus: Torus, random: Random) -> Released:
+        """L ~ U{n..2n-1} cells: a uniform one, then uniform king moves."""
+        side = torus.rows
+        length = side + random.below_at(side, 0)
+        path = [1 + random.below_at(torus.cells, 1)]
+        for place in range(1, length):
+            path.append(torus.moved(path[-1], 1 + random.below_at(9, 1 + place)))
+        return cls(tuple(path))
+
+    def start(self, torus: Torus, random: Random) -> tuple[int, int]:  # noqa: ARG002
+        """Good's first cell, and Evil's beside it."""
+        return self.path[0], self._shifted(torus, self.path[0])
+
+    def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:  # noqa: ARG002
+        """Both ends of the list are visited twice in a row; Evil may leap."""
+        place = step % (2 * len(self.path))
+        cell = self.path[min(place, 2 * len(self.path) - 1 - place)]
+        return cell, self._shifted(torus, cell)
+
+    def cells(self, torus: Torus, steps: int) -> list[int]:
+        """The cells Good visits after moves 1..steps."""
+        return [self.intended(torus, step, 0, 0)[0] for step in range(1, steps + 1)]
+
+    @property
+    def length(self) -> int:
+        """Of the list of cells."""
+        return len(self.path)
+
+    def _shifted(self, torus: Torus, cell: int) -> int:
+        return (cell + torus.cells // 3) % torus.cells + 1
+
+
+Pattern = Recurrent | Released
+
+
+def complexity_columns(
+    torus: Torus, steps: int, complexity: int, length: int, distinct: int
+) -> dict[str, float]:
+    """The complexity columns of the results: K(μ), H(μ), bits(μ) and two plainer measures."""
+    search = math.log2(torus.cells * (torus.cells - 1))
+    return {
+        "K": float(complexity),
+        "H": search,
+        "bits": search + complexity * math.log2(steps),
+        "segment": float(length),
+        "cells": float(distinct),
+    }

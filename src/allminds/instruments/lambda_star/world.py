@@ -1,0 +1,146 @@
+"""Λ* itself, in plain Python: the specification that the kernels must equal bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from allminds.contracts import Discrete
+from allminds.core.seeding import Random
+from allminds.instruments.lambda_star.grid import ACTIONS, Torus
+from allminds.instruments.lambda_star.patterns import Pattern
+
+MOVE = Discrete(9, start=1, labels=ACTIONS)
+
+
+class View(NamedTuple):
+    """What a mind sees: its Moore neighbourhood in reading order, and the reward in each cell."""
+
+    cells: tuple[int, ...]
+    rewards: tuple[float, ...]
+
+    @property
+    def cell(self) -> int:
+        """Where the mind itself is."""
+        return self.cells[len(self.cells) // 2]
+
+
+class State(NamedTuple):
+    """Everything there is after `step` steps."""
+
+    step: int
+    good: int
+    evil: int
+    minds: tuple[int, ...]
+
+
+class Foresight(NamedTuple):
+    """What a mind that sees the future is told: the cells of Good and Evil at steps 0..ϑ."""
+
+    good: tuple[int, ...]
+    evil: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class World:
+    """One Λ* environment μ: a torus on which Good and Evil move in patterns."""
+
+    torus: Torus
+    steps: int  # ϑ
+    agents: int
+    reach: int  # of a mind's sight
+    pattern: Pattern
+    complexity: Mapping[str, float]
+    score: Literal["mean", "total"] = "mean"
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """Every mind gets the reward of its own cell, so each is a team of its own."""
+        return tuple((slot,) for slot in range(self.agents))
+
+    @property
+    def actions(self) -> Sequence[Discrete]:
+        """Nine king moves for everyone."""
+        return (MOVE,) * self.agents
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """What every mind is told: the size of the torus and how far it sees."""
+        return {"rows": self.torus.rows, "cols": self.torus.cols, "range": self.reach}
+
+    def reset(self, random: Random) -> State:
+        """Good and Evil in their cells (words 0, 1), the minds on a random permutation's first."""
+        good, evil = self.pattern.start(self.torus, random)
+        cells = list(range(1, self.torus.cells + 1))
+        for place in range(self.agents):
+            other = place + random.below_at(len(cells) - place, 2 + place)
+            cells[place], cells[other] = cells[other], cells[place]
+        return State(0, good, evil, tuple(cells[: self.agents]))
+
+    def awaited(self, state: State) -> tuple[int, ...]:
+        """Everyone, until ϑ steps are made."""
+        return tuple(range(self.agents)) if state.step < self.steps else ()
+
+    def observe(self, state: State, slot: int) -> View:
+        """The neighbourhood of a mind: cells and rewards, never who stands there."""
+        here = state.minds[slot]
+        cells = self.torus.around(here, self.reach)
+        nearest = min(self.torus.distance(here, state.good), self.torus.distance(here, state.evil))
+        if nearest > self.reach + 1:  # most often so, and quickly told
+            return View(cells, (0.0,) * len(cells))
+        return View(cells, tuple(self.reward(cell, state) for cell in cells))
+
+    def reward(self, cell: int, state: State) -> float:
+        """1/(d+1) to Good if d < 2, less the same to Evil."""
+        to_good = self.torus.distance(cell, state.good)
+        to_evil = self.torus.distance(cell, state.evil)
+        gain = 1 / (to_good + 1) if to_good < 2 else 0.0
+        loss = 1 / (to_evil + 1) if to_evil < 2 else 0.0
+        return gain - loss
+
+    def step(
+        self, state: State, actions: Mapping[int, int], random: Random
+    ) -> tuple[State, Sequence[float]]:
+        """Minds act, Good and Evil move, and everyone gets the reward of its own cell."""
+        minds = tuple(
+            self.torus.moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds)
+        )
+        good, evil = self.travel(state, random)
+        after = State(state.step + 1, good, evil, minds)
+        return after, self.rewards(after)
+
+    def rewards(self, state: State) -> Sequence[float]:
+        """What every mind gets: the reward of its own cell."""
+        return [self.reward(cell, state) for cell in state.minds]
+
+    def travel(self, state: State, random: Random) -> tuple[int, int]:
+        """Where Good and Evil go from a state: as their patterns say."""
+        return self._travel(state.step + 1, state.good, state.evil, random)
+
+    def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
+        """The way of Good and Evil, which no mind can change."""
+        good, evil = [state.good], [state.evil]
+        for step in range(1, self.steps + 1):
+            after = self._travel(step, good[-1], evil[-1], random.at_step(step))
+            good.append(after[0])
+            evil.append(after[1])
+        return Foresight(tuple(good), tuple(evil))
+
+    def _travel(self, step: int, good: int, evil: int, random: Random) -> tuple[int, int]:
+        """Good and Evil make the next move of their patterns."""
+        return parted((good, evil), self.pattern.intended(self.torus, step, good, evil), random)
+
+
+def parted(before: tuple[int, int], wanted: tuple[int, int], random: Random) -> tuple[int, int]:
+    """Good and Evil in the cells they want to go to; they never share one.
+
+    If both would, the one already there keeps it and the other its old cell; if neither is,
+    one drawn by lot moves and the other keeps its old cell.
+    """
+    (good, evil), (to_good, to_evil) = before, wanted
+    if to_good != to_evil:
+        return to_good, to_evil
+    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
+    return (to_good, evil) if good_moves else (good, to_evil)

@@ -1,0 +1,87 @@
+"""Language models cost money: they are asked here, and what was paid for is kept at once.
+
+Whatever the engine and the number of jobs, their exercises are played in this process one after
+the other, so that `allminds.bridges.llm.spending` counts every call, and each is handed on as soon
+as it is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from allminds.bridges.llm import is_language_model
+from allminds.runs import engine
+from allminds.runs import plan as plans
+from allminds.runs.engine import Part, Sitting, Spread
+from allminds.runs.plan import Plan
+from allminds.runs.run import How
+from allminds.runs.store import RunFolder
+
+
+def _all_is_well() -> None:
+    """Nobody objects."""
+
+
+@dataclass(frozen=True)
+class Asking(How):
+    """As `How`, with language models in it; `check` may raise, and then the exercise is lost."""
+
+    check: Callable[[], None] = _all_is_well  # called after every exercise of theirs
+
+    @contextlib.contextmanager
+    def engaged(self) -> Iterator[Spread]:
+        """The engine, for all but language models."""
+        with super().engaged() as spread:
+            yield partial(_spread, spread, self.check)
+
+
+def _spread(
+    spread: Spread,
+    check: Callable[[], None],
+    sitting: Sitting,
+    number: int,
+    todo: Iterator[tuple[int, int]],
+) -> Iterator[Part]:
+    if not _asks(sitting):
+        yield from spread(sitting, number, todo)
+        return
+    for part in _one_by_one(sitting, number, todo):
+        check()
+        yield part
+
+
+def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) -> Iterator[Part]:
+    """An exercise each, here; an administration of an adaptive test is never split."""
+    size = sitting.tool.sitting if sitting.tool.adaptive else 1
+    for first, last in todo:
+        for low in range(first, last, size):
+            yield engine.play(sitting, number, low, min(last, low + size))
+
+
+def _asks(sitting: Sitting) -> bool:
+    seats = (seat for line_up in sitting.line_ups for seat in line_up.seats)
+    return any(is_language_model(seat.subject) for seat in seats)
+
+
+def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
+    """Play the language models of a plan, or what a run lacks of them, and keep nothing.
+
+    For a dry run: whoever calls this has `spending(dry=True)` count.
+    """
+    plans.check(plan)
+    for number, test in enumerate(plan.tests):
+        sittings = engine.seat(
+            test.instrument, test.settings, test.minds, plan.seed, 0, plan.time_limit
+        )
+        for n, sitting in enumerate(sittings):
+            if not _asks(sitting):
+                continue
+            gaps = [(0, test.episodes)]
+            if folder:
+                gaps = folder.gaps(number, n, test.episodes, remove=False)
+            what = f"{test.instrument}, {sitting.line_ups[0].name}"
+            for part in _one_by_one(sitting, n, gaps):
+                how.progress(what, part.last, test.episodes)

@@ -1,0 +1,239 @@
+"""Who plays where: exercises in chunks, on threads, processes or a cluster, back in order.
+
+A task is (sitting, first exercise, last exercise) and its value depends on nothing else, so any
+engine, any number of jobs and any chunk gives the same records.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Fast, Instrument, LineUp
+from allminds.core.blocks import Block
+from allminds.core.errors import Error, nearest
+from allminds.core.frames import remember_sources, sources_of, working_folder
+from allminds.core.watch import Watch
+from allminds.episode import form
+
+ENGINES = ("local", "dask")  # or the address of a Dask scheduler
+ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
+BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
+COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
+LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """Some minds that take a test together, because they share the way it is played."""
+
+    instrument: str
+    settings: tuple[tuple[str, Any], ...]
+    minds: tuple[Any, ...]
+    seed: int
+    traced: int = 0
+    time_limit: float = 10.0
+    folder: str = ""  # the user's, to which the paths in reasons are relative
+    sources: tuple[tuple[str, str], ...] = ()  # code of minds that is no file where it is played
+
+    @cached_property
+    def tool(self) -> Instrument:
+        """The instrument."""
+        return registry.make_instrument(self.instrument, dict(self.settings))
+
+    @cached_property
+    def line_ups(self) -> list[LineUp]:
+        """The minds in its slots."""
+        return [registry.line_up(who, self.tool) for who in self.minds]
+
+    @cached_property
+    def watch(self) -> Watch:
+        """The time-out guard that every call to a mind goes through."""
+        return Watch(self.time_limit, self.folder)
+
+    @cached_property
+    def forms(self) -> list[Fast]:
+        """How each line-up is played."""
+        return [form(self.tool, line_up, self.watch) for line_up in self.line_ups]
+
+    @property
+    def compiled(self) -> bool:
+        """Whether threads will do."""
+        return all(way.compiled for way in self.forms)
+
+    def bare(self, every: bool = False) -> Sitting:
+        """The sitting as it is sent: nothing made ready, and with source that is no file.
+
+        With `every`, for another machine, it has the source of all the user's minds.
+        """
+        subjects = [seat.subject for line_up in self.line_ups for seat in line_up.seats]
+        makers = [one.make for who in subjects for one in (who, *who.members)]
+        return replace(self, sources=sources_of(makers, every))
+
+    @property
+    def block(self) -> int:
+        """Exercises played together; an administration of an adaptive test is never split."""
+        return self.tool.sitting if self.tool.adaptive else BLOCK
+
+    def chunk(self) -> int:
+        """Exercises in a task."""
+        if self.tool.adaptive:
+            return self.block
+        steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
+        cost = sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
+        work = COMPILED_WORK if self.compiled else PYTHON_WORK
+        wanted = max(1, work // cost)
+        return min(wanted // BLOCK * BLOCK, LARGEST) if wanted >= BLOCK else wanted
+
+
+@dataclass(frozen=True)
+class Part:
+    """A task that is done: one block per line-up of its sitting, and the seconds each took."""
+
+    sitting: int
+    first: int
+    last: int
+    blocks: list[Block]
+    seconds: list[float]
+    stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
+
+
+def seat(
+    instrument: str, settings: dict[str, Any], minds: Sequence[Any], seed: int, traced: int,
+    time_limit: float,
+) -> list[Sitting]:  # fmt: skip
+    """The sittings of a test: all compiled minds in one, every other in one of its own."""
+    given, folder = tuple(sorted(settings.items())), working_folder()
+    together: list[Any] = []
+    alone: list[Sitting] = []
+    for who in minds:
+        one = Sitting(instrument, given, (who,), seed, traced, time_limit, folder)
+        if one.compiled:
+            together.append(who)
+        else:
+            alone.append(one)
+    first = Sitting(instrument, given, tuple(together), seed, traced, time_limit, folder)
+    return ([first] if together else []) + alone
+
+
+def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The exercises still to be played, in chunks."""
+    size = sitting.chunk()
+    for low, high in gaps:
+        for first in range(low, high, size):
+            yield first, min(high, first + size)
+
+
+def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
+    """Do one task."""
+    blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
+    seconds = [0.0] * len(blocks)
+    remember_sources(sitting.sources)
+    with sitting.watch.running():
+        for low in range(first, last, sitting.block):
+            for n, way in enumerate(sitting.forms):
+                start = time.perf_counter()
+                high = min(last, low + sitting.block)
+                blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
+                seconds[n] += time.perf_counter() - start
+    made = [Block.join(of) for of in blocks]
+    return Part(number, first, last, made, seconds, dict(sitting.watch.stories))
+
+
+# ---------------------------------------------------------------- engines
+
+Spread = Callable[[Sitting, int, Iterator[tuple[int, int]]], Iterator[Part]]
+"""Plays the tasks of a sitting, which has a number, and hands the parts back in their order."""
+
+
+def check_engine(name: str) -> None:
+    """An engine by its name, or a Dask scheduler by its address."""
+    if "://" in name and not ADDRESS.fullmatch(name):
+        raise Error(f"'{name}' is no address of a Dask scheduler, such as tcp://localhost:8786")
+    if name not in ENGINES and "://" not in name:
+        raise Error(
+            f"there is no engine '{name}'; {nearest(name, ENGINES)}, "
+            "or give the address of a Dask scheduler: tcp://host:8786"
+        )
+
+
+@contextlib.contextmanager
+def opened(name: str, jobs: int) -> Iterator[Spread]:
+    """An engine while this lasts; `jobs` is for this machine, a cluster has its own threads."""
+    check_engine(name)
+    if name == "local":
+        yield partial(_spread_here, jobs)
+        return
+    from allminds.runs.engine_dask import cluster
+
+    with cluster(name, jobs) as spread:
+        yield spread
+
+
+def play_all(
+    sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], spread: Spread
+) -> Iterator[Part]:
+    """Play what is missing of every sitting; parts come in the order of their exercises."""
+    for number, (sitting, missing) in enumerate(zip(sittings, gaps, strict=True)):
+        yield from spread(sitting, number, tasks(sitting, missing))
+
+
+def _spread_here(
+    jobs: int, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
+) -> Iterator[Part]:
+    """On threads for kernels, on processes for Python minds; a few tasks at a time.
+
+    Parts that nobody has taken yet cost memory, so tasks are handed out in waves.
+    """
+    if jobs == 1:
+        for task in todo:
+            yield play(sitting, number, *task)
+        return
+    from joblib import Parallel, delayed
+
+    how: dict[str, Any] = {"prefer": "threads"} if sitting.compiled else {"prefer": "processes"}
+    wave = list(itertools.islice(todo, 1 if sitting.compiled else 2))
+    if len(wave) == 1:  # one task needs no helpers, and only one thread is to compile
+        yield play(sitting, number, *wave.pop())
+    todo = itertools.chain(wave, todo)
+    try:
+        with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
+            for wave in _waves(todo, 2 * jobs):
+                yield from parallel(
+                    delayed(_remote)(_sent(sitting), number, *task) for task in wave
+                )
+    except BrokenProcessPool:
+        raise Error(
+            f"a process that played {sitting.line_ups[0].name} on {sitting.instrument} was killed; "
+            "it may have needed more memory than there is: try fewer --jobs"
+        ) from None
+
+
+def _waves(todo: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[int, int]]]:
+    while wave := list(itertools.islice(todo, size)):
+        yield wave
+
+
+def _sent(sitting: Sitting) -> Sitting:
+    """A sitting without what another process had better make anew; threads share it whole."""
+    return sitting if sitting.compiled else sitting.bare()
+
+
+def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:
+    with contextlib.suppress(TypeError):  # a mind without a hash is made ready for every task
+        sitting = _known(sitting)
+    return play(sitting, number, first, last)
+
+
+@lru_cache(maxsize=8)
+def _known(sitting: Sitting) -> Sitting:
+    """The sitting this process already made ready, if it did."""
+    return sitting

@@ -1,0 +1,423 @@
+"""Results made elsewhere, in the common table; and one way to read results, wherever they lie.
+
+An imported folder holds `records.parquet`, the table, and `imported.json`, which says where it
+comes from. Formats: `csv` and `parquet`, a row for every play with at least an exercise, a mind and
+a score; `inspect`, a log of a language model; `py-irt`, right and wrong answers as JSON lines; and
+`lambda-2011`, the public rows of P3's authors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import functools
+import hashlib
+import json
+import math
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from allminds import registry
+from allminds.contracts import STATUSES, Instrument
+from allminds.core.errors import Error, nearest
+from allminds.core.table import SCHEMA, ordered, scored
+from allminds.runs.imports_check import WHOLE, fits, read_foreign
+from allminds.runs.store import RunFolder, versions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NEEDED = ("exercise", "mind", "score")
+TEXT = ("run", "instrument", "settings", "traits", "group", "person", "kind", "reason")
+UNITS = ("item", "cluster")
+BEFORE = ("run", "exercise", "instrument", "settings", "seed", "index")  # complexity, and then:
+AFTER = (
+    "mind", "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason",
+)  # fmt: skip
+_ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?[0-9]+)/([0-9]+)")  # of an exercise of ours
+
+
+# ---------------------------------------------------------------- reading, whatever it is
+
+
+def read_results(path: str | Path) -> pd.DataFrame:
+    """The common table of a run folder, an imported folder, or a file by its ending."""
+    path = Path(path)
+    if path.is_file():
+        return FORMATS[ENDINGS.get(path.suffix, "csv")](path)
+    if (path / "imported.json").is_file():
+        return _read_imported(path)
+    if (path / "plan.json").is_file():  # the number of a test in its plan is no matter here
+        return RunFolder.open(path).records().drop(columns="test")
+    raise Error(f"{path} holds no results: name a run folder, an imported folder or a CSV file")
+
+
+def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
+    """The tables of several places as one, with the column `source`.
+
+    A mind that took one instrument in two of them is one mind if it has the same scores on the
+    exercises they share, as the floor and the ceiling of two runs have; otherwise it is told apart
+    by place. Line-ups count as one mind each.
+    """
+    import pandas as pd
+
+    names = [str(Path(path)) for path in paths]
+    twice = [name for n, name in enumerate(names) if name in names[:n]]
+    if twice:
+        raise Error(f"{twice[0]} is named twice; it would be compared with itself")
+    tables = [
+        scored(read_results(path)).assign(source=name)
+        for path, name in zip(paths, names, strict=True)
+    ]
+    whole = pd.concat(tables, ignore_index=True)
+    whole["mind"] = whole["mind"].astype(str)
+    play = [name for name in ("mind", "exercise", "slot", "repeat") if name in whole]
+    what = whole["instrument"].astype(str) if "instrument" in whole else whole["mind"]
+    places = whole.groupby(["mind", what])["source"].nunique()
+    for mind, instrument in places.index[places > 1]:
+        its = (whole["mind"] == mind) & (what == instrument)
+        score = whole[its].groupby(play, dropna=False)["score"]
+        if score.size().max() > 1 and score.nunique(dropna=False).max() == 1:
+            kept = ~(its & whole.duplicated(play))
+            whole, what = whole[kept], what[kept]
+        else:
+            whole.loc[its, "mind"] = mind + " in " + whole.loc[its, "source"]
+    return whole.reset_index(drop=True)
+
+
+def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
+    """The instruments that results were made with, by name and hash of their settings.
+
+    Those of runs are in their plans; of other results, the ones with default settings are known.
+    """
+    found: dict[tuple[str, str], Instrument] = {}
+    for path in paths:
+        if (Path(path) / "plan.json").is_file():
+            for test in RunFolder.open(Path(path)).plan.tests:
+                tool = registry.make_instrument(test.instrument, test.settings)
+                found[tool.name, registry.settings_hash(tool.settings)] = tool
+    for name in registry.instruments():
+        with contextlib.suppress(Error):
+            tool = registry.make_instrument(name)
+            found.setdefault((name, registry.settings_hash(tool.settings)), tool)
+    return found
+
+
+def _read_imported(path: Path) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        made = json.loads((path / "imported.json").read_text(encoding="utf-8"))
+        schema = int(made["schema"])
+        frame: pd.DataFrame = pq.read_table(path / "records.parquet").to_pandas()
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        raise Error(f"{path} is damaged: import it again into another folder") from None
+    if schema > SCHEMA:
+        raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
+    return frame
+
+
+# ---------------------------------------------------------------- importing
+
+
+def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
+    """Put results made elsewhere into a new folder, in the common table; whole or not at all.
+
+    Without a format, the ending of the file says what it is.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source, out = Path(source), Path(out)
+    form = form or ENDINGS.get(source.suffix, "csv")
+    if form not in FORMATS:
+        raise Error(f"there is no format '{form}'; {nearest(form, FORMATS)}")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Error(f"{out} is not empty; name a new folder with --out")
+    frame = FORMATS[form](source)
+    made = {
+        "schema": SCHEMA,
+        "source": str(source),
+        "sha256": hashlib.sha256(source.read_bytes()).hexdigest(),
+        "format": form,
+        "rows": len(frame),
+        "exercises": int(frame["exercise"].nunique()),
+        "minds": sorted(frame["mind"].unique()),
+        "versions": versions(),
+    }
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        with open(temporary / "records.parquet", "wb") as file:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            pq.write_table(table, file, compression="zstd")
+            _settle(file)
+        with open(temporary / "imported.json", "wb") as file:
+            file.write((json.dumps(made, indent=2, ensure_ascii=False) + "\n").encode())
+            _settle(file)
+        os.rename(temporary, out)
+    except OSError as error:
+        raise Error(f"cannot write {out}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return out
+
+
+def _settle(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def rows_2011(path: Path) -> pd.DataFrame:
+    """The authors' rows of P3 in the common table.
+
+    Every test was sat by another person, and by a fresh learner. The complexity columns are those
+    of the instrument; K_prefix is the K_approx of the authors' own figures.
+    """
+    import pandas as pd
+
+    from allminds.instruments.lambda_ import complexity
+    from allminds.instruments.lambda_.rows import read_rows
+    from allminds.instruments.lambda_.space import Space
+
+    made = []
+    for row in read_rows(path):
+        half = len(row.rewards) // 2
+        digits = "".join(map(str, row.pattern))
+        made.append(
+            {
+                "exercise": f"lambda-2011/{row.test:02d}/{row.cells}",
+                "instrument": "lambda",
+                "index": 7 * row.test + row.cells - 3,
+                "test": row.test,
+                **complexity.columns(Space(row.space), digits, 0.0),
+                "mind": row.subject,
+                "kind": "person" if row.subject == "people" else "program",
+                "person": f"{row.subject} {row.test:02d}",
+                "steps": row.steps,
+                "score": row.score,
+                "learning": sum(row.rewards[half:]) / (len(row.rewards) - half)
+                - sum(row.rewards[:half]) / half,
+            }
+        )
+    return _common(pd.DataFrame(made), path.stem)
+
+
+# ---------------------------------------------------------------- CSV
+
+
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """A CSV file in the common table, every value checked.
+
+    Needed columns: exercise, mind, score (in -1..1; empty where the status is not ok). Known ones:
+    instrument, slot, repeat, status, and those of the common table. Any other column is kept: as
+    numbers, such as a complexity, if it has nothing else, and as text if it has no numbers.
+    """
+    import pandas as pd
+
+    path = Path(path)
+    names, lines, rows = _cells(path)
+    columns: dict[str, list[Any]] = {}
+    for place, name in enumerate(names):
+        words = [row[place].strip() for row in rows]
+        try:
+            columns[name] = _column(name, words, lines)
+        except _Wrong as wrong:
+            raise Error(f"{path}, line {wrong.line}: {wrong.what}") from None
+    for line, score, status in zip(
+        lines, columns["score"], columns.get("status", ["ok"] * len(rows)), strict=True
+    ):
+        if status == "ok" and math.isnan(score):
+            raise Error(f"{path}, line {line}: no score; a play without one needs a status")
+    _no_twins(path, columns, lines)
+    return _common(pd.DataFrame(columns), path.stem)
+
+
+class _Wrong(Exception):
+    def __init__(self, line: int, what: str) -> None:
+        self.line, self.what = line, what
+
+
+def _cells(path: Path) -> tuple[list[str], list[int], list[list[str]]]:
+    """The names of the columns; the number of every line, and what is in it."""
+    lines, rows = [], []
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            names = [name.strip() for name in next(reader, [])]
+            _check_names(path, names)
+            for row in reader:
+                if not any(word.strip() for word in row):
+                    continue
+                if len(row) != len(names):
+                    raise Error(
+                        f"{path}, line {reader.line_num}: {len(row)} values for the "
+                        f"{len(names)} columns of line 1"
+                    )
+                lines.append(reader.line_num)
+                rows.append(row)
+    except csv.Error as error:
+        raise Error(f"{path}, line {reader.line_num}: {error}") from None
+    except UnicodeDecodeError:
+        raise Error(f"cannot read {path}: it is not text in UTF-8") from None
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror or error}") from None
+    if not rows:
+        raise Error(f"{path} is empty: there is no result below line 1")
+    return names, lines, rows
+
+
+def _check_names(path: Path, names: list[str]) -> None:
+    if not any(names):
+        raise Error(f"{path} is empty; line 1 must name the columns, such as exercise,mind,score")
+    for name in NEEDED:
+        if name not in names:
+            hint = "; columns are parted by commas" if ";" in "".join(names) else ""
+            there = ", ".join(names) if not hint else names[0][:40]
+            raise Error(f"{path}, line 1: there is no column '{name}' among {there}{hint}")
+    for n, name in enumerate(names):
+        if not name or name in names[:n]:
+            what = f"is named '{name}' like another" if name else "has no name"
+            raise Error(f"{path}, line 1: column {n + 1} {what}")
+
+
+def _column(name: str, words: list[str], lines: list[int]) -> list[Any]:
+    """The values of a column, as what its name says that they are."""
+    check = _CHECKS.get(name)
+    if check is not None:
+        made = []
+        for line, word in zip(lines, words, strict=True):
+            try:
+                made.append(check(word))
+            except ValueError as error:
+                raise _Wrong(line, f"{name} {error}") from None
+        return made
+    if name in UNITS:  # hashes are too long for a float, and other tools may have names
+        whole = all(re.fullmatch(r"[0-9]+", word) and fits(word) for word in words)
+        return [int(word) if whole else word or None for word in words]
+    numbers = [_float_or_none(word) for word in words]
+    known = [word != "" for word in words]
+    if name in TEXT or not any(n is not None for n in numbers):
+        return list(words)
+    for line, word, number, there in zip(lines, words, numbers, known, strict=True):
+        if there and number is None:
+            raise _Wrong(line, f"'{word}' in column {name} is not a number, as others there are")
+    return [math.nan if n is None else n for n in numbers]
+
+
+def _float_or_none(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _name(word: str) -> str:
+    if not word:
+        raise ValueError("is missing")
+    return word
+
+
+def _score(word: str) -> float:
+    if not word:
+        return math.nan
+    value = _float_or_none(word)
+    if value is None:
+        raise ValueError(f"'{word}' is not a number")
+    if abs(value) > 1:
+        side = "above 1" if value > 1 else "below -1"
+        raise ValueError(f"{word} is {side}; scores lie in -1..1, so rescale it")
+    return value
+
+
+def _learning(word: str) -> float:
+    value = _float_or_none(word) if word else math.nan
+    if value is None:
+        raise ValueError(f"'{word}' is not a number")
+    return value
+
+
+def _status(word: str) -> str:
+    if word and word not in STATUSES:
+        raise ValueError(f"'{word}' is unknown; {nearest(word, STATUSES)}")
+    return word or "ok"
+
+
+def _whole(word: str) -> int:
+    if not re.fullmatch(r"[0-9]+", word) or not fits(word):
+        raise ValueError(f"'{word[:40]}' is not a whole number from 0 on, or too big")
+    return int(word)
+
+
+_CHECKS: dict[str, Callable[[str], Any]] = {
+    "exercise": _name, "mind": _name, "score": _score, "learning": _learning, "status": _status,
+    **dict.fromkeys(WHOLE, _whole),
+}  # fmt: skip
+
+
+def _no_twins(path: Path, columns: dict[str, list[Any]], lines: list[int]) -> None:
+    """One play, one line."""
+    names = [n for n in ("instrument", "exercise", "mind", "slot", "repeat") if n in columns]
+    seen: dict[tuple[Any, ...], int] = {}
+    for line, place in zip(
+        lines, zip(*(columns[name] for name in names), strict=True), strict=True
+    ):
+        if place in seen:
+            where = ", ".join(f"{n} {v}" for n, v in zip(names, place, strict=True) if v != "")
+            raise Error(
+                f"{path}, line {line}: the same play as in line {seen[place]} ({where}); number "
+                "repeats in a column 'repeat'"
+            )
+        seen[place] = line
+
+
+# ---------------------------------------------------------------- the common table
+
+
+def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
+    """The table with all columns that every results table has, in their order."""
+    import numpy as np
+    import pandas as pd
+
+    ids = frame["exercise"].str.extract(_ID)  # exercises of ours say what they are
+    ours = ids[2].map(fits) & ids[3].map(fits)
+    ids = ids.where(ours, None)
+    defaults: dict[str, Any] = {
+        "run": run,
+        "instrument": ids[0].fillna(""),
+        "settings": ids[1].fillna(""),
+        "seed": pd.to_numeric(ids[2].where(ours, "0")).astype(np.int64),
+        "index": pd.to_numeric(ids[3]).where(ours, pd.factorize(frame["exercise"])[0]),
+        "traits": "",
+        "group": "",
+        "slot": 0,
+        "team": frame.get("slot", 0),
+        "steps": 1,
+        "learning": np.nan,
+        "status": "ok",
+        "reason": None,
+    }
+    for name, value in defaults.items():
+        if name not in frame:
+            frame[name] = value
+    frame["index"] = frame["index"].astype(np.int64)
+    others = [name for name in frame.columns if name not in (*BEFORE, *AFTER)]
+    return ordered(frame[[*BEFORE, *others, *AFTER]])
+
+
+def _bridged(form: str, path: Path) -> pd.DataFrame:
+    return _common(read_foreign(form, path), path.stem)
+
+
+ENDINGS = {".eval": "inspect", ".parquet": "parquet", ".jsonl": "py-irt"}
+FORMATS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    "csv": read_csv,
+    **{form: functools.partial(_bridged, form) for form in ENDINGS.values()},
+    "lambda-2011": rows_2011,
+}

@@ -1,0 +1,105 @@
+"""One exercise of a run again, step by step, checked against what was recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Exercise, Instrument, LineUp, Record
+from allminds.core.errors import Error, nearest
+from allminds.core.watch import Watch
+from allminds.episode import Episode, play_on
+from allminds.runs.store import RunFolder
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The states, actions and rewards of an exercise."""
+
+    tool: Instrument
+    exercise: Exercise
+    mind: str
+    states: list[Any]
+    record: Record
+
+    def as_text(self) -> str:
+        """State by state, as the instrument draws them."""
+        complexity = "  ".join(
+            f"{k} {v:g}" for k, v in self.exercise.environment.complexity.items()
+        )
+        lines = [f"{self.exercise.id}  {self.mind}", complexity]
+        for step, state in enumerate(self.states):
+            done = ""
+            if step:
+                made, got = self.record.actions[step - 1], self.record.rewards[step - 1]
+                done = "  ".join(
+                    f"slot {slot}: {self._action(slot, made.get(slot))} {got[slot]:+g}"
+                    for slot in range(len(got))
+                )
+            lines += ["", f"step {step}  {done}".rstrip()]
+            lines.append(self.tool.show_state(self.exercise.environment, state))
+        scores = ", ".join("–" if s is None else f"{s:+.4f}" for s in self.record.score)
+        return "\n".join([*lines, "", f"score {scores}, as recorded"])
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as a plain value."""
+        return {
+            "exercise": self.exercise.id,
+            "mind": self.mind,
+            "complexity": dict(self.exercise.environment.complexity),
+            "actions": [{str(k): v for k, v in made.items()} for made in self.record.actions],
+            "rewards": [list(rewards) for rewards in self.record.rewards],
+            "score": list(self.record.score),
+            "status": list(self.record.status),
+        }
+
+    def _action(self, slot: int, action: Any) -> str:
+        space = self.exercise.environment.actions[slot]
+        labels = getattr(space, "labels", ())
+        return labels[action - space.start] if labels and action is not None else str(action)  # type: ignore[attr-defined]
+
+
+def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Replay:
+    """Play exercise number `index` of a run again for one of its minds."""
+    if test >= len(folder.plan.tests):
+        raise Error(f"there is no test {test + 1}; the plan has {len(folder.plan.tests)}")
+    given = folder.plan.tests[test]
+    if index >= given.episodes:
+        raise Error(f"there is no exercise {index}; the test has 0..{given.episodes - 1}")
+    tool = registry.make_instrument(given.instrument, given.settings)
+    line_ups = {
+        line_up.name: line_up for line_up in (registry.line_up(m, tool) for m in given.minds)
+    }
+    name = mind or next(iter(line_ups))
+    if name not in line_ups:
+        raise Error(f"the mind '{name}' is not in this test; {nearest(name, line_ups)}")
+    exercise, record = _again(folder, tool, line_ups[name], index, test)
+    return Replay(tool, exercise, name, _states(exercise, record), record)
+
+
+def _again(
+    folder: RunFolder, tool: Instrument, line_up: LineUp, index: int, test: int
+) -> tuple[Exercise, Record]:
+    """The record anew; an error if it is not the one in the table."""
+    folder.check_version(test, tool)
+    watch = Watch(folder.plan.time_limit)
+    with watch.running():
+        ((exercise, record),) = play_on(tool, line_up, folder.plan.seed, index, index + 1, watch)
+    rows = folder.rows(test, exercise.index, line_up.name)
+    recorded = [None if score is None else float(score) for score in rows["score"]]
+    if recorded != list(record.score) or rows["status"] != list(record.status):
+        raise Error(
+            f"{line_up.name} does not repeat itself on {exercise.id}: recorded {recorded}, "
+            f"now {list(record.score)}; it, or allminds, has changed since the run"
+        )
+    return exercise, record
+
+
+def _states(exercise: Exercise, record: Record) -> list[Any]:
+    episode = Episode(exercise)
+    states = [episode.state]
+    for actions in record.actions:
+        episode.play(actions)
+        states.append(episode.state)
+    return states

@@ -1,0 +1,331 @@
+"""The run folder: everything needed to repeat a run, and what came of it.
+
+    plan.json                 the plan, versions and schema; written first
+    records/part-*.parquet    the table, part by part
+    curves/part-*.parquet     sums of rewards per mind and step, for the same parts
+    traces/part-*.parquet     every action of the first exercises
+    timings/part-*.parquet    seconds per mind, which are no part of the results
+    summary.json              the scores; written last
+
+A part is written under a temporary name, synced and renamed, its records last; so a part is
+there whole or not at all, and killing a run loses at most the parts in flight. Pages carry check
+sums: a part that a disk damaged later is told from a whole one, and played again on resume.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import platform
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from allminds.core.errors import Error
+from allminds.core.settings import checked
+from allminds.core.table import SCHEMA, ordered
+from allminds.runs.plan import Plan
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from allminds.contracts import Instrument
+
+_PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
+FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say that a part is done
+
+
+class RunFolder:
+    """A run on disk."""
+
+    def __init__(self, path: Path, plan: Plan, made: dict[str, Any]) -> None:
+        self.path, self.plan, self.made = path, plan, made
+
+    @classmethod
+    def create(cls, path: Path, plan: Plan) -> RunFolder:
+        """A new run folder; it may exist, but must be empty."""
+        made = {"schema": SCHEMA, "versions": versions(), "plan": plan.model_dump(mode="json")}
+        folder = cls(path, plan, made)
+        folder._check_unused()
+        with _writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+        with folder.locked():
+            folder._check_unused()  # of two runs into one folder, one comes first
+            folder.write_json("plan.json", made)
+        return folder
+
+    def _check_unused(self) -> None:
+        """Nothing may be there but what a run leaves that was killed before it began."""
+        path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
+        if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):
+            hint = f"resume it with --resume {path}" if (path / "plan.json").exists() else ""
+            raise Error(f"{path} is not empty; {hint or 'name a new folder with --out'}")
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """A run folder that is there."""
+        try:
+            made = json.loads((path / "plan.json").read_text(encoding="utf-8"))
+            stored, schema = made["plan"], made["schema"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise Error(f"{path} is not a run folder: it has no readable plan.json") from None
+        if schema > SCHEMA:
+            raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
+        return cls(path, checked(Plan, stored, f"{path}/plan.json"), made)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else writes here meanwhile; the lock dies with the process."""
+        with _writing(self.path):
+            file = open(self.path / "lock", "w")  # noqa: SIM115 - closed below
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Error(f"{self.path} is in use by another run; wait for it to end") from None
+            except OSError:
+                pass  # a file system without locks, as some clusters have: nobody is kept out
+            with _writing(self.path):
+                self._tidy()
+            yield
+
+    def _tidy(self) -> None:
+        """Remove what a killed run left behind: temporaries, and parts without their records."""
+        for kind in (".", *FOLDERS):
+            (self.path / kind).mkdir(exist_ok=True)
+            for leftover in (self.path / kind).glob("*.tmp"):
+                leftover.unlink()
+        done = {path.name for path in (self.path / "records").iterdir()}
+        for kind in FOLDERS[:-1]:
+            for path in (self.path / kind).glob("part-*.parquet"):
+                if path.name not in done:
+                    path.unlink()
+
+    # ------------------------------------------------------------ parts
+
+    def parts(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
+        """The records that are there, in the order of tests, sittings and exercises."""
+        found = self._found(test, sitting)
+        for path in found:
+            if not _ended(path):
+                raise _damaged(path)
+        return found
+
+    def _found(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
+        found = []
+        for path in sorted((self.path / "records").glob("part-*.parquet")):
+            numbers = _numbers(path)
+            if (test is None or numbers[0] == test) and (sitting is None or numbers[1] == sitting):
+                found.append(path)
+        return found
+
+    def gaps(
+        self, test: int, sitting: int, episodes: int, remove: bool = True
+    ) -> list[tuple[int, int]]:
+        """The exercises still to be played, as ranges.
+
+        A part that a disk damaged is played again, and so is one in which an exercise is `missing`
+        by a fault of a provider or of a machine; unless `remove` is false they are removed here.
+        """
+        missing, reached = [], 0
+        for path in self._found(test, sitting):
+            _, _, first, last = _numbers(path)
+            if not self._whole(path.name) or _lacks(path):
+                if remove:
+                    with _writing(path):
+                        for kind in reversed(FOLDERS):
+                            (self.path / kind / path.name).unlink(missing_ok=True)
+                continue
+            if first > reached:
+                missing.append((reached, first))
+            reached = max(reached, last)
+        return [*missing, (reached, episodes)] if reached < episodes else missing
+
+    def _whole(self, name: str) -> bool:
+        """Whether a part is there and sound, in all the folders it must be in."""
+        for kind in FOLDERS:
+            path = self.path / kind / name
+            if path.exists() or kind != "traces":  # not every part has traces
+                try:
+                    read_part(path)
+                except Error:
+                    return False
+        return True
+
+    def check_version(self, test: int, tool: Instrument) -> None:
+        """Refuse to replay or to continue what another version of the instrument has made."""
+        for path in self.parts(test)[:1]:
+            prefix = str(read_part(path)["exercise"][0].as_py()).partition("/")[0]
+            name, at, version = prefix.rpartition("@")
+            if at and version != str(tool.version):
+                raise Error(
+                    f"{self.path} was made with version {version} of {name}, and this allminds has "
+                    f"version {tool.version}, whose exercises are others; use the allminds that "
+                    "made it"
+                )
+
+    def lacking(self) -> bool:
+        """True if some exercise is `missing`, so that resuming the run would ask it again."""
+        return any(_lacks(path) for path in self.parts())
+
+    def add(self, test: int, sitting: int, first: int, last: int, **tables: pa.Table) -> None:
+        """Write one part, its records last."""
+        import pyarrow.parquet as pq
+
+        name = f"part-{test:03d}-{sitting:03d}-{first:012d}-{last:012d}.parquet"
+        for kind in FOLDERS:
+            if kind in tables:
+                fill = partial(
+                    pq.write_table, tables[kind], compression="zstd", write_page_checksum=True
+                )
+                self.write(f"{kind}/{name}", fill)
+
+    def write(self, name: str, fill: Callable[[IO[bytes]], Any]) -> None:
+        """Write a file whole or not at all."""
+        path = self.path / name
+        temporary = path.with_name(path.name + ".tmp")
+        with _writing(path):
+            try:
+                with open(temporary, "wb") as file:
+                    fill(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(temporary, path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a JSON file."""
+        self.write(name, lambda file: file.write(_json(value)))
+
+    # ------------------------------------------------------------ reading
+
+    def records(self) -> pd.DataFrame:
+        """The whole table, in its one order."""
+        return ordered(self._read("records"))
+
+    def rows(self, test: int, index: int, mind: str) -> dict[str, list[Any]]:
+        """The rows of one exercise and mind, slot by slot, as columns."""
+        import pyarrow.compute as pc
+
+        for path in self.parts(test):
+            _, _, first, last = _numbers(path)
+            if first <= index < last:
+                found = read_part(path)
+                same = pc.equal(found["mind"].cast("string"), mind)
+                found = found.filter(pc.and_(pc.equal(found["index"], index), same))
+                if len(found):
+                    columns: dict[str, list[Any]] = found.sort_by("slot").to_pydict()
+                    return columns
+        raise Error(f"{self.path} has no record of exercise {index} for {mind} yet")
+
+    def curves(self) -> pd.DataFrame:
+        """Sums of rewards: test, mind, step, count (exercises × slots), total."""
+        return self._read("curves")
+
+    def traces(self) -> pd.DataFrame:
+        """Actions of the first exercises: test, mind, index, slot, step, action."""
+        return self._read("traces")
+
+    def seconds(self) -> dict[tuple[int, str], float]:
+        """How long each (test, mind) took to play."""
+        spent: dict[tuple[int, str], float] = {}
+        for path in sorted((self.path / "timings").glob("part-*.parquet")):
+            for row in read_part(path).to_pylist():
+                place = (_numbers(path)[0], row["mind"])
+                spent[place] = spent.get(place, 0.0) + row["seconds"]
+        return spent
+
+    def summary(self) -> dict[str, Any]:
+        """The scores of a run that is complete."""
+        try:
+            found: dict[str, Any] = json.loads((self.path / "summary.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            raise Error(
+                f"the run in {self.path} is not complete; finish it with "
+                f"allminds run --resume {self.path}"
+            ) from None
+        if any("clusters" not in row for test in found["tests"] for row in test["results"]):
+            from allminds.runs.summary import summarise
+
+            return summarise(self)  # of a run made before failures counted
+        return found
+
+    def _read(self, kind: str) -> pd.DataFrame:
+        import pandas as pd
+
+        frames = []
+        for path in sorted((self.path / kind).glob("part-*.parquet")):
+            frame = read_part(path).to_pandas()
+            frame.insert(0, "test", _numbers(path)[0])
+            frames.append(frame)
+        if not frames:
+            raise Error(f"the run in {self.path} has no {kind} yet")
+        whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
+        return whole
+
+
+def versions() -> dict[str, str]:
+    """What the results may depend on, for the record."""
+    import importlib.metadata as metadata
+
+    packages = ("allminds", "numpy", "numba", "pandas", "pyarrow")
+    return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
+
+
+def _numbers(path: Path) -> tuple[int, int, int, int]:
+    match = _PART.fullmatch(path.name)
+    if match is None:
+        raise Error(f"{path} does not belong in a run folder; move it away")
+    test, sitting, first, last = (int(group) for group in match.groups())
+    return test, sitting, first, last
+
+
+def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A part of a run, or some columns of it, check sums verified."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path, columns=columns, page_checksum_verification=True)
+    except (OSError, pa.ArrowException):
+        raise _damaged(path) from None
+
+
+def _lacks(path: Path) -> bool:
+    """True if an exercise of a part is missing, by a fault of a provider or of a machine."""
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.equal(read_part(path, ["status"])["status"], "missing")).as_py())
+
+
+def _damaged(path: Path) -> Error:
+    again = f"play that part again with allminds run --resume {path.parents[1]}"
+    return Error(f"{path} is missing or damaged; {again}")
+
+
+def _ended(path: Path) -> bool:
+    """Whether a file ends as a Parquet file does: a quick look that finds one cut short."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - 4))
+        return file.read() == b"PAR1"
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """What the disk says, as an error for people."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Error(f"cannot write {path}: {reason}") from None

@@ -1,0 +1,98 @@
+"""Accuracy, ability and difficulty (P0 §4-6): the curve, its fits, and what may be said from them.
+
+`curve` has Eq. 1 with its inverses, `fit` a mind's ability, `models` and `held_out` the rival
+curves and which of them foresees unseen answers, `information` and `adaptive` what to ask next,
+`predict` what is predicted and what is supported by data, `beyond` what may be said of difficulties
+above all that were tried.
+"""
+
+from allminds.statistics.accuracy.adaptive import AdaptiveTest, administer
+from allminds.statistics.accuracy.beyond import Beyond, predict_beyond, simulate_beyond
+from allminds.statistics.accuracy.counts import Counts
+from allminds.statistics.accuracy.curve import (
+    ability,
+    accuracy,
+    accuracy_difference,
+    chance_level,
+    combined_ability,
+    difficulty,
+    difficulty_at_equal_accuracy,
+    least_useful_ability,
+    moderate_difficulty,
+    options,
+)
+from allminds.statistics.accuracy.fit import (
+    Ability,
+    Omega,
+    consistent,
+    log_likelihood,
+    lower_bounds,
+    maximum_likelihood,
+    omega,
+    score_errors,
+    scores,
+)
+from allminds.statistics.accuracy.held_out import Comparison, Foreseen, HeldOut, compare, foresee
+from allminds.statistics.accuracy.information import (
+    expected_stderr,
+    item_information,
+    most_informative_ratio,
+)
+from allminds.statistics.accuracy.likelihood import Curve
+from allminds.statistics.accuracy.models import CURVES, Fit, fit_curve
+from allminds.statistics.accuracy.predict import (
+    InferredDifficulty,
+    Predicted,
+    Prediction,
+    Supported,
+    clopper_pearson,
+    infer_difficulty,
+    prediction,
+)
+
+__all__ = [
+    "CURVES",
+    "Ability",
+    "AdaptiveTest",
+    "Beyond",
+    "Comparison",
+    "Counts",
+    "Curve",
+    "Fit",
+    "Foreseen",
+    "HeldOut",
+    "InferredDifficulty",
+    "Omega",
+    "Predicted",
+    "Prediction",
+    "Supported",
+    "ability",
+    "accuracy",
+    "accuracy_difference",
+    "administer",
+    "chance_level",
+    "clopper_pearson",
+    "combined_ability",
+    "compare",
+    "consistent",
+    "difficulty",
+    "difficulty_at_equal_accuracy",
+    "expected_stderr",
+    "fit_curve",
+    "foresee",
+    "infer_difficulty",
+    "item_information",
+    "least_useful_ability",
+    "log_likelihood",
+    "lower_bounds",
+    "maximum_likelihood",
+    "moderate_difficulty",
+    "most_informative_ratio",
+    "omega",
+    "options",
+    "predict_beyond",
+    "prediction",
+    "score_errors",
+    "scores",
+    "simulate_beyond",
+]

@@ -1,0 +1,205 @@
+"""Accuracy from ability and difficulty, and back: Eq. 1 of P0 (E1) and its steeper form (E2).
+
+The accuracy P of a mind of ability α on a task of difficulty D with m options, chance c = 1/m, is
+
+    E1: P = c + (1 - c) e^(-D/α)        E2: P = c + (1 - c) e^(-(D/α)^β)
+
+E1 is E2 with β = 1, so every function here takes `beta`, which is 1 unless told. All of them work
+on numbers and on arrays; out-of-range input is an `Error` that says why. What these formulas give
+is what the curve says, not what a mind is known to do: for that see `predict`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from allminds.core.errors import Error
+
+Values = NDArray[np.float64]
+
+
+def chance_level(options: ArrayLike | None = None, chance: ArrayLike | None = None) -> Values:
+    """c: 1/m for `options` m, or any `chance` level; exactly one of the two is given."""
+    if (options is None) == (chance is None):
+        raise Error("the chance level is not clear: give either options=m or chance=c")
+    if options is not None:
+        m = numbers(options, "options (m)")
+        _require(m >= 1, m, "options (m) cannot be {}: a task has one option or more")
+        return 1 / m
+    c = numbers(0.0 if chance is None else chance, "chance (c)")
+    _require((c >= 0) & (c <= 1), c, "chance (c) cannot be {}: it lies between 0 and 1")
+    return c
+
+
+def accuracy(
+    difficulty: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    options: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+    beta: float = 1.0,
+) -> Values:
+    """P(D, α, m): the probability of a right answer; 1 at D = 0, c as D → ∞ or α → 0."""
+    c = chance_level(options, chance)
+    return _out(c + (1 - c) * np.exp(-ratio(difficulty, alpha, beta)))
+
+
+def difficulty(
+    accuracy: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    options: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+    beta: float = 1.0,
+) -> Values:
+    """D = -α ln((P - c)/(1 - c)): where a mind of ability α has accuracy P; ∞ at P = c."""
+    c = _chance_to_invert(options, chance)
+    p, a = _accuracy(accuracy), _alpha(alpha)
+    _require(p >= c, p, "no difficulty gives an accuracy of {}: it is below chance")
+    return _out(a * _exponent(p, c) ** (1 / _beta(beta)))
+
+
+def ability(
+    accuracy: ArrayLike,
+    difficulty: ArrayLike,
+    *,
+    options: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+    beta: float = 1.0,
+) -> Values:
+    """α = -D / ln((P - c)/(1 - c)): the ability that has accuracy P at difficulty D."""
+    c = _chance_to_invert(options, chance)
+    p, d = _accuracy(accuracy), _difficulty(difficulty)
+    _require(p > c, p, "no ability gives an accuracy of {}: it is not above chance")
+    _require(p < 1, p, "an accuracy of {} would take unlimited ability: give one below 1")
+    _require(
+        (d > 0) & np.isfinite(d), d, "difficulty (D) {} tells nothing about ability: give D > 0"
+    )
+    return _out(d / _exponent(p, c) ** (1 / _beta(beta)))
+
+
+def options(
+    accuracy: ArrayLike, difficulty: ArrayLike, alpha: ArrayLike, *, beta: float = 1.0
+) -> Values:
+    """m = (1 - e)/(P - e), e = e^(-D/α): how many options would make the accuracy P."""
+    p, e = _accuracy(accuracy), np.exp(-ratio(difficulty, alpha, beta))
+    _require(
+        p > e, p, "no number of options gives an accuracy of {}: it must be above e^(-D/alpha)"
+    )
+    return _out((1 - e) / (p - e))
+
+
+def accuracy_difference(
+    difficulty: ArrayLike, alpha: ArrayLike, m1: ArrayLike, m2: ArrayLike, *, beta: float = 1.0
+) -> Values:
+    """P(m1) - P(m2) = (1 - e^(-D/α))(m2 - m1)/(m1 m2); the paper prints 1 + e by mistake."""
+    c1, c2 = chance_level(m1), chance_level(m2)
+    return _out(-np.expm1(-ratio(difficulty, alpha, beta)) * (c1 - c2))
+
+
+def combined_ability(abilities: ArrayLike, weights: ArrayLike) -> Values:
+    """α = Σ w_j α_j: sub-abilities (along the last axis) weighed into one."""
+    a, w = numbers(abilities, "abilities"), numbers(weights, "weights")
+    if a.ndim == 0 or a.shape[-1:] != w.shape:
+        raise Error(
+            f"{w.size} weights do not fit sub-abilities of shape {a.shape}: give one for each"
+        )
+    combined = np.asarray((a * w).sum(axis=-1))
+    return _out(_alpha(combined))
+
+
+def moderate_difficulty(alpha: ArrayLike, *, beta: float = 1.0) -> Values:
+    """D = α ln 2: where accuracy is half-way between chance and 1, whatever m."""
+    return _out(_alpha(alpha) * np.log(2) ** (1 / _beta(beta)))
+
+
+def least_useful_ability(
+    difficulty: ArrayLike,
+    margin: ArrayLike,
+    *,
+    options: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+    beta: float = 1.0,
+) -> Values:
+    """The smallest α with P >= c + ε (`margin`) at difficulty D."""
+    c = _chance_to_invert(options, chance)
+    over = numbers(margin, "margin (ε)")
+    _require((over > 0) & (over < 1 - c), over, "margin (ε) cannot be {}: it is above 0, below 1-c")
+    return ability(c + over, difficulty, chance=c, beta=beta)
+
+
+def difficulty_at_equal_accuracy(
+    difficulty: ArrayLike, alpha1: ArrayLike, alpha2: ArrayLike
+) -> Values:
+    """D2 = D1 α2/α1: what a mind of α2 does as accurately as one of α1 does D1, at the same m."""
+    return _out(_difficulty(difficulty) * _alpha(alpha2) / _alpha(alpha1))
+
+
+def ratio(difficulty: ArrayLike, alpha: ArrayLike, beta: float) -> Values:
+    """(D/α)^β."""
+    d, a, b = _difficulty(difficulty), _alpha(alpha), _beta(beta)
+    with np.errstate(over="ignore"):  # beyond all numbers is as far as ∞
+        return np.asarray((d / a) ** b)
+
+
+def _exponent(p: Values, c: Values) -> Values:
+    """-ln((P - c)/(1 - c)), exact near P = 1 and near P = c."""
+    lost, kept = (1 - p) / (1 - c), (p - c) / (1 - c)
+    with np.errstate(divide="ignore"):
+        near_one, near_chance = np.log1p(-np.minimum(lost, 0.5)), np.log(kept)
+    return np.asarray(np.abs(np.where(lost < 0.5, near_one, near_chance)))
+
+
+def _chance_to_invert(options: ArrayLike | None, chance: ArrayLike | None) -> Values:
+    c = chance_level(options, chance)
+    _require(c < 1, c, "chance {} (one option) can be predicted but not inverted: give m >= 2")
+    return c
+
+
+def _difficulty(value: ArrayLike) -> Values:
+    d = numbers(value, "difficulty (D)")
+    _require(d >= 0, d, "difficulty (D) cannot be {}: it is 0 or more")
+    return d
+
+
+def _alpha(value: ArrayLike) -> Values:
+    a = numbers(value, "ability (α)")
+    _require((a > 0) & np.isfinite(a), a, "ability (α) cannot be {}: it is finite and above 0")
+    return a
+
+
+def _accuracy(value: ArrayLike) -> Values:
+    p = numbers(value, "accuracy (P)")
+    _require((p >= 0) & (p <= 1), p, "accuracy (P) cannot be {}: it lies between chance and 1")
+    return p
+
+
+def _beta(value: float) -> float:
+    if not (0 < value < np.inf):
+        raise Error(f"steepness (β) cannot be {value}: it is finite and above 0")
+    return value
+
+
+def numbers(value: ArrayLike, name: str) -> Values:
+    """An array of numbers, none of them missing."""
+    try:
+        made = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise Error(f"{name} cannot be {value!r}: give a number or an array of numbers") from None
+    if np.isnan(made).any():
+        raise Error(f"{name} is not a number (NaN) somewhere: leave such values out")
+    return made
+
+
+def _require(holds: NDArray[np.bool_], values: Values, sentence: str) -> None:
+    """Raise the sentence with the first offending value in its braces."""
+    if not np.all(holds):
+        holds, values = np.broadcast_arrays(holds, values)
+        raise Error(sentence.format(f"{values[~holds][0]:g}"))
+
+
+def _out(values: Values) -> Values:
+    """Numbers for numbers, arrays for arrays."""
+    out: Values = np.asarray(values)[()]
+    return out

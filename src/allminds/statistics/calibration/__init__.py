@@ -1,0 +1,20 @@
+"""How often what allminds prints is wrong: simulated, shown as a table, and held by a gate.
+
+Rows are made in `one_mind`, `two_minds` and `figures`; to add one, append a `Row` there with a
+function ``(rng, repeats) -> (wrong, total)``.
+"""
+
+from allminds.statistics.calibration import figures, one_mind, two_minds
+from allminds.statistics.calibration.page import CAPTIONS, cells, page
+from allminds.statistics.calibration.table import REPEATS, Found, Row, calibrate, chosen, failures
+
+
+def rows() -> list[Row]:
+    """All rows of the table."""
+    return one_mind.rows() + two_minds.rows() + figures.rows()
+
+
+__all__ = [
+    "CAPTIONS", "REPEATS", "Found", "Row", "calibrate", "cells", "chosen", "failures", "page",
+    "rows",
+]  # fmt: skip

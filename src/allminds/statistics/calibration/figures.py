@@ -1,0 +1,424 @@
+"""Rows of `calibrate` about other figures: curves, shares, reliability, ranks, plans, people.
+
+Every `simulate_` function takes a generator and a number of repeats, and returns (wrong, total).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.inference.intervals import Units, t_interval
+from allminds.inference.verdict import paired
+from allminds.instruments.lambda_.tally import level, level_error
+from allminds.statistics.accuracy.beyond import simulate_beyond
+from allminds.statistics.calibration.one_mind import counted, misses
+from allminds.statistics.calibration.table import Row
+from allminds.statistics.comparison.correlation import correlate
+from allminds.statistics.comparison.crossed import crossed
+from allminds.statistics.comparison.ranks import rank_intervals
+from allminds.statistics.curves import DifficultyCurve, curve_intervals
+from allminds.statistics.factors import variance_shares
+from allminds.statistics.groups import Simulated, false_boasts, false_words, votes_against_best
+from allminds.statistics.pilot import Spread
+from allminds.statistics.reliability import reliability
+
+Values = NDArray[np.float64]
+Generator = np.random.Generator
+Counts = tuple[int, int]
+
+SHAPES: dict[str, Callable[[Values], Values]] = {
+    "guesser": lambda h: np.zeros(len(h)),
+    "logistic": lambda h: 1 / (1 + np.exp(h - 8)),  # spread 1.85, as joined by lines
+    "gradual": lambda h: np.exp(-(h - h[0]) / 4),
+    "step": lambda h: (h < h.mean()).astype(float),
+    "line": lambda h: 1 - (h - h[0]) / (h[-1] - h[0]),
+}
+
+
+def curve_truth(shape: str, levels: int) -> DifficultyCurve:
+    """The exact curve of a shape at difficulties 1, 2, …"""
+    h = np.arange(1.0, levels + 1)
+    return DifficultyCurve(h, SHAPES[shape](h), np.ones(levels, np.intp), 1.0)
+
+
+def _hits(
+    rng: Generator, truth: DifficultyCurve, chance: float, items: int
+) -> tuple[Values, Values]:
+    right = chance + (1 - chance) * truth.psi
+    h = np.repeat(truth.difficulties, items)
+    return h, (rng.random(len(h)) < np.repeat(right, items)).astype(float)
+
+
+def _misses(interval: tuple[float, float] | None, value: float) -> bool:
+    assert interval is not None
+    return bool(misses(interval, value))
+
+
+def simulate_capability(
+    rng: Generator, repeats: int, *, shape: str, chance: float, items: int, levels: int = 20
+) -> Counts:
+    """Count the 95 % intervals of capability that miss it."""
+    truth, wrong = curve_truth(shape, levels), 0
+    for _ in range(repeats):
+        found = curve_intervals(*_hits(rng, truth, chance, items), rng, floor=chance, draws=2)
+        wrong += _misses(found.capability, truth.capability)
+    return wrong, repeats
+
+
+def simulate_spread(
+    rng: Generator,
+    repeats: int,
+    *,
+    shape: str,
+    chance: float,
+    items: int,
+    levels: int = 20,
+    draws: int = 300,
+) -> Counts:
+    """Count the 95 % intervals of spread that miss it, of those that are given."""
+    truth, wrong, total = curve_truth(shape, levels), 0, 0
+    for _ in range(repeats):
+        found = curve_intervals(*_hits(rng, truth, chance, items), rng, floor=chance, draws=draws)
+        if found.spread is not None:
+            wrong, total = wrong + _misses(found.spread, truth.spread), total + 1
+    return wrong, total
+
+
+def crossed_scores(
+    rng: Generator, truth: Values, exercises: int, noise: str = "normal", alike: float = 0.5
+) -> Values:
+    """Scores[cells…, exercise] with an effect of the exercise that all cells share."""
+    shared = np.sqrt(alike) * rng.normal(size=exercises)
+    if noise == "hits":
+        chance = 1 / (1 + np.exp(-(truth[..., None] + shared)))
+        return np.asarray(rng.random((*truth.shape, exercises)) < chance, float)
+    own = rng.normal(size=(*truth.shape, exercises))
+    if noise == "uneven":  # cells differ in how much they vary
+        own *= np.linspace(0.2, 2, truth.size).reshape(truth.shape)[..., None]
+    return np.asarray(truth[..., None] + shared + own)
+
+
+def simulate_null_shares(
+    rng: Generator, repeats: int, *, shape: tuple[int, ...], exercises: int, noise: str = "normal"
+) -> Counts:
+    """Count the intervals that exclude 0 where no factor does anything."""
+    wrong = total = 0
+    for _ in range(repeats):
+        found = variance_shares(
+            crossed_scores(rng, np.zeros(shape), exercises, noise), "abcd"[: len(shape)]
+        )
+        wrong += sum(one.interval is not None and one.interval[0] > 0 for one in found[:-1])
+        total += len(found) - 1
+    return wrong, total
+
+
+def true_share(
+    truth: Values, of: tuple[int, ...], exercises: int, alike_noise: float = 1.0
+) -> float:
+    """The share that an estimate aims at: the effect in the means over cell means with chance."""
+    means = truth - truth.mean()
+    others = tuple(n for n in range(truth.ndim) if n not in of)
+    part = means.mean(axis=others, keepdims=True)
+    if len(of) == 2:
+        for one in of:
+            rest = tuple(n for n in range(truth.ndim) if n != one)
+            part = part - means.mean(axis=rest, keepdims=True)
+    squares = (np.broadcast_to(part, truth.shape) ** 2).sum()
+    return float(squares / ((means**2).sum() + alike_noise * (truth.size - 1) / exercises))
+
+
+def simulate_shares(
+    rng: Generator, repeats: int, *, truth: Values, of: tuple[int, ...], exercises: int
+) -> Counts:
+    """Count the 95 % intervals of one effect's share that miss it."""
+    names, wrong = "abcd"[: truth.ndim], 0
+    value = true_share(truth, of, exercises)
+    for _ in range(repeats):
+        found = variance_shares(crossed_scores(rng, truth, exercises), names)
+        interval = next(one.interval for one in found if one.factors == tuple(names[n] for n in of))
+        wrong += _misses(interval, value)
+    return wrong, repeats
+
+
+DRAWS: dict[str, Callable[[Generator, int], Values]] = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "even": lambda rng, n: rng.random(n),
+    "hits": lambda rng, n: (rng.random(n) < 0.3).astype(float),
+    "tailed": lambda rng, n: rng.laplace(size=n),
+    "skewed": lambda rng, n: rng.exponential(size=n),
+}
+
+
+def simulate_assurance(
+    rng: Generator,
+    repeats: int,
+    *,
+    kind: str,
+    pilot: int,
+    width: float = 0.2,
+    assurance: float = 0.8,
+) -> Counts:
+    """Count the studies whose interval is longer than planned for; at most 1 - assurance may be."""
+    wrong = total = 0
+    scale = DRAWS[kind](np.random.default_rng(0), 10**6).std()
+    for _ in range(repeats):
+        values = DRAWS[kind](rng, pilot)
+        if not np.ptp(values):
+            continue
+        spread = Spread.of_residuals(values - values.mean(), pilot - 1.0)
+        n = spread.exercises_for(width * scale, assurance)
+        final = DRAWS[kind](rng, n)
+        reach = t_interval(0.0, float(final.std(ddof=1)) / n**0.5, n - 1)[1]
+        wrong, total = wrong + int(reach > width * scale), total + 1
+    return wrong, total
+
+
+def simulate_generalisability(
+    rng: Generator, repeats: int, *, minds: Sequence[float], exercises: int, kind: str = "normal"
+) -> Counts:
+    """Count the 95 % intervals of Eρ² that miss it; `minds` has the true scores."""
+    means, wrong, total = np.asarray(minds, float), 0, 0
+    noise = (means * (1 - means)).mean() if kind == "hits" else 0.25
+    truth = means.var() / (means.var() + noise / exercises)
+    for _ in range(repeats):
+        if kind == "hits":
+            values = (rng.random((exercises, len(means))) < means).astype(float)
+        else:
+            own = rng.normal(0, 0.5, (exercises, len(means)))
+            values = means + rng.normal(size=(exercises, 1)) + own
+        found = reliability(values[..., None]).interval
+        if found is not None:
+            wrong, total = wrong + _misses(found, truth), total + 1
+    return wrong, total
+
+
+def correlated(
+    rng: Generator, n: int, kind: str
+) -> tuple[Values, Values, NDArray[np.intp] | None, float]:
+    """x, y, cluster and the true r."""
+    if kind == "normal":
+        x = rng.normal(size=n)
+        return x, 0.6 * x + 0.8 * rng.normal(size=n), None, 0.6
+    if kind == "none":
+        return rng.integers(1, 6, n).astype(float), rng.random(n), None, 0.0
+    if kind == "hits":  # of a complexity of five values
+        x = rng.integers(1, 6, n).astype(float)
+        p = np.array([0.95, 0.8, 0.5, 0.2, 0.05])
+        cov = (p * np.arange(1, 6)).mean() - p.mean() * 3
+        y = (rng.random(n) < p[x.astype(int) - 1]).astype(float)
+        return x, y, None, cov / np.sqrt(2 * p.mean() * (1 - p.mean()))
+    tests = np.repeat(np.arange(n // 5), 5)  # five exercises a test, x and y shifted by it
+    shift = rng.normal(size=(n // 5, 2))
+    x = shift[tests, 0] + rng.normal(size=len(tests))
+    y = 0.8 * shift[tests, 0] + 0.6 * shift[tests, 1] + rng.normal(size=len(tests))
+    return x, y, tests, 0.4
+
+
+def simulate_correlation(rng: Generator, repeats: int, *, kind: str, exercises: int) -> Counts:
+    """Count the 95 % intervals of r that miss it, of those that are given."""
+    wrong = total = 0
+    for _ in range(repeats):
+        x, y, cluster, truth = correlated(rng, exercises, kind)
+        interval = correlate(x, y, cluster)[2]
+        if interval is not None:
+            wrong, total = wrong + _misses(interval, truth), total + 1
+    return wrong, total
+
+
+def simulate_ranks(
+    rng: Generator,
+    repeats: int,
+    *,
+    scores: Sequence[float],
+    units: int,
+    kind: str = "normal",
+    draws: int = 300,
+) -> Counts:
+    """Count the studies in which some mind's interval lacks a place that is truly its own.
+
+    Minds that are equal share all places of their tie; one of them at least must be inside.
+    """
+    means, wrong = np.asarray(scores, float), 0
+    first = 1 + (means[None] > means[:, None]).sum(axis=1)
+    last = (means[None] >= means[:, None]).sum(axis=1)
+    for _ in range(repeats):
+        if kind == "hits":
+            values = (rng.random((units, len(means))) < means).astype(float)
+        else:
+            values = means + rng.normal(size=(units, 1)) + rng.normal(size=(units, len(means)))
+        low, high = rank_intervals(values, rng, draws)
+        wrong += bool(((low > first) | (high < last)).any())
+    return wrong, repeats
+
+
+def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: int) -> Counts:
+    """Count the 95 % intervals of the level that miss it, within one administration.
+
+    ξ walks around 10 with an integrated autocorrelation time of `memory` exercises; 5 is that of
+    Q-learning and SARSA, 20 that of the model-based mind.
+    """
+    from scipy.signal import lfilter
+
+    keep = (memory - 1) / (memory + 1)
+    wrong = total = 0
+    for _ in range(repeats):
+        steps = rng.normal(size=exercises + 200) * np.sqrt(1 - keep**2)
+        xi = 10 + lfilter([1.0], [1.0, -keep], steps)[200:]
+        error = level_error(xi, xi)
+        if error is not None:
+            interval = t_interval(level(xi, xi), *error)
+            wrong, total = wrong + _misses(interval, 10.0), total + 1
+    return wrong, total
+
+
+def simulate_people(
+    rng: Generator, repeats: int, *, people: int, items: int, spread: float, hits: bool,
+    kinds: bool = False,
+) -> Counts:  # fmt: skip
+    """Count the 95 % intervals of people against a program that miss their true difference, 0.
+
+    People differ normally, or are of two `kinds`.
+    """
+
+    def interval() -> tuple[float, float] | None:
+        ease = rng.uniform(-0.2, 0.2, items)
+        own = rng.normal(size=(people, 1))
+        own = spread * (np.sign(own) if kinds else np.clip(own, -2, 2))
+        mean, same = 0.5 + own + ease, 0.5 + ease
+        if hits:
+            scores = (rng.random((people, items)) < mean).astype(float)
+            program = (rng.random(items) < same).astype(float)
+        else:
+            scores = mean + rng.uniform(-0.1, 0.1, (people, items))
+            program = same + rng.uniform(-0.1, 0.1, items)
+        who = ["people"] * (people * items) + ["program"] * items
+        person = [*np.repeat(np.arange(people), items).astype(str), *[None] * items]
+        item = np.tile(np.arange(items), people + 1)
+        score = np.append(scores.ravel(), program)
+        return crossed(score, who, person, item.tolist(), "people", "program", 0.0, 1.0).interval
+
+    return counted(misses(interval(), 0.0) for _ in range(repeats))
+
+
+def gains(differences: Values) -> int:
+    """1, -1 or 0: what the verdict says of a vote minus a member, by exercise."""
+    n = len(differences)
+    units = Units(differences, np.zeros(n, np.int64), np.arange(n), np.ones(1), -1.0, 1.0)
+    return paired(units, True, ("vote", "member")).sign
+
+
+def simulate_votes(
+    rng: Generator, repeats: int, *, count: Callable[[Sequence[Simulated]], Counts],
+    accuracies: Sequence[float], vote: float, exercises: int,
+) -> Counts:  # fmt: skip
+    """Count the false words about votes whose members' errors are correlated."""
+    return count(votes_against_best(rng, repeats, gains, accuracies, vote, exercises, 0.3))
+
+
+# ---------------------------------------------------------------- the rows
+
+
+def rows() -> list[Row]:
+    """All rows about other figures."""
+    made = [
+        Row("Correlation with complexity", f"{n} exercises, {kind}", "bounded",
+            partial(simulate_correlation, kind=kind, exercises=n))
+        for n in (5, 10, 20, 50, 200)
+        for kind in ("normal", "none", "hits", "clustered")
+    ]  # fmt: skip
+    made += [
+        Row("Places of all minds at once", f"{units} exercises, {name}, {kind}", "verdict",
+            partial(simulate_ranks, scores=scores, units=units, kind=kind), cost=10)
+        for units in (5, 20, 50)
+        for name, scores in (
+            ("2 equal minds", [0.5] * 2), ("6 equal minds", [0.5] * 6),
+            ("20 equal minds", [0.5] * 20), ("minds at .2, .5, .5, .9", [0.2, 0.5, 0.5, 0.9]),
+        )
+        for kind in ("normal", "hits")
+    ]  # fmt: skip
+    made += [
+        Row("Capability", f"{items} items a level, {shape}, chance {chance:g}", "bounded",
+            partial(simulate_capability, shape=shape, chance=chance, items=items), cost=5)
+        for items in (5, 20)
+        for shape in SHAPES
+        for chance in (0.0, 0.25)
+    ]  # fmt: skip
+    made += [
+        Row("Spread", f"20 items a level, {shape}, chance {chance:g}", "bounded",
+            partial(simulate_spread, shape=shape, chance=chance, items=20), cost=40)
+        for shape in SHAPES
+        for chance in (0.0, 0.25)
+    ]  # fmt: skip
+    made += [
+        Row("Shares of factors where none does anything", f"{'×'.join(map(str, shape))} cells, "
+            f"{n} exercises, {noise}", "verdict",
+            partial(simulate_null_shares, shape=shape, exercises=n, noise=noise), cost=5)
+        for shape in ((2, 2), (3, 4), (2, 2, 3))
+        for n in (5, 20)
+        for noise in ("normal", "uneven", "hits")
+    ]  # fmt: skip
+    one, other = np.array([0.0, 0.5, 1.0])[:, None], np.array([0.0, 0.5])[None]
+    made += [
+        Row("Shares of factors", f"3×2 cells, {n} exercises, {name}", "bounded",
+            partial(simulate_shares, truth=one + other + one * other, of=of, exercises=n), cost=5)
+        for n in (5, 20, 50)
+        for name, of in (("first", (0,)), ("second", (1,)), ("both together", (0, 1)))
+    ]  # fmt: skip
+    made += [
+        Row("Generalisability Eρ²", f"3 minds, {n} exercises, {kind}", "bounded",
+            partial(simulate_generalisability, minds=[0.1, 0.3, 0.9], exercises=n, kind=kind))
+        for n in (10, 40)
+        for kind in ("normal", "hits")
+    ]  # fmt: skip
+    made += [
+        Row("Planned number of exercises, assured in .8", f"pilot of {pilot}, {kind}", "verdict",
+            partial(simulate_assurance, kind=kind, pilot=pilot), nominal=0.2, most=0.2)
+        for pilot in (10, 30, 100)
+        for kind in ("normal", "even", "hits", "tailed")
+    ]  # fmt: skip
+    made += [
+        Row("Level within one administration", f"{n} exercises, memory {memory}", "bounded",
+            partial(simulate_staircase, exercises=n, memory=memory))
+        for n in (100, 1000, 5000)
+        for memory in (5, 20)
+    ]  # fmt: skip
+    made += [
+        Row("A vote against its best member", f"{n} exercises, {name}: {what}", "verdict",
+            partial(simulate_votes, count=count, accuracies=accuracies, vote=vote, exercises=n))
+        for n in (20, 60)
+        for name, accuracies, vote in (
+            ("3 members and the vote at .6", [0.6] * 3, 0.6),
+            ("members at .7, .6, .5, the vote at .7", [0.7, 0.6, 0.5], 0.7),
+        )
+        for what, count in (("gains or loses", false_words), ("beats each", false_boasts))
+    ]  # fmt: skip
+    made += [
+        Row(
+            "Prediction beyond the data",
+            f"the {what}, one to five levels up",
+            "bounded",
+            partial(simulate_beyond, what=what),
+            cost=100,
+            most=0.1,
+        )
+        for what in ("accuracy", "rate")
+    ]
+    return made + [
+        Row("People against a program", f"{people} people × {items} items, "
+            f"{'hits' if hits else 'scores'}, people differ by ±{spread:g}", "bounded",
+            partial(simulate_people, people=people, items=items, spread=spread, hits=hits), cost=4)
+        for people, items in ((2, 10), (5, 20), (10, 7), (20, 5))
+        for spread in (0.0, 0.25)
+        for hits in (True, False)
+    ] + [
+        Row("People of two kinds: outside what is claimed", f"{people} people × {items} items, "
+            f"{'hits' if hits else 'scores'}, people at ±.25", "outside",
+            partial(simulate_people, people=people, items=items, spread=0.25, hits=hits,
+                    kinds=True), cost=4)
+        for people, items in ((2, 20), (5, 20))
+        for hits in (True, False)
+    ]  # fmt: skip

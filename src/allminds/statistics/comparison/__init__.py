@@ -1,0 +1,55 @@
+"""Comparing minds, people and groups on the same exercises.
+
+`table` turns a results table into scores by exercise and mind, `crossed` compares people with
+programs and with one another (people and items are samples), `effects` says how big a difference
+is, `anova` and `mixed` ask what scores depend on, `correlation`
+how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
+"""
+
+from allminds.inference import MARGIN, Difference, corrected, holm
+from allminds.statistics.comparison.anova import (
+    Anova,
+    Effect,
+    greenhouse_geisser,
+    repeated_measures,
+)
+from allminds.statistics.comparison.correlation import Correlation, correlations
+from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, logistic
+from allminds.statistics.comparison.effects import Size, paired_dz, paired_g, unpaired_g
+from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
+from allminds.statistics.comparison.ranks import Rank, ranks
+from allminds.statistics.comparison.table import Scores, complexities, plays_by_mind, scores_of
+from allminds.statistics.comparison.whole import Comparison, Standing, compare
+
+__all__ = [
+    "MARGIN",
+    "Anova",
+    "Comparison",
+    "Correlation",
+    "Crossed",
+    "Difference",
+    "Effect",
+    "Logistic",
+    "Mixed",
+    "Rank",
+    "Scores",
+    "Size",
+    "Standing",
+    "Term",
+    "compare",
+    "complexities",
+    "corrected",
+    "correlations",
+    "crossed",
+    "greenhouse_geisser",
+    "holm",
+    "logistic",
+    "mixed_model",
+    "paired_dz",
+    "paired_g",
+    "plays_by_mind",
+    "ranks",
+    "repeated_measures",
+    "scores_of",
+    "unpaired_g",
+]

@@ -1,0 +1,145 @@
+"""Repeated measures: does the score depend on factors that every subject went through?
+
+F is by statsmodels' AnovaRM. Beside it stands what that leaves out: Greenhouse and Geisser's ε (1
+where differences between levels are all equally variable, less where some vary more), p with the
+degrees of freedom shrunk by it, and partial η². In P3 the subjects are the 20 tests, and the
+factors within them are the agent and the number of cells.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from allminds.core.errors import Error
+from allminds.statistics.comparison.table import Values, column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a factor, or some together, do to the score; None where nothing varies."""
+
+    factors: tuple[str, ...]
+    f: float | None
+    freedom: tuple[float, float]  # of the effect and of its error
+    p: float | None
+    epsilon: float | None  # Greenhouse-Geisser ε
+    p_corrected: float | None  # p with both degrees of freedom times ε
+    eta: float | None  # partial η²
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The effects of some factors, and of what they do together."""
+
+    subject: str
+    subjects: int
+    effects: tuple[Effect, ...]
+
+
+def repeated_measures(
+    frame: pd.DataFrame, subject: str, within: Sequence[str], score: str = "score"
+) -> Anova:
+    """The effects of the factors `within` on the scores of subjects that went through all of them.
+
+    Every subject must have a score at every combination of levels; several there are averaged.
+    """
+    table = _crossed(frame, subject, within, score)
+    places = range(len(within))
+    sets = [of for size in places for of in itertools.combinations(places, size + 1)]
+    tests = _f_tests(table, sets)
+    effects = tuple(
+        _effect(tuple(within[n] for n in of), tests[of], greenhouse_geisser(table, of))
+        for of in sets
+    )
+    return Anova(subject, len(table), effects)
+
+
+def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
+    """ε = (tr S)² / (d tr S²) of the effect of some factors of table[subject, level, level, …].
+
+    S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
+    """
+    contrasts: Values = np.ones((1, 1))
+    for number, levels in enumerate(table.shape[1:]):
+        part = _contrasts(levels) if number in factors else np.full((levels, 1), levels**-0.5)
+        contrasts = np.asarray(np.kron(contrasts, part), float)
+    spread = np.atleast_2d(np.cov(table.reshape(len(table), -1) @ contrasts, rowvar=False))
+    trace, squares = float(np.trace(spread)), float((spread * spread).sum())
+    return trace**2 / (contrasts.shape[1] * squares) if squares > 0 else None
+
+
+def _contrasts(levels: int) -> Values:
+    """[level, levels - 1]: orthonormal columns that each sum to 0 (Helmert's)."""
+    made = np.zeros((levels, levels - 1))
+    for k in range(1, levels):
+        made[:k, k - 1], made[k, k - 1] = 1.0, -k
+        made[:, k - 1] /= np.sqrt(k * (k + 1))
+    return made
+
+
+def _f_tests(
+    table: Values, sets: Sequence[tuple[int, ...]]
+) -> dict[tuple[int, ...], tuple[float, float, float]]:
+    """F and its two degrees of freedom for every set of factors."""
+    import pandas as pd
+    from statsmodels.stats.anova import AnovaRM  # type: ignore[import-untyped]
+
+    # The names go into a formula that also sees Python's, so they are plain ones of our own.
+    names = [f"factor{number}" for number in range(table.ndim - 1)]
+    places = np.indices(table.shape).reshape(table.ndim, -1)
+    frame = pd.DataFrame(dict(zip(["subject", *names], places, strict=True)))
+    frame["score"] = table.reshape(-1)
+    with np.errstate(all="ignore"):
+        found = AnovaRM(frame, "score", "subject", within=names).fit().anova_table
+    rows = {of: found.loc[":".join(names[n] for n in of)] for of in sets}
+    return {
+        of: (float(row["F Value"]), float(row["Num DF"]), float(row["Den DF"]))
+        for of, row in rows.items()
+    }
+
+
+def _effect(
+    factors: tuple[str, ...], test: tuple[float, float, float], epsilon: float | None
+) -> Effect:
+    from scipy.special import fdtrc
+
+    f, one, two = test
+    if epsilon is None or not np.isfinite(f):
+        return Effect(factors, None, (one, two), None, epsilon, None, None)
+    return Effect(
+        factors, f, (one, two), float(fdtrc(one, two, f)), epsilon,
+        float(fdtrc(epsilon * one, epsilon * two, f)), f * one / (f * one + two),
+    )  # fmt: skip
+
+
+def _crossed(frame: pd.DataFrame, subject: str, within: Sequence[str], score: str) -> Values:
+    """[subject, level of the first factor, of the second, …], all of it there."""
+    names = [subject, *within]
+    for name in [*names, score]:
+        column(frame, name)
+    if not within or len(set(names)) < len(names):
+        raise Error("name a column of subjects and one or more other columns as factors")
+    frame = frame[frame[score].notna()]
+    means = frame.groupby(names, observed=True)[score].mean()
+    levels = [sorted(frame[name].unique()) for name in names]
+    for name, found in zip(names, levels, strict=True):
+        if len(found) < 2:
+            raise Error(f"an analysis of variance needs two or more values of '{name}'")
+    for place in itertools.product(*levels):
+        key = place if len(names) > 1 else place[0]
+        if key not in means.index:
+            where = ", ".join(f"{n} {v}" for n, v in zip(names, place, strict=True))
+            raise Error(
+                f"an analysis of variance needs a score for every combination: none at {where}"
+            )
+    shape = tuple(len(found) for found in levels)
+    made: Values = means.sort_index().to_numpy(dtype=float).reshape(shape)
+    return made

@@ -1,0 +1,134 @@
+"""People in a comparison: a sample of people, not a mind, crossed with the items they took.
+
+All persons of a table are one side, `people`. Their mean has the wider of two intervals, over
+persons and over items; their difference from a program is that of `crossed`, and so its verdict
+speaks of people like these on items like these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.contracts import FAILURES
+from allminds.inference import Difference, Estimate, Plays, Rule, estimate
+from allminds.inference.intervals import Numbers, Values, level_tails
+from allminds.statistics.comparison.crossed import FEW, Crossed, crossed, logistic
+from allminds.statistics.comparison.table import item_codes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PEOPLE = "people"  # what they are called as one side of a comparison
+MOST_LOGITS = 12.0  # a wider interval of log odds says nothing: right and wrong are separated
+
+
+def pooled(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with all persons as one side; as it is where there are none."""
+    if "kind" not in frame or not (frame["kind"] == "person").any():
+        return frame
+    import pandas as pd
+
+    persons = (frame["kind"] == "person").to_numpy()
+    who = frame["person"].fillna("").astype(str) if "person" in frame else frame["mind"].astype(str)
+    who = who.where(persons & (who != ""), frame["mind"].astype(str)).where(persons, "")
+    number = pd.Series(pd.factorize(who)[0], frame.index)
+    before = frame["repeat"].fillna(0) if "repeat" in frame else 0
+    several = (before + number * 1_000_000) if np.ndim(before) else number
+    return frame.assign(
+        mind=frame["mind"].astype(str).where(~persons, PEOPLE),
+        person=who,
+        repeat=np.where(persons, several, before),
+    )
+
+
+def has_people(frame: pd.DataFrame) -> bool:
+    """True if `pooled` made one side of persons."""
+    return "kind" in frame and bool((frame["kind"] == "person").any())
+
+
+def estimate_people(frame: pd.DataFrame, rule: Rule) -> Estimate:
+    """The score of people, with the wider of the intervals over persons and over items."""
+    rows = frame[frame["mind"].astype(str) == PEOPLE]
+    score, failed = _scores(rows, rule)
+    item, person = item_codes(rows), _codes(rows["person"])
+    stratum = np.zeros(len(rows))
+    if rule.strata and rule.strata in rows and rule.figure is None:
+        stratum = rows[rule.strata].to_numpy(float)
+    none = np.full(len(rows), np.nan)
+    each = person * (int(item.max(initial=0)) + 1) + item
+    over_persons = estimate(Plays(each, person, stratum, score, failed, none), rule)
+    over_items = estimate(Plays(item, item, stratum, score, failed, none), rule)
+    ends = [one.ci95 for one in (over_persons, over_items)]
+    if ends[0] is None or ends[1] is None:
+        return over_persons
+    wider = over_persons if _width(ends[0]) >= _width(ends[1]) else over_items
+    return over_persons.with_interval(wider)
+
+
+def people_difference(
+    frame: pd.DataFrame, pair: tuple[str, str], rule: Rule, margin: float
+) -> tuple[Difference, list[str]]:
+    """The difference of people and a program, and what must be said with it."""
+    minds = frame["mind"].astype(str)
+    rows = frame[minds.isin(pair)]
+    score, failed = _scores(rows, rule)
+    who, person = rows["mind"].astype(str).tolist(), rows["person"].tolist()
+    items = [str(code) for code in item_codes(rows)]
+    found = crossed(score, who, person, items, *pair, low=rule.low, high=rule.high)
+    names = rows["mind"].astype(str).to_numpy()
+    often = any(failed[names == name].mean() > 0.05 for name in pair)
+    notes = [f"{pair[0]} − {pair[1]}: {said}" for said in found.trouble]
+    if rule.weighted:
+        notes.append(f"{pair[0]} − {pair[1]} is of plain means: items are not weighted there.")
+    known = score[~np.isnan(score)]
+    if np.isin(known, (0.0, 1.0)).all():
+        beside = logistic(score, who, person, items, *pair)
+        if beside.interval is not None and _width(beside.interval) < MOST_LOGITS:
+            low, high = beside.interval
+            notes.append(
+                f"{pair[0]} − {pair[1]} in log odds, by a logistic crossed model that stands "
+                f"beside: {beside.estimate:.2f} [{low:.2f}, {high:.2f}]."
+            )
+        notes += [f"{pair[0]} − {pair[1]}, log odds: {said}" for said in beside.trouble]
+    return _difference(found, pair, margin, bool(often), bool(np.ptp(known) > 0)), notes
+
+
+def _difference(
+    found: Crossed, pair: tuple[str, str], margin: float, failed: bool, differs: bool
+) -> Difference:
+    """A crossed comparison as the one class that all verdicts are of."""
+    p, same = found.p, None
+    if p is not None and found.p_exact is not None and min(max(found.people), found.items) < FEW:
+        p = max(p, found.p_exact)
+    if found.estimate is not None and found.interval is not None:
+        low, high = (
+            level_tails(lambda level: found.at(level) or (-np.inf, np.inf), found.estimate, end)
+            for end in (-margin, margin)
+        )
+        same = max(low[0], high[1])
+    units = (max(found.people), found.items)
+    return Difference(
+        *pair, True, units, found.estimate or 0.0, found.stderr, found.interval,
+        found.interval90, p, same, p, same, margin, differs, failed, "people × items",
+    )  # fmt: skip
+
+
+def _scores(rows: pd.DataFrame, rule: Rule) -> tuple[Values, NDArray[np.bool_]]:
+    """The scores of plays, failures counted, and which of them failed."""
+    score = rows["score"].to_numpy(dtype=float, na_value=np.nan)
+    status = rows["status"].astype(str).to_numpy(object) if "status" in rows else np.array(["ok"])
+    failed = np.broadcast_to(np.isin(status, FAILURES), score.shape)
+    return np.where(failed & np.isnan(score), rule.low, score), failed
+
+
+def _codes(values: pd.Series) -> Numbers:
+    import pandas as pd
+
+    return pd.factorize(values.astype(str))[0].astype(np.int64)
+
+
+def _width(ends: tuple[float, float]) -> float:
+    return ends[1] - ends[0]

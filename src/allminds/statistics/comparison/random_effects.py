@@ -1,0 +1,345 @@
+"""Models with random intercepts of several crossed factors: linear by REML, logistic by Laplace.
+
+The linear one is fitted by restricted maximum likelihood with Satterthwaite's degrees of freedom,
+as lme4 and lmerTest do it; the logistic one as lme4's glmer with nAGQ = 1. What is said with them
+is decided in `crossed` and `mixed`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from allminds.core.errors import Error
+
+Values = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+NOTHING = 1e-7  # a share of the total sum of squares below this is rounding
+EDGE = 1e-4  # a variance component below this share of the residual is at its edge, 0
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A linear function of the fixed effects, with Satterthwaite's degrees of freedom."""
+
+    estimate: float
+    stderr: float
+    df: float
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of a t-test against 0."""
+        from scipy.special import stdtr
+
+        return float(2 * stdtr(self.df, -abs(self.estimate) / self.stderr))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The t-interval at `level`."""
+        reach = reach_of(self.stderr, self.df, level)
+        return self.estimate - reach, self.estimate + reach
+
+
+class LinearMixed:
+    """score = X β + Σ Z_k u_k + e with u_k ~ N(0, σ² θ_k²), e ~ N(0, σ²), fitted by REML.
+
+    `factors` hold the level of every row, or -1 where a row has none (a program has no person).
+    β and σ² are profiled out; the ratios θ are searched. The block of the largest factor is
+    diagonal and is eliminated, so that the matrix to factor has the size of the other levels.
+    """
+
+    def __init__(self, score: Values, design: Values, factors: Sequence[Codes]) -> None:
+        self.rows, self.columns = design.shape
+        self.freedom = self.rows - self.columns
+        rough, *_ = np.linalg.lstsq(design, score, rcond=None)
+        both = np.column_stack(
+            [design, score - design @ rough]
+        )  # [X, y]; small numbers cancel less
+        self._moments = both.T @ both
+        sizes = [int(factor.max()) + 1 for factor in factors]
+        self._large = int(np.argmax(sizes)) if sizes else 0
+        rest = [k for k in range(len(factors)) if k != self._large]
+        self._sizes = np.array(sizes, int)
+        self._of = np.repeat(rest, [sizes[k] for k in rest]).astype(int)  # the factor of a level
+        if sizes:
+            large = factors[self._large]
+            self._diagonal = np.bincount(large[large >= 0], minlength=sizes[self._large])
+            self._large_sums = _sums(both, large, sizes[self._large])
+        if rest:
+            self._sums = np.vstack([_sums(both, factors[k], sizes[k]) for k in rest])
+            self._inner = np.vstack(
+                [np.hstack([_meet(factors, sizes, k, m) for m in rest]) for k in rest]
+            )
+            self._cross = np.vstack([_meet(factors, sizes, k, self._large) for k in rest])
+        total, ceiling = float(self._moments[-1, -1]), np.full(len(sizes), 1e4)
+        rest_of_it = self._parts(ceiling)[1]  # with effects that are as good as free
+        self.exact = rest_of_it <= NOTHING * total or total <= NOTHING**2  # nothing is left over
+        self.theta = np.zeros(len(sizes)) if self.exact else self._search()
+        _, self.rss, information, corner, _ = self._parts(self.theta)
+        self.residual = self.rss / self.freedom  # σ²
+        self.components = tuple(float(t * t) * self.residual for t in self.theta)
+        self.effects = rough + np.linalg.solve(information, corner)
+
+    def _parts(
+        self, theta: Values, slopes: bool = False
+    ) -> tuple[float, float, Values, Values, Values]:
+        """log|V| + log|X'V⁻¹X|, y'P y, X'V⁻¹X, X'V⁻¹y for V = I + Σ θ_k² Z_k Z_k'; and slopes.
+
+        The slopes are those of the profiled deviance in θ.
+        """
+        from scipy.linalg import solve_triangular
+
+        left, logs = self._moments, 0.0
+        lost = np.zeros(len(theta))  # q_k - tr(M⁻¹)_k, where M = I + ΛZ'ZΛ
+        predicted: list[tuple[int, Values]] = []  # M⁻¹ΛZ'[X, y], by factor
+        if len(theta):
+            big = theta[self._large]
+            d = 1 + big**2 * self._diagonal
+            logs = float(np.log(d).sum())
+            B = big * self._large_sums
+            left = left - B.T @ (B / d[:, None])
+            U = B / d[:, None]
+            trace = float((1 / d).sum())
+            if len(self._of):
+                scale = theta[self._of]
+                C = (scale[:, None] * self._cross) * (big / d)
+                S = scale[:, None] * self._inner * scale - (C * d) @ C.T
+                S[np.diag_indices_from(S)] += 1
+                L = np.linalg.cholesky(S)
+                logs += 2 * float(np.log(np.diag(L)).sum())
+                R = solve_triangular(
+                    L, scale[:, None] * self._sums - C @ B, lower=True, check_finite=False
+                )
+                left = left - R.T @ R
+                if slopes:
+                    inverse = solve_triangular(L, np.eye(len(L)), lower=True, check_finite=False)
+                    trace += float(((inverse @ C) ** 2).sum())
+                    traces = (inverse**2).sum(axis=0)
+                    other = inverse.T @ R
+                    U = U - C.T @ other
+                    for k in np.unique(self._of):
+                        lost[k] = float((1 - traces[self._of == k]).sum())
+                        predicted.append((int(k), other[self._of == k]))
+            lost[self._large] = len(d) - trace
+            predicted.append((self._large, U))
+        information, corner = left[:-1, :-1], left[:-1, -1]
+        sign, log = np.linalg.slogdet(information)
+        if sign <= 0:
+            raise Error("the fixed effects of the mixed model cannot be told apart")
+        beta = np.linalg.solve(information, corner)
+        rss = max(float(left[-1, -1] - corner @ beta), 1e-300)
+        slope = np.zeros(len(theta))
+        if slopes:
+            inverse = np.linalg.inv(information)
+            for k, u in predicted:
+                e = u[:, -1] - u[:, :-1] @ beta
+                fixed = float(np.einsum("ij,jk,ik->", u[:, :-1], inverse, u[:, :-1]))
+                gain = lost[k] - fixed - self.freedom / rss * float(e @ e)
+                slope[k] = 2 * gain / theta[k] if theta[k] > 0 else 0.0
+        return logs + float(log), rss, information, corner, slope
+
+    def deviance(self, theta: Values) -> float:
+        """-2 restricted log-likelihood, profiled over β and σ²."""
+        return self._value(theta, False)[0]
+
+    def _value(self, theta: Values, slopes: bool = True) -> tuple[float, Values]:
+        log, rss, _, _, slope = self._parts(theta, slopes)
+        return log + self.freedom * (1 + math.log(2 * math.pi * rss / self.freedom)), slope
+
+    def _search(self) -> Values:
+        from scipy.optimize import minimize
+
+        count = len(self._sizes)
+        theta = np.full(count, 0.5)
+        for _ in range(2 + count):
+            if not count:
+                break
+            theta = minimize(
+                self._value, theta, jac=True, method="L-BFGS-B", bounds=[(0, 1e4)] * count,
+                options={"ftol": 1e-14, "gtol": 1e-8},
+            ).x  # fmt: skip
+            least, stuck = self.deviance(theta), False
+            for k in np.flatnonzero(theta**2 < EDGE):
+                # The slope at 0 is always 0: look on both sides whether 0 is a valley or a ridge.
+                zero, near = theta.copy(), theta.copy()
+                zero[k], near[k] = 0.0, 0.02
+                if self.deviance(zero) <= least + 1e-7:
+                    theta = zero
+                if self.deviance(near) < least - 1e-9:
+                    theta, stuck = near, True
+            if not stuck:
+                break
+        return theta
+
+    def contrast(self, weights: ArrayLike) -> Contrast:
+        """weights · β with Satterthwaite's degrees of freedom.
+
+        df = 2 v² / (g' A g): v the variance of the contrast, g its gradient in (θ, σ), A twice the
+        inverse Hessian of the deviance in them (by differences, as lmerTest does).
+        """
+        c = np.asarray(weights, float)
+
+        def at(theta: Values) -> Values:  # deviance with σ held fixed, y'P y, variance over σ²
+            log, rss, information, *_ = self._parts(theta)
+            return np.array([log + rss / self.residual, rss, c @ np.linalg.solve(information, c)])
+
+        middle, first, second = _differences(at, self.theta)
+        s, k = math.sqrt(self.residual), len(self.theta)
+        hessian, gradient = np.empty((k + 1, k + 1)), np.empty(k + 1)
+        hessian[:k, :k] = second[..., 0]
+        hessian[:k, k] = hessian[k, :k] = -2 * first[:, 1] / s**3
+        hessian[k, k] = 4 * self.freedom / s**2
+        gradient[:k], gradient[k] = self.residual * first[:, 2], 2 * s * middle[2]
+        values, vectors = np.linalg.eigh(hessian)
+        kept = values > 1e-8
+        along = vectors[:, kept].T @ gradient
+        variance = float(middle[2]) * self.residual
+        df = variance**2 / float((along**2 / values[kept]).sum())
+        return Contrast(float(c @ self.effects), math.sqrt(variance), df)
+
+
+def _sums(both: Values, factor: Codes, size: int) -> Values:
+    """Sum the columns of `both` by level of a factor: Z'[X, y]."""
+    there = factor >= 0
+    return np.column_stack([np.bincount(factor[there], column[there], size) for column in both.T])
+
+
+def _meet(factors: Sequence[Codes], sizes: Sequence[int], k: int, m: int) -> Values:
+    """Count how often the levels of two factors meet: Z_k'Z_m."""
+    there = (factors[k] >= 0) & (factors[m] >= 0)
+    flat = factors[k][there] * sizes[m] + factors[m][there]
+    counts = np.bincount(flat, minlength=sizes[k] * sizes[m])
+    return counts.reshape(sizes[k], sizes[m]).astype(float)
+
+
+def _differences(function: Callable[[Values], Values], at: Values) -> tuple[Values, Values, Values]:
+    """The value, gradient and Hessian of a vector function, by central differences.
+
+    All is even in each θ, so that a step below 0 does no harm.
+    """
+    count, steps = len(at), 1e-3 * np.maximum(np.abs(at), 0.1)
+    E = np.diag(steps)
+    middle = function(at)
+    first = np.zeros((count, len(middle)))
+    second = np.zeros((count, count, len(middle)))
+    for k in range(count):
+        up, down = function(at + E[k]), function(at - E[k])
+        first[k] = (up - down) / (2 * steps[k])
+        second[k, k] = (up - 2 * middle + down) / steps[k] ** 2
+        for m in range(k):
+            a, b = function(at + E[k] + E[m]), function(at + E[k] - E[m])
+            c, d = function(at - E[k] + E[m]), function(at - E[k] - E[m])
+            second[k, m] = second[m, k] = (a - b - c + d) / (4 * steps[k] * steps[m])
+    return middle, first, second
+
+
+def reach_of(stderr: float, df: float, level: float) -> float:
+    """Half the width of a t-interval."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, (1 + level) / 2)) * stderr
+
+
+# ---------------------------------------------------------------- logistic
+
+
+class LaplaceLogit:
+    """-2 log-likelihood of a logistic mixed model in (θ, β), the random effects at their mode."""
+
+    def __init__(self, y: Values, design: Values, factors: Sequence[Codes]) -> None:
+        self.y, self.X, self.factors = y, design, list(factors)
+        self.sizes = [int(codes.max()) + 1 for codes in factors]
+        self.ends = np.cumsum([0, *self.sizes])
+        self.u = np.zeros(self.ends[-1])
+
+    def _spread(self, theta: Values, u: Values) -> Values:
+        """Λ u by row, summed over factors."""
+        eta = np.zeros(len(self.y))
+        for k, codes in enumerate(self.factors):
+            there = codes >= 0
+            eta[there] += theta[k] * u[self.ends[k] : self.ends[k + 1]][codes[there]]
+        return eta
+
+    def _gather(self, theta: Values, values: Values) -> Values:
+        """ΛZ' values, by level."""
+        return np.concatenate([
+            theta[k] * np.bincount(codes[codes >= 0], values[codes >= 0], self.sizes[k])
+            for k, codes in enumerate(self.factors)
+        ])  # fmt: skip
+
+    def _matrix(self, theta: Values, weight: Values) -> Values:
+        """I + ΛZ'WZΛ, whose determinant is Laplace's correction."""
+        made = np.eye(self.ends[-1])
+        for k, one in enumerate(self.factors):
+            for m, other in enumerate(self.factors):
+                there = (one >= 0) & (other >= 0)
+                flat = one[there] * self.sizes[m] + other[there]
+                table = np.bincount(flat, weight[there], self.sizes[k] * self.sizes[m])
+                block = theta[k] * theta[m] * table.reshape(self.sizes[k], self.sizes[m])
+                made[self.ends[k] : self.ends[k + 1], self.ends[m] : self.ends[m + 1]] += block
+        return made
+
+    def deviance(self, values: Values) -> float:
+        """Find the mode of the random effects by Newton's steps, and approximate around it."""
+        from scipy.special import expit
+
+        count = len(self.factors)
+        theta, fixed = values[:count], self.X @ values[count:]
+
+        def penalised(u: Values) -> tuple[float, Values]:
+            eta = fixed + self._spread(theta, u)
+            log = np.logaddexp(0, eta) - self.y * eta
+            return 2 * float(log.sum()) + float(u @ u), eta
+
+        u = self.u
+        least, eta = penalised(u)
+        for _ in range(100):
+            mu = expit(eta)
+            M = self._matrix(theta, mu * (1 - mu))
+            step = np.linalg.solve(M, self._gather(theta, self.y - mu) - u)
+            size = 1.0
+            value, eta = penalised(u + step)
+            while value > least + 1e-9 and size > 1e-6:
+                size /= 2
+                value, eta = penalised(u + size * step)
+            u, gain, least = u + size * step, least - value, value
+            if abs(gain) < 1e-11 * (1 + abs(least)):
+                break
+        self.u = u
+        mu = expit(eta)
+        _, log = np.linalg.slogdet(self._matrix(theta, mu * (1 - mu)))
+        return least + float(log)
+
+    def fitted(self) -> tuple[Values, float, float | None]:
+        """Search (θ, β); return θ, the last effect and its standard error.
+
+        The error is from the Hessian of the deviance; None if the maximum is not a clear one.
+        """
+        from scipy.optimize import minimize
+
+        count = len(self.factors)
+        shares = [float(self.y[self.X[:, -1] == k].mean()) for k in (0, 1)]
+        odds = [math.log(one / (1 - one)) for one in shares]
+        at = np.array([*[0.7] * count, odds[0], odds[1] - odds[0]])
+        bounds = [(0.0, 50.0)] * count + [(None, None)] * 2
+        for _ in range(1 + count):
+            at = minimize(
+                self.deviance, at, method="L-BFGS-B", jac="3-point", bounds=bounds,
+                options={"ftol": 1e-13, "gtol": 1e-6},
+            ).x  # fmt: skip
+            zeros = [k for k in range(count) if at[k] < 1e-3]
+            near = [np.where(np.arange(len(at)) == k, 0.05, at) for k in zeros]
+            better = [one for one in near if self.deviance(one) < self.deviance(at) - 1e-9]
+            if not better:  # the slope at 0 is always 0, so that a search can get stuck there
+                break
+            at = better[0]
+        hessian = _differences(lambda point: np.array([self.deviance(point)]), at)[2][..., 0]
+        kept = [k for k in range(len(at)) if k not in zeros]
+        values, vectors = np.linalg.eigh(hessian[np.ix_(kept, kept)])
+        clear = values[0] > 1e-6 and abs(at[-1]) < 15
+        stderr = math.sqrt(2 * float((vectors[-1] ** 2 / values).sum())) if clear else None
+        return at[:count], float(at[-1]), stderr

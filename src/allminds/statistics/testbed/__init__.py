@@ -1,0 +1,52 @@
+"""Social testbeds (P1): is a set of environments and minds a fit test, and how does a mind score?
+
+`survey` says all of it of one instrument. In parts: a `Testbed` of games (`InstrumentGame`, or
+`Payoffs` given as a table) with its `Weights`; `upsilon` exactly, and `estimate` by a test that
+draws exercises; `repeated_tests` for its reliability; `exact_profile`, or `crossed` and
+`sampled_profile`, for the properties of a game and the ratings of its minds; `specificity` and
+`generality`.
+"""
+
+from allminds.statistics.testbed.bed import Testbed
+from allminds.statistics.testbed.crossing import crossed
+from allminds.statistics.testbed.error import error_of_tests, repeated_tests
+from allminds.statistics.testbed.exact import exact_profile
+from allminds.statistics.testbed.instrument_game import InstrumentGame, default_minds
+from allminds.statistics.testbed.many import drawn_scores
+from allminds.statistics.testbed.payoffs import Payoffs
+from allminds.statistics.testbed.profile import Profile, combined_properties
+from allminds.statistics.testbed.property import Property
+from allminds.statistics.testbed.sampled import sampled_profile
+from allminds.statistics.testbed.scores import upsilon
+from allminds.statistics.testbed.surveys import Survey, survey
+from allminds.statistics.testbed.symmetry import sigma
+from allminds.statistics.testbed.trial import Draws, estimate, literal_limit
+from allminds.statistics.testbed.validity import generality, specificity
+from allminds.statistics.testbed.weights import Sampling, Weights
+
+__all__ = [
+    "Draws",
+    "InstrumentGame",
+    "Payoffs",
+    "Profile",
+    "Property",
+    "Sampling",
+    "Survey",
+    "Testbed",
+    "Weights",
+    "combined_properties",
+    "crossed",
+    "default_minds",
+    "drawn_scores",
+    "error_of_tests",
+    "estimate",
+    "exact_profile",
+    "generality",
+    "literal_limit",
+    "repeated_tests",
+    "sampled_profile",
+    "sigma",
+    "specificity",
+    "survey",
+    "upsilon",
+]

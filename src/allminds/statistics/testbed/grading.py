@@ -1,0 +1,132 @@
+"""Who beats whom: margins, grading of minds, and ratings with what is cyclic in them.
+
+A margin m(a, b) is what a gets more than b when they meet in two slots of different teams, with
+the slots exchanged, so that the advantage of a slot cancels.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from allminds.statistics.testbed.games import SAME
+from allminds.statistics.testbed.results import Results
+from allminds.statistics.testbed.weights import Floats
+
+
+def margins(table: Results, i: int, j: int) -> Floats:
+    """m(a, b) as [a, b, line-up of the others], for slots i and j."""
+    n = table.minds
+    rewards = table.pair(table.rewards, i, j)[:n, :n]
+    gap = rewards[..., i] - rewards[..., j]
+    half: Floats = (gap - gap.swapaxes(0, 1)) / 2
+    return half
+
+
+def margin_variances(table: Results, i: int, j: int) -> Floats:
+    """The variance of the errors of `margins`; the two meetings are played apart."""
+    assert table.noise is not None
+    n = table.minds
+    noise = table.pair(table.noise, i, j)[:n, :n]
+    gap = noise[..., i, i] + noise[..., j, j] - 2 * noise[..., i, j]
+    half: Floats = (gap + gap.swapaxes(0, 1)) / 4
+    half[range(n), range(n)] = 0.0  # against oneself it is 0 whatever comes
+    return half
+
+
+def signs(values: Floats, reach: float | Floats = SAME) -> Floats:
+    """1, -1, or 0 where a margin is within reach of 0."""
+    found: Floats = np.sign(values) * (np.abs(values) > reach)
+    return found
+
+
+# ---------------------------------------------------------------- grading
+
+
+def graded_triples(sign: Floats) -> tuple[Floats, Floats]:
+    """Whether each triple of minds x < y < z is in a strict order, and in one with ties.
+
+    Three margins are in no order at all only if they make a cycle; they are in a strict one if
+    none is 0 and there is no cycle.
+    """
+    x, y, z = triples(sign.shape[0])
+    xy, yz, zx = sign[x, y], sign[y, z], sign[z, x]
+    cycle = (xy == yz) & (yz == zx) & (xy != 0)
+    strict = (xy * yz * zx != 0) & ~cycle
+    return strict.astype(float), (~cycle).astype(float)
+
+
+def triples(n: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+    """All x < y < z below n, as three columns."""
+    every = np.array(list(itertools.combinations(range(n), 3)), int).reshape(-1, 3)
+    return every[:, 0], every[:, 1], every[:, 2]  # type: ignore[return-value]
+
+
+def triple_weights(table: Results, i: int, j: int) -> Floats:
+    """The weight of every triple in every company, [triple, line-up of the others].
+
+    A mind weighs the mean of its weights in the two slots.
+    """
+    mine = (table.weights.mind(i) + table.weights.mind(j)) / 2
+    x, y, z = triples(table.minds)
+    return np.outer(mine[x] * mine[y] * mine[z], table.weights.others(i, j).ravel())
+
+
+def grading(table: Results, i: int, j: int) -> tuple[float, float]:
+    """STG and PG of a pair of slots: shares of triples in a strict order, and in one with ties."""
+    weights = triple_weights(table, i, j)
+    total = weights.sum()
+    if total <= 0:
+        return float("nan"), float("nan")
+    strict, partial = graded_triples(signs(margins(table, i, j)))
+    return float((strict * weights).sum() / total), float((partial * weights).sum() / total)
+
+
+# ---------------------------------------------------------------- ratings
+
+
+def mean_margins(table: Results, w_s: Floats) -> Floats:
+    """m(a, b) over all companies and all pairs of slots of different teams; NaN if none are."""
+    found = table.different_teams()
+    weights = [w_s[i] * w_s[j] for i, j in found]
+    each = [margins(table, i, j) @ table.weights.others(i, j).ravel() for i, j in found]
+    if not sum(weights):
+        return np.full((table.minds, table.minds), np.nan)
+    made: Floats = np.average(each, axis=0, weights=weights)
+    return made
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """a beats b, who beats c, who beats a."""
+
+    minds: tuple[int, int, int]
+    margins: tuple[float, float, float]
+
+
+def ratings(margin: Floats) -> Floats:
+    """r(a) = mean_b m(a, b): the differences r(a) - r(b) nearest to the margins."""
+    found: Floats = margin.mean(axis=1)
+    return found
+
+
+def cyclic(margin: Floats) -> tuple[float, float]:
+    """Σ(m - (r_a - r_b))², which no rating can express, and Σ m²."""
+    rating = ratings(margin)
+    rest = margin - (rating[:, None] - rating[None, :])
+    return float((rest**2).sum()), float((margin**2).sum())
+
+
+def cycles(margin: Floats, sign: Floats) -> list[Cycle]:
+    """All 3-cycles, the widest first: by their smallest margin."""
+    found = []
+    for x, y, z in itertools.combinations(range(len(margin)), 3):
+        if sign[x, y] == sign[y, z] == sign[z, x] != 0:
+            order = (x, y, z) if sign[x, y] > 0 else (x, z, y)
+            steps = zip(order, order[1:] + order[:1], strict=True)
+            a, b, c = (float(margin[step]) for step in steps)
+            found.append(Cycle(order, (a, b, c)))
+    return sorted(found, key=lambda cycle: -min(cycle.margins))

@@ -1,0 +1,185 @@
+"""The whole at once: what a game and its minds are worth as a test, and how long it must be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from allminds.contracts import Instrument
+from allminds.core.errors import Error
+from allminds.statistics.testbed.bed import Testbed
+from allminds.statistics.testbed.crossing import LEAST, crossed
+from allminds.statistics.testbed.error import Reliance, repeated_tests
+from allminds.statistics.testbed.exact import exact_profile
+from allminds.statistics.testbed.instrument_game import InstrumentGame
+from allminds.statistics.testbed.many import Some, by_lot, crossable, drawn_scores, line_up_count
+from allminds.statistics.testbed.profile import Profile
+from allminds.statistics.testbed.property import Property
+from allminds.statistics.testbed.sampled import sampled_profile
+from allminds.statistics.testbed.trial import Draws, Estimated, estimate, literal_limit
+from allminds.statistics.testbed.weights import Weights
+
+MOST_EXACT = 20_000  # line-ups, unless exact results are asked for
+MOST_TRIED = 1000  # episodes to find the reliability by
+MOST_MINDS = 20  # that are tested for it
+FEWEST = 3  # minds to cross, for grading
+APART = 1 << 32  # added to a seed for exercises other than those of the profile
+
+Bed = Testbed[InstrumentGame]
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """The profile of a testbed, its test Υ̂, and how far that can be relied on."""
+
+    minds: tuple[str, ...]
+    properties: Mapping[str, Property]
+    profile: Profile  # of all the minds, or of those that were crossed
+    test: Estimated
+    literal_bias: float  # of eq. 2 as printed
+    reliance: Reliance
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        found = self.profile.as_json()
+        some = {"crossed_minds": found["minds"]} if len(found["minds"]) < len(self.minds) else {}
+        changed = {
+            "minds": list(self.minds),
+            "properties": {name: one.as_json() for name, one in self.properties.items()},
+        }
+        test = {
+            "exercises": self.test.exercises, "hajek": self.test.hajek,
+            "stderr": self.test.stderr, "ci95": list(self.test.ci95 or ()),
+            "literal": self.test.literal, "literal_bias": self.literal_bias,
+        }  # fmt: skip
+        return found | changed | some | {"test": test, "reliability": self._reliability()}
+
+    def _reliability(self) -> dict[str, Any]:
+        rely = self.reliance
+        by_second, by_step = rely.efficiency()
+        return {
+            "exercises": rely.exercises, "tests": rely.tests,
+            "test_error": rely.total_error, "rel": rely.rel,
+            "stderr_of_measurement": float(np.sqrt(rely.total_error)),
+            "generalisability": rely.generalisability,
+            "generalisability_in_common": rely.generalisability_in_common,
+            "steps": rely.steps, "seconds": rely.seconds,
+            "efficiency_per_step": by_step, "efficiency_per_second": by_second,
+            "minds": [
+                {"mind": self.minds[mind], "test_error": error.total, "bias2": error.bias**2,
+                 "variance": error.variance, "rel": error.rel,
+                 "stderr_of_measurement": error.stderr}
+                for mind, error in zip(rely.minds, rely.errors, strict=True)
+            ],
+        }  # fmt: skip
+
+
+def survey(
+    tool: Instrument,
+    minds: Sequence[str],
+    exact: bool | None = None,
+    episodes: int = 2000,
+    seed: int = 1,
+    weights: Weights | None = None,
+) -> Survey:
+    """All there is to say of a game with these minds; exactly if it can be, unless told how."""
+    game = InstrumentGame(tool, minds)
+    testbed: Bed = Testbed([game], weights or Weights())
+    with game.watch.running():
+        profile, properties = _profiled(testbed, exact, episodes, seed)
+        tried = max(2, min(episodes, MOST_TRIED))
+        test = estimate(testbed, tried, seed=seed + APART)
+        bias = test.literal - test.hajek
+        if profile.made["exact"]:
+            bias = literal_limit(Draws(testbed), testbed) - float(properties["upsilon"].value or 0)
+        rely = _reliance(testbed, properties, tried, seed)
+    return Survey(game.minds, properties, profile, test, bias, rely)
+
+
+def _profiled(
+    testbed: Bed, exact: bool | None, episodes: int, seed: int
+) -> tuple[Profile, dict[str, Property]]:
+    """Exactly if it can be, or as told; sampled results say why they are."""
+    game = testbed.games[0]
+    why = "asked for"
+    if exact is not False:
+        try:
+            _check_exact(game, exact)
+            profile = exact_profile(game, testbed.w_l[0], testbed.w_s[0])
+            return profile, dict(profile.properties)
+        except Error as error:
+            if exact:
+                raise
+            why = str(error).partition(";")[0]
+    profile, properties = _sampled(testbed, episodes, seed)
+    return replace(profile, made={**profile.made, "why_sampled": why}), properties
+
+
+def _check_exact(game: InstrumentGame, exact: bool | None) -> None:
+    """What stands against exact results is found before all line-ups are tried."""
+    count = len(game.minds) ** game.tool.slots
+    if exact is None and count > MOST_EXACT:
+        raise Error(f"{count:,} line-ups are many; --exact tries them all")
+    for number in range(len(game.minds)):
+        game.outcome((number,) * game.tool.slots)
+
+
+def _sampled(testbed: Bed, episodes: int, seed: int) -> tuple[Profile, dict[str, Property]]:
+    """All minds crossed, or as many as can be, by lot; then the scores of all are drawn besides."""
+    game = testbed.games[0]
+    number = crossable(game, episodes)
+    if number == len(game.minds):
+        profile = sampled_profile(crossed(game, testbed.w_l[0], episodes, seed), testbed.w_s[0])
+        return profile, dict(profile.properties)
+    number = crossable(game, episodes // 2)
+    if number < FEWEST:
+        least = min(line_up_count(game, len(game.minds)), 2 * line_up_count(game, FEWEST)) * LEAST
+        raise Error(
+            f"{game.name}: {episodes:,} episodes are too few for its line-ups; give --episodes "
+            f"{least}, or name fewer minds"
+        )
+    some = Some(game, by_lot(len(game.minds), number, seed))
+    weights = Testbed([some]).w_l[0]
+    profile = sampled_profile(crossed(some, weights, episodes // 2, seed), testbed.w_s[0])
+    drawn = drawn_scores(testbed, episodes // 2, seed=seed + 3 * APART)
+    test = estimate(testbed, episodes // 2, seed=seed + 3 * APART)
+    properties = {"upsilon": _known(test.hajek, test.ci95)}
+    for mind, value, low, high in zip(game.minds, drawn.values, drawn.low, drawn.high, strict=True):
+        ends = None if np.isnan(low) else (float(low), float(high))
+        properties[f"upsilon[{mind}]"] = _known(float(value), ends)
+    rest = {name: one for name, one in profile.properties.items() if "upsilon" not in name}
+    return profile, properties | rest
+
+
+def _known(value: float, ci95: tuple[float, float] | None) -> Property:
+    """A score that was drawn, with its interval or the reason why there is none."""
+    if np.isnan(value):
+        return Property(None, reason="it was never met; give more --episodes")
+    why = "" if ci95 else "no interval: it was met less than 8 times, or always with one result"
+    return Property(value, ci95=ci95, reason=why)
+
+
+def _reliance(
+    testbed: Bed, properties: Mapping[str, Property], episodes: int, seed: int
+) -> Reliance:
+    """Tests of one exercise, repeated, for all minds or for some by lot."""
+    scores = [properties[f"upsilon[{mind}]"] for mind in testbed.minds]
+    known = [n for n, score in enumerate(scores) if score.value is not None]
+    asked = [known[n] for n in by_lot(len(known), MOST_MINDS, seed)]
+    noise = [0.0 if score.exact else _variance(score) for score in scores]
+    return repeated_tests(
+        testbed,
+        truth=[float(score.value or 0.0) for score in scores],
+        minds=asked,
+        tests=max(2, episodes // max(1, len(asked))),
+        seed=seed + 2 * APART,
+        noise=float(np.mean([noise[n] for n in asked])),
+    )
+
+
+def _variance(score: Property) -> float:
+    """The squared standard error that an interval speaks of."""
+    return 0.0 if score.ci95 is None else ((score.ci95[1] - score.ci95[0]) / 3.92) ** 2

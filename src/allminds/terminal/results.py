@@ -1,0 +1,238 @@
+"""What `evaluate` gives back: scores that print well, with the records they were made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from allminds import registry
+from allminds.core.errors import Error
+from allminds.core.table import ordered, scored
+from allminds.runs import run as runs
+from allminds.runs.store import RunFolder
+from allminds.statistics.comparison import MARGIN, compare, scores_of
+from allminds.terminal import tables
+from allminds.terminal.codebook import codebook
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+    import pyarrow as pa
+
+    from allminds.contracts import Instrument
+    from allminds.statistics.comparison import Difference
+
+EPISODES = 1000  # of an instrument without a fixed form
+PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{}</title>\n{}\n'
+
+
+class Results(Mapping[str, Any]):
+    """The scores of some minds on one test or several, and the records they come from.
+
+    Prints as the command line does, and as a table in a notebook. As a mapping it is the summary,
+    plain values throughout: ``results["results"][0]["score"]``.
+    """
+
+    def __init__(self, summary: dict[str, Any], read: Callable[[], pd.DataFrame]) -> None:
+        self.summary, self._read = summary, read
+
+    @classmethod
+    def of(cls, folder: RunFolder | str | Path) -> Results:
+        """The results of a complete run; its records are read when they are asked for."""
+        run = folder if isinstance(folder, RunFolder) else RunFolder.open(Path(folder))
+        return cls(run.summary(), run.records)
+
+    # ------------------------------------------------------------ the summary
+
+    def __getitem__(self, key: str) -> Any:
+        return self.summary[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.summary)
+
+    def __len__(self) -> int:
+        return len(self.summary)
+
+    @property
+    def tests(self) -> list[Results]:
+        """The tests of a run one by one, each with results of its own."""
+        if "tests" not in self.summary:
+            return [self]
+        return [
+            Results(test, partial(self._of_test, number))
+            for number, test in enumerate(self.summary["tests"])
+        ]
+
+    def _of_test(self, number: int) -> pd.DataFrame:
+        frame = self._read()
+        return frame[frame["test"] == number].drop(columns="test").reset_index(drop=True)
+
+    def __str__(self) -> str:
+        return "\n\n".join(tables.text_of(test.summary) for test in self.tests)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "\n".join(tables.html_of(test.summary) for test in self.tests)
+
+    # ------------------------------------------------------------ records
+
+    def frame(self) -> pd.DataFrame:
+        """The tidy table: a row for every exercise, mind and slot; see `codebook`."""
+        return self._read()
+
+    def codebook(self) -> pd.DataFrame:
+        """What the columns of `frame` mean, and what is in them."""
+        return codebook(self.frame())
+
+    def wide(self) -> pd.DataFrame:
+        """The response matrix: a score for every mind (rows) and exercise; NaN where missing."""
+        import pandas as pd
+
+        scores = scores_of(scored(self.frame()))
+        columns = pd.Index(scores.exercises["exercise"], name="exercise")
+        index = pd.Index(scores.minds, name="mind")
+        matrix = pd.DataFrame(scores.means.T, index=index, columns=columns)
+        return matrix.reindex(list(dict.fromkeys(self._minds())))
+
+    def _minds(self) -> list[str]:
+        return [row["mind"] for test in self.tests for row in test["results"]]
+
+    # ------------------------------------------------------------ what they say
+
+    def compare(self, margin: float = MARGIN) -> pd.DataFrame:
+        """Paired differences of all minds on the exercises they have in common.
+
+        The verdict is different, equivalent (the 90 % interval lies within ±margin), different but
+        smaller than the margin, or undecided; both kinds of claim are corrected by Holm.
+        """
+        import pandas as pd
+
+        rows = [
+            {
+                "first": one.first, "second": one.second, "difference": one.mean,
+                "low": None if one.interval is None else one.interval[0],
+                "high": None if one.interval is None else one.interval[1],
+                "p_holm": one.p_holm, "units": one.units[0], "verdict": one.verdict,
+            }
+            for one in self._differences(margin)
+        ]  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def plot(self) -> alt.LayerChart:
+        """Score against complexity, or by mind where all exercises are alike. An Altair chart."""
+        from allminds.report.figure import score_chart
+        from allminds.terminal.charts import complexity_chart
+
+        test = self._one()
+        tool = test._tool()
+        scores = scores_of(scored(test.frame()))
+        names = (tool.strata, "K", "k")
+        column = next((name for name in names if name and name in scores.exercises), None)
+        if column is None or tool.adaptive or scores.exercises[column].nunique() < 2:
+            return score_chart(tables.best_first(test.summary), f"score on {tool.name}")
+        ends = (tool.floor_mind, tool.ceiling_mind)
+        at = scores.exercises[column].to_numpy(float)
+        points = {
+            mind: (at, scores.means[:, n])
+            for n, mind in enumerate(scores.minds)
+            if scores.common([n]).any()
+        }
+        return complexity_chart({m: points[m] for m in test._minds() if m in points}, column, ends)
+
+    def plot_differences(self, margin: float = MARGIN) -> alt.LayerChart:
+        """The paired differences with their intervals, over the band in which none matters."""
+        from allminds.report.forest import forest
+
+        pairs = [(f"{one.first} − {one.second}", one) for one in self._differences(margin)]
+        return forest(pairs)
+
+    def _differences(self, margin: float) -> list[Difference]:
+        test = self._one()
+        tool, frame = test._tool(), scored(test.frame())
+        if frame["mind"].nunique() < 2:
+            raise Error("a comparison needs two or more minds with scores; evaluate another too")
+        return list(compare(frame, np.random.default_rng(1), tool=tool, margin=margin).differences)
+
+    def _tool(self) -> Instrument:
+        return registry.make_instrument(self["instrument"], self["settings"])
+
+    def _one(self) -> Results:
+        tests = self.tests
+        if len(tests) > 1:
+            raise Error(f"there are {len(tests)} tests; take one of them, such as results.tests[0]")
+        return tests[0]
+
+    # ------------------------------------------------------------ files
+
+    def save(self, path: str | Path) -> Path:
+        """Write a file by its ending, whole or not at all.
+
+        .csv, .parquet and .jsonl (py-irt) hold the records, .json the summary, .html the table
+        of scores, .svg and .png the plot.
+        """
+        from allminds.bridges.exchange import write_results
+        from allminds.report.figure import save_chart
+        from allminds.report.files import write_whole
+
+        path = Path(path)
+        if path.suffix == ".json":
+            text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
+            return write_whole(path, f"{text}\n".encode())
+        if path.suffix == ".html":
+            return write_whole(path, PAGE.format("allminds", self._repr_html_()).encode())
+        if path.suffix in (".svg", ".png"):
+            save_chart(self.plot(), path)
+            return path
+        return write_results(self.frame(), path)
+
+
+def evaluate(
+    instrument: str,
+    minds: Sequence[Any] | Mapping[str, Any],
+    *,
+    settings: dict[str, Any] | None = None,
+    episodes: int | None = None,
+    seed: int = 1,
+    time_limit: float = 10.0,
+    ends: bool = True,
+    how: runs.How | None = None,
+) -> Results:
+    """Give one instrument to some minds: names, classes, functions or objects.
+
+    Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
+    `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
+    ceiling sit the test too, unless `ends` is false. Nothing is written, and all records are held
+    in memory: millions of episodes are for `run`, or the command line.
+    """
+    tool = registry.make_instrument(instrument, settings)
+    parts: list[pa.Table] = []
+    named = _named(minds, tool)
+    summary = runs.evaluate(
+        instrument, registry.with_ends(named, tool) if ends else named, settings=settings,
+        seed=seed, time_limit=time_limit,
+        episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
+        keep=parts.append,
+    )  # fmt: skip
+    return Results(summary, partial(_frame, parts))
+
+
+def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequence[Any]:
+    if isinstance(minds, Mapping):
+        return [replace(registry.subject(who, tool), name=name) for name, who in minds.items()]
+    if isinstance(minds, str) or not isinstance(minds, Sequence):
+        raise Error(f"minds are a list, such as ['random', MyMind], not {minds!r}")
+    return minds
+
+
+def _frame(parts: Sequence[pa.Table]) -> pd.DataFrame:
+    """Records in their one order."""
+    import pyarrow as pa
+
+    return ordered(pa.concat_tables(parts).to_pandas())

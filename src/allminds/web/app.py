@@ -1,0 +1,303 @@
+"""The web app: one small function a route, over the desk.
+
+A choice is answered by a redirect where there is no JavaScript, and with ``Accept:
+application/json`` by the next screen's ``<main>``. Nothing is ever sent that a participant may not
+know, since screens are made from what the instrument shows a mind.
+
+What a participant does is a transaction of a few milliseconds, and is done right here, on the event
+loop: threads would have to wait for the database's one writer and for their turns in Python, which
+takes longer than the work itself. What can take long (programs for the last screen, exports) has
+threads.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from anyio import to_thread
+from fastapi import FastAPI, Form, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from allminds.web import app_admin
+from allminds.web import app_forms as forms
+from allminds.web.debrief import Machines
+from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, same
+from allminds.web.sessions import Faces, Screen, Screens
+from allminds.web.sessions_desk import NO_SESSION, Desk, device
+from allminds.web.sessions_pair import decide
+from allminds.web.sessions_screens import refused
+from allminds.web.sessions_visit import Act
+from allminds.web.store import Store
+from allminds.web.study import DEFAULT_LIMITS, Limits
+
+STATIC = Path(__file__).with_name("static")
+_REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large", 429: "too-fast"}
+
+
+def now_in_ms() -> int:
+    """The server's clock."""
+    return int(time.time() * 1000)
+
+
+class House:
+    """What all routes share."""
+
+    def __init__(
+        self, desk: Desk, screens: Screens, limits: Limits, origins: Origins, machines: Machines
+    ) -> None:
+        self.desk, self.screens, self.origins, self.machines = desk, screens, origins, machines
+        self.limits = limits
+
+        def seconds() -> float:
+            return desk.clock() / 1000
+
+        self.choices = Rate(limits.choices_per_second, 1, seconds)
+        self.joins = Rate(limits.joins_per_minute, 60, seconds)
+        self.failures = Rate(limits.admin_failures_per_minute, 60, seconds)
+
+    async def show(self, request: Request, screen: Screen) -> Response:
+        """A screen; the last one with what programs made of the same exercises."""
+        if screen.name == "done":
+            results = await to_thread.run_sync(self.machines.results, screen)
+            screen = replace(screen, context={**screen.context, "results": results})
+        return self.reply(request, screen)
+
+    def reply(self, request: Request, screen: Screen) -> Response:
+        """A screen as the browser asked for it: as a page, or its main part as JSON."""
+        context: dict[str, Any] = {"language": "en"} | dict(screen.context)
+        if not wants_json(request):
+            return HTMLResponse(self.screens.page(screen.name, **context), screen.status)
+        form = screen.context.get("form", {})
+        body = {
+            "html": self.screens.main(screen.name, **context),
+            "screen": screen.name,
+            "exercise": form.get("exercise"),
+            "step": form.get("step"),
+            "slot": screen.context.get("slot"),
+            "state": screen.context.get("state"),
+        }
+        return JSONResponse(body, screen.status)
+
+
+def create_app(
+    store: Store,
+    *,
+    screens: Screens | None = None,
+    faces: Faces | None = None,
+    clock: Callable[[], int] = now_in_ms,
+    limits: Limits | None = None,
+    public: str = "",
+    machines: Machines | None = None,
+) -> FastAPI:
+    """The app over a store; `public` is the address that people see, if a proxy is in front."""
+    if screens is None or faces is None:
+        from allminds.web import screens as own
+        from allminds.web.faces import face
+
+        screens, faces = screens or own, faces or face
+    limits, machines = limits or DEFAULT_LIMITS, machines or Machines()
+    house = House(Desk(store, faces, clock), screens, limits, Origins(public), machines)
+
+    @asynccontextmanager
+    async def life(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        machines.close()
+
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life)
+    app.state.house = house
+    _add_routes(app)
+    app_admin.add_routes(app)
+    if STATIC.is_dir():
+        app.mount("/static", StaticFiles(directory=STATIC))
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _bad_form)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(Exception, _failed)
+    app.add_middleware(
+        Guard, body_bytes=limits.body_bytes, origins=house.origins, refuse=_refused,
+        secure=public.startswith("https://"),
+    )  # fmt: skip
+    return app
+
+
+# ---------------------------------------------------------------- who asks, and how
+
+
+def house_of(request: Request) -> House:
+    """What all routes share."""
+    house: House = request.app.state.house
+    return house
+
+
+def address(request: Request) -> str:
+    """Where a request comes from: counted in memory, never kept."""
+    return request.client.host if request.client else ""
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a script asks, that will put the answer into the page."""
+    return "application/json" in request.headers.get("accept", "")
+
+
+def session_of(request: Request, token: str) -> str:
+    """The session's token, if the form is of that session and not too many came."""
+    cookie = request.cookies.get(COOKIE, "")
+    if not cookie:
+        raise HTTPException(403, "no-session")
+    if not same(token, form_token(cookie)):
+        raise HTTPException(403)
+    if not house_of(request).choices.allows(cookie):
+        raise HTTPException(429)
+    return cookie
+
+
+async def _done(request: Request, sent: forms.OfSession, act: Act) -> Response:
+    """Do something in a session, and answer as the browser asked."""
+    return await _shown(request, session_of(request, sent.token), act)
+
+
+async def _shown(request: Request, session: str, act: Act | None = None) -> Response:
+    house = house_of(request)
+    screen = house.desk.take(session, act, wants_json(request))
+    if screen is None:
+        return RedirectResponse("/", 303)
+    return await house.show(request, screen)
+
+
+def number(text: str) -> float | None:
+    """A number that a browser measured; what is none, or absurd, is left out."""
+    try:
+        value = float(text[:32])
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e15 else None
+
+
+# ---------------------------------------------------------------- routes
+
+
+def _add_routes(app: FastAPI) -> None:
+    @app.get("/")
+    async def here(request: Request) -> Response:
+        """The present screen of the cookie's session."""
+        house, cookie = house_of(request), request.cookies.get(COOKIE, "")
+        screen = house.desk.take(cookie) if cookie else NO_SESSION
+        assert screen is not None
+        return await house.show(request, screen)
+
+    @app.get("/j/{invite}")
+    async def link(request: Request, invite: str) -> Response:
+        """What is behind a link; it starts nothing."""
+        house = house_of(request)
+        if not house.joins.allows(address(request), take=0):
+            raise HTTPException(429)
+        screen = house.desk.look(invite[:200], request.query_params)
+        if screen.status != 200:
+            house.joins.allows(address(request))  # guessing is counted, looking is not
+        return house.reply(request, screen)
+
+    @app.post("/join")
+    async def join(request: Request, sent: Annotated[forms.Join, Form()]) -> Response:
+        """Begin, or go on; the link's secret leaves the address bar."""
+        house = house_of(request)
+        if not house.joins.allows(address(request)):
+            raise HTTPException(429)
+        about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
+        given = (sent.invite, sent.external_id, sent.language, about)
+        cookie = request.cookies.get(COOKIE, "")
+        welcome = house.desk.join(*given, cookie)
+        if welcome.screen is not None:
+            return house.reply(request, welcome.screen)
+        reply = RedirectResponse("/", 303)
+        reply.set_cookie(COOKIE, welcome.token, httponly=True, secure=True, samesite="lax")
+        return reply
+
+    @app.post("/consent")
+    async def consent(request: Request, sent: Annotated[forms.Consent, Form()]) -> Response:
+        """Agree to take part."""
+        given = sent.given.items()
+        about = {k.removeprefix("about_"): v for k, v in given if k.startswith("about_")}
+        agreed = sent.accept == "yes"
+        return await _done(request, sent, lambda visit: visit.consent(sent.place, agreed, about))
+
+    @app.post("/next")
+    async def next_(request: Request, sent: Annotated[forms.OfPlace, Form()]) -> Response:
+        """Go on from instructions or a pause."""
+        return await _done(request, sent, lambda visit: visit.next(sent.place))
+
+    @app.post("/check")
+    async def check(request: Request, sent: Annotated[forms.Answers, Form()]) -> Response:
+        """Answer the questions on the instructions."""
+        return await _done(request, sent, lambda visit: visit.check(sent.place, sent.given))
+
+    @app.post("/choice")
+    async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
+        """Make a move."""
+        how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
+        move = (sent.exercise, sent.step, sent.choice)
+        return await _done(request, sent, lambda visit: visit.choose(*move, *how))
+
+    @app.post("/partner")
+    async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:
+        """Decide what to do without somebody to play with."""
+        return await _done(request, sent, lambda visit: decide(visit, sent.place, sent.answer))
+
+    @app.post("/language")
+    async def language(request: Request, sent: Annotated[forms.Language, Form()]) -> Response:
+        """Read on in another language, behind a link or in a session."""
+        if sent.invite:
+            query = urlencode({"language": sent.language, "external_id": sent.external_id})
+            return RedirectResponse(f"/j/{sent.invite}?{query}", 303)
+        return await _done(request, sent, lambda visit: visit.language(sent.language))
+
+    @app.post("/withdraw")
+    async def withdraw(request: Request, sent: Annotated[forms.OfSession, Form()]) -> Response:
+        """Stop, and delete all that was recorded."""
+        house, session = house_of(request), session_of(request, sent.token)
+        house.desk.withdraw(session)
+        return await _shown(request, session)
+
+    @app.post("/note")
+    async def note(request: Request, sent: Annotated[forms.Note, Form()]) -> Response:
+        """Keep that the page lost the focus, was hidden, or had something pasted into it."""
+        house, session = house_of(request), session_of(request, sent.token)
+        house.desk.note(session, sent.kind, number(sent.ms))
+        return Response(status_code=204)
+
+
+# ---------------------------------------------------------------- when something is wrong
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    known = error.detail if error.detail in ("no-session", "token") else None
+    reason = known or _REASONS.get(error.status_code, "bad-form")
+    reply = house_of(request).reply(request, refused(reason, error.status_code))
+    reply.headers.update(error.headers or {})
+    return reply
+
+
+def _bad_form(request: Request, _error: Exception) -> Response:
+    return house_of(request).reply(request, refused("bad-form", 422))
+
+
+def _gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=204)  # whoever closed the page does not read this
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    logging.getLogger("allminds.web").error("a request failed", exc_info=error)
+    reply = house_of(request).reply(request, refused("failed", 500))
+    reply.headers["Connection"] = "close"  # as the server will; whoever did not know would fail too
+    return reply

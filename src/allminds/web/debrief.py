@@ -1,0 +1,139 @@
+"""The participant's own result, beside what programs make of the very same exercises.
+
+Programs play in the background, each exercise once, and are remembered while the server runs. Who
+is not ready within a few seconds is left out; the page can be loaded again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotReady
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import Instrument, LineUp, Record, Subject
+from allminds.core.blocks import Block
+from allminds.core.watch import Watch
+from allminds.episode import play
+from allminds.web.sessions import MindResult, Role, Screen, TestResult
+from allminds.web.sessions_play import own_side
+from allminds.web.study import Study, stored
+
+PATIENCE = 5.0  # seconds a page waits for programs
+
+
+class Machines:
+    """Programs that take the exercises of people."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        self.patience = patience
+        self._at_work = ThreadPoolExecutor(1, thread_name_prefix="debrief")
+        self._played: dict[tuple[Any, ...], Future[tuple[Record, ...]]] = {}
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Play no more."""
+        self._at_work.shutdown(wait=False, cancel_futures=True)
+
+    def warm(self, study: Study) -> None:
+        """Begin with what everybody will be shown at the end."""
+        if study.assignment == "same":
+            for test in range(len(study.tests)):
+                for mind, _ in _minds(study, test):
+                    slot = study.tests[test].slot
+                    self._ask(study, test, slot, mind, study.numbers(test, 0))
+
+    def results(self, screen: Screen) -> list[TestResult]:
+        """What the last screen shows."""
+        study = stored(screen.plan)
+        until = time.monotonic() + self.patience
+        return [
+            self._result(study, test, screen.slots.get(test, 0), records, until)
+            for test, records in enumerate(screen.records)
+        ]
+
+    def _result(
+        self, study: Study, test: int, slot: int, records: Sequence[Record], until: float
+    ) -> TestResult:
+        tool = study.tool(test)
+        done = [record for record in records if set(record.status) == {"ok"}]
+        counted = [record for record in records if record.score[0] is not None]  # failures too
+        taken = list(records) if tool.adaptive else counted  # an adaptive test is one whole
+        minds: list[MindResult] = []
+        for mind, role in _minds(study, test) if taken else []:
+            asked = self._ask(study, test, slot, mind, [record.index for record in taken])
+            try:
+                played = [
+                    record
+                    for future in asked
+                    for record in future.result(max(0.0, until - time.monotonic()))
+                ]
+            except NotReady:
+                continue
+            minds.append({"mind": mind, "role": role, "score": score(tool, played)})
+        return {
+            "face": tool.name,
+            "exercises": len(done),
+            "score": score(tool, taken),
+            "chance": tool.chance,
+            "ceiling": tool.ceiling,
+            "minds": minds,
+            "other": study.tests[test].machine if study.tests[test].opponent else "",
+        }
+
+    def _ask(
+        self, study: Study, test: int, slot: int, mind: str, numbers: Sequence[int]
+    ) -> list[Future[tuple[Record, ...]]]:
+        """Exercises are asked for one by one, those of an adaptive test together."""
+        tool = study.tool(test)
+        parts = [tuple(numbers)] if tool.adaptive else [(number,) for number in numbers]
+        prefix = registry.exercise_prefix(tool, study.seed)
+        who = (mind, slot, study.tests[test].machine)
+        with self._lock:
+            for part in parts:
+                if (prefix, who, part) not in self._played:
+                    self._played[prefix, who, part] = self._at_work.submit(
+                        _played, study, test, slot, mind, part
+                    )
+            return [self._played[prefix, who, part] for part in parts]
+
+
+def _minds(study: Study, test: int) -> list[tuple[str, Role]]:
+    """Floor and ceiling, and those that the study names."""
+    tool = study.tool(test)
+    named: list[tuple[str, Role]] = [(tool.floor_mind, "floor")]
+    named += [(mind, "mind") for mind in study.tests[test].minds]
+    named += [(tool.ceiling_mind, "ceiling")] if tool.ceiling_mind else []
+    return list({mind: (mind, role) for mind, role in reversed(named)}.values())[::-1]
+
+
+def _played(
+    study: Study, test: int, slot: int, mind: str, numbers: Sequence[int]
+) -> tuple[Record, ...]:
+    tool = study.tool(test)
+    line_up = registry.line_up(mind, tool)
+    if study.tests[test].opponent:
+        line_up = against(registry.subject(mind, tool), study.machine(test), slot)
+    made: list[Record] = []
+    for number in numbers:
+        exercise = tool.exercise(study.seed, number, made if tool.adaptive else ())
+        made.append(play(exercise, line_up, Watch(0)))
+    return tuple(own_side(record, slot) for record in made)
+
+
+def against(mind: Subject, other: Subject, slot: int) -> LineUp:
+    """A mind in a slot of a game for two, and another in the other slot."""
+    return LineUp.of([mind, other] if slot == 0 else [other, mind], 2)
+
+
+def score(tool: Instrument, records: Sequence[Record]) -> float | None:
+    """One figure for some exercises, by the instrument's own rule."""
+    if not records:
+        return None
+    tally = tool.tally()
+    for record in records:
+        tally.add(Block.of([record], record.steps, 0))
+    return tally.estimate().score

@@ -1,0 +1,334 @@
+"""One request of one participant, from arrival to the next screen, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from allminds.contracts import Failure, Record
+from allminds.web import sessions_gaps as gaps
+from allminds.web.sessions import Faces
+from allminds.web.sessions_play import Replays, fingerprint, own_side
+from allminds.web.sessions_rows import Held, Rows, held, here
+from allminds.web.store import forget, part
+from allminds.web.store_tables import ConsentRow, ExerciseRow, GameRow, StudyRow
+from allminds.web.study import PERSON, QUESTIONS
+from allminds.web.study_course import Course, Place, course
+
+INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
+NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")
+
+
+class Visit:
+    """A session while its participant acts; what is changed here is kept at the end, or not at all.
+
+    What does not fit the present screen (a stale tab, a second click, a reply that was lost)
+    changes nothing: the participant is shown where the session is.
+    """
+
+    def __init__(self, db: Session, whose: Held, faces: Faces, now: int) -> None:
+        self.row, self.participant, self.study_row = whose
+        self.db, self.now, self.seen = db, now, self.row.last_seen
+        self.rows = Rows(db, self.row.id)
+        self.course: Course = course(self.row.plan, faces)
+        self.study = self.course.study
+        self._moved = False  # whether a choice was made in this visit
+        self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
+
+    def again(self, db: Session, now: int) -> bool:
+        """Another visit after one that was kept; false if somebody else was here meanwhile."""
+        seen = self.row.last_seen
+        if not here(db, self.row, now):
+            return False
+        self.db, self.now, self.seen = db, now, seen
+        self._moved, self.game = False, None
+        db.add(self.row)
+        self.rows.again(db)
+        return True
+
+    def rest(self) -> None:
+        """Between two visits: of all that was read and played, only what is open stays."""
+        row = self.open_exercise()
+        self.replays.keep_only(None if row is None else row.idx)
+        self.rows.keep_only(None if row is None else row.idx)
+
+    # ------------------------------------------------------------ where it is
+
+    @property
+    def place(self) -> Place:
+        """The screen that is due, in the course."""
+        return self.course.places[self.row.place]
+
+    @property
+    def running(self) -> bool:
+        """Whether there is something left to do."""
+        return self.row.status == "running"
+
+    @cached_property
+    def replays(self) -> Replays:
+        """What came of the exercises that were begun."""
+        return Replays(self.course, lambda: self.rows.exercises, self.rows.done)
+
+    def open_or_over(self) -> ExerciseRow | None:
+        """The exercise of this place, if it was begun."""
+        row = self.rows.latest
+        return row if row is not None and row.place == self.row.place else None
+
+    def open_exercise(self) -> ExerciseRow | None:
+        """The exercise of this place, if it was begun and is not over."""
+        row = self.open_or_over()
+        return row if row is not None and row.finished is None else None
+
+    def exercise(self) -> ExerciseRow:
+        """The exercise of this place; begun now if it was not."""
+        there = self.open_exercise()
+        if there is not None:
+            return there
+        return self._begin(self.course.number(self.place, self.participant.number))
+
+    def _begin(self, number: int) -> ExerciseRow:
+        place = self.place
+        tool = self.course.tool(place.test, place.practice)
+        return self.rows.begin(
+            place=self.row.place, test=place.test, kind=tool.name,
+            params=tool.settings.model_dump(mode="json"), seed=self.course.seed(place.practice),
+            number=number, practice=place.practice, started=self.now, **self._seat(),
+        )  # fmt: skip
+
+    def _seat(self) -> dict[str, Any]:
+        """Where the person sits in a game, and who in the other slot."""
+        given = self.study.tests[self.place.test]
+        if not given.opponent:
+            return {}
+        if self.game is None or self.place.practice:
+            return {"slot": given.slot, "opponent": given.machine}
+        if self.game.status == "playing":
+            slot = 0 if self.game.first_id == self.row.id else 1
+            return {"slot": slot, "opponent": PERSON, "game_id": self.game.id}
+        before = self.counted(self.place.test)
+        return {"slot": before[-1].slot if before else given.slot, "opponent": given.machine}
+
+    @property
+    def alone(self) -> bool:
+        """Whether the other person of this game is gone."""
+        left = self.game is not None and self.game.status == "left"
+        return left and self.place.kind == "exercise" and not self.place.practice
+
+    def give_up(self, row: ExerciseRow, flag: str) -> None:
+        """An exercise ends before its time; the person is told before it goes on."""
+        self._flag(row, flag)
+        row.finished = self.now
+
+    # ------------------------------------------------------------ arriving
+
+    def arrive(self, token_hash: str) -> None:
+        """Whoever comes with a newer token has moved here; then the resume rules."""
+        if self.row.next_hash == token_hash:
+            self.row.token_hash, self.row.next_hash = token_hash, None
+            self.event("resume", payload={"device": "other"})
+        if not self.running:
+            return
+        gap = self.now - self.seen
+        meaning = gaps.meaning(self.study, gap, self.rows.latest is not None, self._midst())
+        if meaning == "over":
+            self._leave("abandoned")
+        elif self.study_row.closes is not None and self.now > self.study_row.closes:
+            self._leave("closed")
+        elif meaning != "go on":
+            self._interrupted(meaning, gap)
+
+    def _midst(self) -> bool:
+        """Between two moves of an exercise."""
+        row = self.rows.latest
+        return row is not None and row.finished is None and bool(self.rows.done(row.idx))
+
+    def _interrupted(self, meaning: gaps.Meaning, gap: int) -> None:
+        row = self.exercise()
+        self.event("resume", row, len(self.replays.table(row).made), payload={"gap_ms": gap})
+        self._flag(row, "interrupted")
+        if row.practice or row.game_id is not None:
+            pass  # it does not count, or the other person decides by waiting
+        elif meaning == "replace":
+            self._flag(row, "replaced")
+            row.finished = self.now
+            used = [other.number for other in self.rows.exercises if other.test == row.test]
+            self._begin(self.course.fresh(row.test, row.number, used))
+        elif meaning == "void":
+            self._flag(row, "void")
+            row.finished = self.now
+            self.advance(early=True)
+        self.row.again = self.place.kind == "exercise"
+
+    def _leave(self, flag: str) -> None:
+        """End the session; an open exercise is flagged with why: abandoned, or the study closed."""
+        row = self.rows.latest
+        if row is not None and row.finished is None:
+            self._flag(row, flag)
+        self.row.status = "abandoned"
+        self.db.flush()
+        part(self.db, self.row)
+
+    def _flag(self, row: ExerciseRow, flag: str) -> None:
+        if flag not in row.flags:
+            row.flags = [*row.flags, flag]
+
+    # ------------------------------------------------------------ what a participant does
+
+    def consent(self, place: int, accepted: bool, about: Mapping[str, str]) -> None:
+        """Agree; what people say of themselves is kept if it is one of the answers on offer."""
+        if not self._present(place, "consent") or not accepted:
+            return
+        said = {name: about[name] for name in self.study.ask if about.get(name) in QUESTIONS[name]}
+        version, lang = self.study.consent.version, self.row.lang
+        self.db.add(
+            ConsentRow(
+                participant_id=self.participant.id, version=version, lang=lang,
+                accepted_at=self.now, about=said,
+            )
+        )  # fmt: skip
+        self.event("consent", payload={"version": version, "language": lang})
+        self.advance()
+
+    def next(self, place: int) -> None:
+        """Go on from instructions or a pause."""
+        if self.row.again and place == self.row.place:
+            self.row.again = False
+        elif self._present(place, "instructions", "between"):
+            self.advance()
+
+    def check(self, place: int, answers: Mapping[str, str]) -> None:
+        """Answer the questions on the instructions; the last attempt goes on in any case."""
+        if not self._present(place, "check"):
+            return
+        given = self.study.tests[self.place.test]
+        checks = self.course.face(self.place.test).checks
+        told = {one.name: answers.get(one.name, "")[:64] for one in checks}
+        wrong = [one.name for one in checks if told[one.name] != one.right]
+        self.row.attempts += 1
+        self.row.told = told
+        found = {"test": self.place.test, "attempt": self.row.attempts, "wrong": wrong}
+        self.event("check", payload=found | {"told": told})
+        if not wrong or self.row.attempts >= given.attempts:
+            self.advance()
+
+    def choose(
+        self, exercise: int, step: int, choice: str, rt_ms: float | None, input_: str,
+        client_ts: float | None = None,
+    ) -> None:  # fmt: skip
+        """Make a move, if it is one of the present step and may be made."""
+        if self.place.kind != "exercise" or self.row.again or self.alone:
+            return
+        row = self.exercise()
+        table = self.replays.table(row)
+        if (exercise, step) != (row.idx, len(table.made)) or not table.to_move:
+            return
+        seen = table.episode.waiting[row.slot]
+        face = self.course.face(row.test, row.practice, row.slot)
+        if choice not in face.choices(seen):
+            return
+        action = face.action(choice, seen)
+        if isinstance(action, Failure):
+            return
+        reward = table.choose(choice, action)
+        self._moved = True
+        question = table.episode.environment.steps == 1 and not row.opponent
+        self.event(
+            "choice", row, step, choice=choice, action=action, observation_hash=fingerprint(seen),
+            reward=reward, correct=(reward or 0) > 0 if question else None, rt_ms=rt_ms,
+            input=input_ if input_ in INPUTS else "other", client_ts=client_ts,
+            payload={"reloaded": True} if self.rows.shown(row.idx, step) > 1 else None,
+        )  # fmt: skip
+        if table.over:
+            self.finish(row)
+
+    def finish(self, row: ExerciseRow) -> None:
+        """An exercise is over, and the next screen due."""
+        row.score, row.finished = self.replays.record(row).score[row.slot], self.now
+        self.advance()
+
+    def note(self, kind: str, client_ts: float | None) -> None:
+        """Keep that the page lost the focus, was hidden, or had something pasted into it."""
+        if kind in NOTES and not self.rows.full():
+            row = self.rows.latest
+            there = row if row is not None and row.finished is None else None
+            self.event("note", there, client_ts=client_ts, payload={"what": kind})
+
+    def language(self, code: str) -> None:
+        """Read on in another language: only before the consent, which is given in one."""
+        if self.place.kind == "consent" and code in self.study.languages:
+            self.row.lang = code
+
+    def withdraw(self) -> None:
+        """Stop, and delete all that was recorded; only that somebody was here stays."""
+        forget(self.db, self.participant, self.row, self.now)
+
+    # ------------------------------------------------------------ going on
+
+    def _present(self, place: int, *kinds: str) -> bool:
+        """Whether a form is of the screen that is due."""
+        return place == self.row.place and self.place.kind in kinds and not self.row.again
+
+    def advance(self, early: bool = False) -> None:
+        """The next place; after an exercise that ended early, not its own pause."""
+        self.row.place += 1
+        if early and self.place.kind == "between":
+            self.row.place += 1
+        self._arrived()
+
+    def skip_test(self) -> None:
+        """The first place after this test."""
+        test = self.place.test
+        while self.place.kind != "done" and self.place.test == test:
+            self.row.place += 1
+        self._arrived()
+
+    def _arrived(self) -> None:
+        self.row.attempts, self.row.told, self.game = 0, None, None
+        if self.place.kind == "done":
+            self.row.status, self.row.finished = "finished", self.now
+
+    def showing(self, row: ExerciseRow, step: int) -> None:
+        """A step is about to be painted; if it was before, time is counted anew from here."""
+        gap = self.now - self.seen
+        if not self._moved and self.rows.shown(row.idx, step):  # after a move the step is new
+            self.event("resume", row, step, payload={"gap_ms": gap})
+            self._flag(row, "reloaded")
+        self.event("shown", row, step)
+
+    def event(
+        self, kind: str, row: ExerciseRow | None = None, step: int | None = None, **what: Any
+    ) -> None:
+        """Add to what happened."""
+        idx = None if row is None else row.idx
+        self.rows.add(kind=kind, exercise_idx=idx, step=step, server_ts=self.now, **what)
+
+    def records(self) -> tuple[tuple[Record, ...], ...]:
+        """What came of every test, practice left out, from the person's side."""
+        tests = range(len(self.study.tests))
+        return tuple(
+            tuple(own_side(self.replays.record(row), row.slot) for row in self.counted(test))
+            for test in tests
+        )
+
+    def counted(self, test: int) -> list[ExerciseRow]:
+        """The exercises of a test that were begun, practice left out."""
+        return [row for row in self.rows.exercises if row.test == test and not row.practice]
+
+
+def find(db: Session, digest: str, faces: Faces, now: int) -> Visit | None:
+    """The visit of whoever holds a token; nobody else acts in the session meanwhile."""
+    whose = held(db, digest)
+    return None if whose is None else Visit(db, whose, faces, now)
+
+
+Act = Callable[[Visit], None]
+
+
+def open_now(study: StudyRow, now: int) -> str:
+    """Why nobody can begin now; nothing if they can."""
+    if study.opens is not None and now < study.opens:
+        return "not-open"
+    return "closed" if study.closes is not None and now > study.closes else ""

@@ -1,0 +1,379 @@
+"""Machines take a study through the real HTTP interface, to try it before people do.
+
+The runner's own loop plays every exercise here, on an episode of its own, so that a mind sees what
+it always sees; each of its actions also goes through the browser's interface, as the choice that
+comes to the same. So the server must end with the scores that the runner has, to the last bit.
+
+Traps: a person chooses a destination, so several actions are one choice; the server plays the
+lowest of them, the mind learns by its own. The `__Host-` cookie is Secure, which HTTP clients do
+not send over http even on this machine: it is sent by hand.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from allminds import registry
+from allminds.contracts import Exercise, LineUp, Record, Seat, Subject, Task
+from allminds.core.errors import Error
+from allminds.core.names import parse_all
+from allminds.core.seeding import Random
+from allminds.core.watch import Watch
+from allminds.episode import Episode, play
+from allminds.web.app import create_app, now_in_ms
+from allminds.web.app_serve import running
+from allminds.web.debrief import against, score
+from allminds.web.export import results
+from allminds.web.export_folder import export_folder
+from allminds.web.faces import face
+from allminds.web.security import COOKIE
+from allminds.web.sessions import Face
+from allminds.web.sessions_play import own_side
+from allminds.web.store import Store
+from allminds.web.study import PERSON, Study
+from allminds.web.study_course import Course, Place
+
+if TYPE_CHECKING:
+    import httpx
+
+WAIT = 120  # seconds for another machine
+
+
+@dataclass
+class Taken:
+    """What one machine did: its records test by test, and how long the server took to answer."""
+
+    label: str
+    number: int
+    records: list[list[Record]]  # from its own side
+    slots: list[int]  # where it sat, test by test
+    seconds: list[float]
+
+
+class Browser:
+    """As much of a browser as a study needs: a cookie, and the form on the present page."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self.client = client
+        self.cookie = ""
+        self.screen = ""
+        self.exercise: int | None = None
+        self.step: int | None = None
+        self.slot = 0
+        self.form: dict[str, str] = {}
+        self.seconds: list[float] = []
+
+    def join(self, invite: str) -> None:
+        """Open the link, and press the button."""
+        self.client.get(f"/j/{invite}").raise_for_status()
+        reply = self.client.post("/join", data={"invite": invite})
+        cookie = reply.headers.get("set-cookie", "").partition(";")[0]
+        if reply.status_code != 303 or not cookie.startswith(COOKIE):
+            raise Error(f"the study did not let a machine in: {reply.status_code}")
+        self.cookie = cookie
+        self._read(self._sent("GET", "/", None))
+
+    def post(self, path: str, **fields: str) -> None:
+        """Send the form of this page with some fields filled in, and read the next."""
+        self._read(self._sent("POST", path, {**self.form, **fields}))
+
+    def wait(self, *screens: str) -> None:
+        """Look again until another participant has moved, and this is none of these screens."""
+        until = time.monotonic() + WAIT
+        while self.screen in screens:
+            if time.monotonic() > until:
+                raise Error(f"nobody came or moved for {WAIT} s at the screen {self.screen}")
+            time.sleep(0.02)
+            self._read(self._sent("GET", "/", None))
+
+    def _sent(self, method: str, path: str, data: dict[str, str] | None) -> httpx.Response:
+        headers = {"Cookie": self.cookie, "Accept": "application/json"}
+        start = time.perf_counter()
+        reply = self.client.request(method, path, data=data, headers=headers)
+        self.seconds.append(time.perf_counter() - start)
+        if reply.status_code != 200:
+            raise Error(f"{method} {path} was answered by {reply.status_code}")
+        return reply
+
+    def _read(self, reply: httpx.Response) -> None:
+        found = reply.json()
+        self.screen, self.exercise, self.step = found["screen"], found["exercise"], found["step"]
+        self.slot = found["slot"] or 0
+        reader = _Hidden()
+        reader.feed(found["html"])
+        self.form = reader.fields
+
+
+class _Hidden(HTMLParser):
+    """The hidden fields of a page; all its forms have the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fields: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag == "input" and found.get("type") == "hidden" and found.get("name"):
+            self.fields[str(found["name"])] = found.get("value") or ""
+
+
+# ---------------------------------------------------------------- a mind at the browser
+
+
+class AtTheBrowser:
+    """A mind whose every action that counts is also made in the browser.
+
+    Machine 0 draws the runner's words; the others draw words of their own, or all would be one.
+    In a game between two all draw the runner's, since each plays the other's part along.
+    """
+
+    def __init__(
+        self, mind: Any, send: Callable[[str], None], face: Face, exercise: Exercise, number: int
+    ) -> None:
+        self.mind, self.send, self.face = mind, send, face
+        self.exercise, self.number = exercise, number
+        self.shadow: Episode | None = None  # of one who is alone
+        self.counts = False
+        if hasattr(mind, "learn"):
+            self.learn = mind.learn
+
+    def begin(self, task: Task) -> None:
+        """A rehearsal is the mind's own affair; the play that counts is followed in the browser."""
+        self.counts = not task.rehearsal
+        self.shadow = Episode(self.exercise) if self.counts and task.slots == 1 else None
+        if hasattr(self.mind, "begin"):
+            self.mind.begin(task)
+
+    def act(self, observation: Any, random: Random) -> Any:
+        """The mind's action, sent as well."""
+        action = self.mind.act(observation, random.part(self.number) if self.number else random)
+        if self.counts:
+            self.send(choice_for(self.face, observation, self.shadow, action))
+        if self.shadow is not None:
+            self.shadow.play({0: action})
+        return action
+
+
+def choice_for(face: Face, seen: Any, episode: Episode | None, action: Any) -> str:
+    """What a person would choose to do this: the choice that leads to the same state."""
+    choices = {choice: face.action(choice, seen) for choice in face.choices(seen)}
+    for choice, taken in choices.items():
+        if taken == action:
+            return choice
+    if episode is not None:
+        environment, state, step = episode.environment, episode.state, episode.step + 1
+        wanted = environment.step(state, {0: action}, episode.random.at_step(step))
+        for choice, taken in choices.items():
+            if environment.step(state, {0: taken}, episode.random.at_step(step)) == wanted:
+                return choice
+    raise Error(f"no choice on the screen does what action {action!r} does")
+
+
+@dataclass
+class Participant:
+    """One machine and its way through the course."""
+
+    course: Course
+    browser: Browser
+    number: int
+    minds: Sequence[str]
+    records: list[list[Record]] = field(default_factory=list)
+    slots: list[int] = field(default_factory=list)
+
+    def take(self) -> list[list[Record]]:
+        """All screens, in order."""
+        self.records = [[] for _ in self.course.study.tests]
+        self.slots = [given.slot for given in self.course.study.tests]
+        for number, place in enumerate(self.course.places[:-1]):
+            self.browser.wait("room", "waiting")
+            if place.kind == "room":
+                continue  # whoever comes second is not even shown it
+            if self.browser.screen != place.kind:
+                raise Error(f"screen {number} is {self.browser.screen}, not {place.kind}")
+            if place.kind == "consent":
+                self.browser.post("/consent", accept="yes")
+            elif place.kind == "check":
+                checks = self.course.face(place.test).checks
+                self.browser.post("/check", **{one.name: one.right for one in checks})
+            elif place.kind == "exercise":
+                self._exercise(place)
+            else:
+                self.browser.post("/next")
+        return self.records
+
+    def _exercise(self, place: Place) -> None:
+        test, slot = place.test, self.browser.slot
+        exercise = self.course.exercise(
+            test, place.practice, self.course.number(place, self.number), self.records[test]
+        )
+        face = self.course.face(test, place.practice, slot)
+        line_up = seated(self.course, test, self.minds[test], slot, place.practice)
+        (seat,) = (seat for seat in line_up.seats if slot in seat.slots)
+        number = 0 if self.course.study.tests[test].opponent == PERSON else self.number
+
+        def send(choice: str) -> None:
+            self.browser.wait("waiting")
+            self.browser.post("/choice", choice=choice, rt_ms="0", input="other")
+
+        def make() -> AtTheBrowser:
+            return AtTheBrowser(seat.subject.make(), send, face, exercise, number)
+
+        mine = Seat(Subject(seat.subject.name, make, seat.subject.traits), (slot,))
+        seats = tuple(mine if one is seat else one for one in line_up.seats)
+        record = play(exercise, LineUp(line_up.name, seats), Watch(0))
+        if set(record.status) != {"ok"}:
+            raise Error(f"{line_up.name} failed {exercise.id}: {record.reason}")
+        if not place.practice:
+            self.records[test].append(own_side(record, slot))
+            self.slots[test] = slot
+
+
+def seated(course: Course, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
+    """A mind in its slot and its opponent in the other; where people meet, both are named."""
+    tool, given = course.tool(test, practice), course.study.tests[test]
+    line_up = registry.line_up(mind, tool)
+    if not given.opponent or (given.opponent == PERSON and not practice):
+        return line_up
+    return against(line_up.seats[0].subject, course.study.machine(test, practice), slot)
+
+
+# ---------------------------------------------------------------- the whole study
+
+
+def fitting(study: Study, minds: Sequence[str]) -> list[str]:
+    """For every test the first of these minds that is for it; where none is, the floor."""
+    found = []
+    for test in range(len(study.tests)):
+        tool = study.tool(test)
+        meeting = study.tests[test].opponent == PERSON
+        mine = [mind for mind in minds if _fits(mind, tool, meeting)]
+        found.append(mine[0] if mine else tool.floor_mind)
+    lost = next((mind for mind in minds if mind not in found), None)
+    if lost is not None:
+        tools = ", ".join(given.instrument for given in study.tests)
+        raise Error(f"'{lost}' takes none of the tests of this study ({tools}), or another does")
+    return found
+
+
+def _fits(mind: str, tool: Any, meeting: bool) -> bool:
+    """Whether this can take a test; several names only where people meet."""
+    try:
+        if len(parse_all(mind)) > 1 and not meeting:
+            return False
+        return not registry.line_up(mind, tool).seats[0].subject.group
+    except Error:
+        return False
+
+
+def take_all(
+    address: str, course: Course, invites: Sequence[tuple[str, str]], minds: Sequence[str],
+    jobs: int = 4, said: Callable[[int], None] = lambda _done: None,
+) -> list[Taken]:  # fmt: skip
+    """Let as many machines as there are invitations take the study at this address."""
+    import httpx
+
+    done = 0
+
+    def one(number: int) -> Taken:
+        nonlocal done
+        label, invite = invites[number]
+        with httpx.Client(base_url=address, timeout=60) as client:
+            browser = Browser(client)
+            browser.join(invite)
+            machine = Participant(course, browser, number, minds)
+            records = machine.take()
+            if browser.screen != "done":
+                raise Error(f"the course ended at the screen {browser.screen}")
+        done += 1
+        said(done)
+        return Taken(label, number, records, machine.slots, browser.seconds)
+
+    with ThreadPoolExecutor(max(2, jobs)) as pool:  # who waits for another must not hold it up
+        return list(pool.map(one, range(len(invites))))
+
+
+def in_the_runner(course: Course, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
+    """What the same minds make of the same exercises without a browser."""
+    found: list[list[Record]] = []
+    for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
+        line_up = seated(course, test, mind, slot)
+        made: list[Record] = []
+        for place in course.places:
+            if place.kind == "exercise" and place.test == test and not place.practice:
+                exercise = course.exercise(test, False, course.number(place, taken.number), made)
+                made.append(own_side(play(exercise, line_up, Watch(0)), slot))
+        found.append(made)
+    return found
+
+
+def roomy(study: Study, participants: int) -> Study:
+    """The study for a trial: as many as are to take it, open now, and without limits of time."""
+    meeting = any(given.opponent == PERSON for given in study.tests)
+    if meeting and participants % 2:
+        raise Error(
+            f"people meet in '{study.slug}': let an even number take it, not {participants}"
+        )
+    patient = {"wait_seconds": 3600, "move_seconds": 0}
+    tests = [given.model_copy(update=patient) for given in study.tests]
+    limits = study.limits.model_copy(update={"choices_per_second": 1e9, "joins_per_minute": 1e9})
+    now_open: dict[str, Any] = {"opens": None, "closes": None}
+    changes = {"participants": participants, "limits": limits, "tests": tests}
+    return study.model_copy(update=changes | now_open)
+
+
+def simulate(
+    study: Study, minds: Sequence[str], participants: int, where: str, out: Path | None = None,
+    jobs: int = 4, said: Callable[[int], None] = lambda _done: None,
+) -> dict[str, Any]:  # fmt: skip
+    """Let machines take a study in a new database, and hold what it kept against what they did."""
+    trial = roomy(study, participants)
+    chosen = fitting(trial, minds)
+    store = Store(where, create=True)
+    try:
+        store.add_study(trial, "simulated", now_in_ms())
+        row = store.study(trial.slug)
+        invites = store.invite(row, [f"machine-{n}" for n in range(participants)], now_in_ms())
+        course = Course(trial, face)
+        app = create_app(store, limits=trial.limits)
+        with running(app) as address:
+            taken = take_all(address, course, invites, chosen, jobs, said)
+        with store.reading() as db:
+            kept = [(one["mind"], one["score"]) for one in results(db, row, face)]
+        folder = export_folder(store, row, face, out) if out is not None else {}
+    finally:
+        store.close()
+    own = {one.label: [r.score[0] for test in one.records for r in test] for one in taken}
+    there = {label: [s for who, s in kept if who == f"person/{label}"] for label in own}
+    first = [record for test in in_the_runner(course, taken[0], chosen) for record in test]
+    times = sorted(seconds for one in taken for seconds in one.seconds)
+    return {
+        "study": trial.slug,
+        "minds": chosen,
+        "participants": len(taken),
+        "as_played": sum(there[label] == scores for label, scores in own.items()),
+        "as_in_the_runner": there[taken[0].label] == [record.score[0] for record in first],
+        "scores": _means(course, taken),
+        "requests": len(times),
+        "median_ms": round(1000 * times[len(times) // 2], 2),
+        "p99_ms": round(1000 * times[len(times) * 99 // 100], 2),
+        "out": folder.get("out"),
+    }
+
+
+def _means(course: Course, taken: Sequence[Taken]) -> list[dict[str, Any]]:
+    """By test, the scores of the machines."""
+    found = []
+    for test, given in enumerate(course.study.tests):
+        scores = [score(course.tool(test), one.records[test]) for one in taken]
+        known = [value for value in scores if value is not None]
+        mean = sum(known) / len(known) if known else None
+        lowest, highest = (min(known), max(known)) if known else (None, None)
+        figures = {"mean": mean, "lowest": lowest, "highest": highest}
+        found.append({"instrument": given.instrument, **figures})
+    return found

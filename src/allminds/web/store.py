@@ -1,0 +1,280 @@
+"""Where studies and sessions are kept: SQLite by default, PostgreSQL by URL.
+
+SQLite runs with a write-ahead log, synced at every commit, and one writer at a time; a PostgreSQL
+session row is locked while its participant acts. Migrations bring an older database up to date.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, Select, create_engine, delete, event, func, make_url, or_, select
+from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
+from sqlalchemy.orm import Session
+
+from allminds.core.errors import Error
+from allminds.web.security import hashed, new_token
+from allminds.web.store_tables import (
+    ConsentRow,
+    EventRow,
+    ExerciseRow,
+    GameRow,
+    ParticipantRow,
+    SessionRow,
+    StudyRow,
+)
+from allminds.web.study import Study, moment
+
+WAIT = 30  # seconds for a lock, before it is an error
+_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
+
+
+class Store:
+    """A database of studies. `where` is a path to an SQLite file, or a URL."""
+
+    def __init__(self, where: str | Path, create: bool = False) -> None:
+        self.where = str(where)
+        self.engine = _engine(self.where, create)
+        self.sqlite = self.engine.dialect.name == "sqlite"
+        self._writer = threading.Lock() if self.sqlite else contextlib.nullcontext()
+        self._reading = self.engine.execution_options(reading=True)
+        try:
+            migrate(self.engine, create)
+        except DatabaseError as error:
+            self.close()
+            reason = str(error.orig).splitlines()[0]
+            raise Error(f"cannot open the database {_safe(self.where)}: {reason}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def writing(self) -> Iterator[Session]:
+        """One transaction that writes; all of it happens, or nothing."""
+        with self._writer, Session(self.engine, expire_on_commit=False) as db, db.begin():
+            yield db
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A view of the database at one moment, which holds nobody up."""
+        with Session(self._reading) as db, db.begin():
+            yield db
+
+    def close(self) -> None:
+        """Let go of it."""
+        self.engine.dispose()
+
+    # ------------------------------------------------------------ studies and invitations
+
+    def add_study(self, study: Study, version: str, now: int) -> str:
+        """Keep a study; the researcher's token, which is not kept, is handed back."""
+        token = new_token()
+        row = StudyRow(
+            slug=study.slug, plan=study.text, consent_version=study.consent.version,
+            languages=",".join(study.languages), opens=moment(study.opens),
+            closes=moment(study.closes), max_n=study.participants, code_version=version,
+            admin_hash=hashed(token), created=now,
+        )  # fmt: skip
+        try:
+            with self.writing() as db:
+                db.add(row)
+        except IntegrityError:
+            raise Error(
+                f"there is a study '{study.slug}' in {_safe(self.where)} already; name another slug"
+            ) from None
+        return token
+
+    def study(self, slug: str | None = None) -> StudyRow:
+        """The study of a database, by name where there are several."""
+        with self.reading() as db:
+            rows = list(db.scalars(select(StudyRow).order_by(StudyRow.id)))
+            db.expunge_all()
+        found = [row for row in rows if slug in (None, row.slug)]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(row.slug for row in rows) or "none"
+        if found:
+            raise Error(f"{_safe(self.where)} has several studies: name one of {names}")
+        raise Error(f"{_safe(self.where)} has no study '{slug or ''}'; there is {names}")
+
+    def invite(self, study: StudyRow, labels: Sequence[str], now: int) -> list[tuple[str, str]]:
+        """New participants: (label, secret part of the link); labels "" are made up."""
+        wrong = next((one for one in labels if one and not _LABEL.fullmatch(one)), None)
+        if wrong is not None:
+            raise Error(f"'{wrong}' is no label: letters, digits and . _ - only, up to 64 of them")
+        made = []
+        with self.writing() as db:
+            for label in labels:
+                token = new_token()
+                row = add_participant(db, study, hashed(token), now, label)
+                if row is None:
+                    raise Error(
+                        f"the study '{study.slug}' is for {study.max_n} participants and has all "
+                        "of them; plan for more in a new study"
+                    )
+                made.append((row.label, token))
+        return made
+
+    def open_link(self, study: StudyRow) -> str:
+        """A link that everybody can use; one made before ends."""
+        token = new_token()
+        with self.writing() as db:
+            row = db.get_one(StudyRow, study.id)
+            row.open_hash = hashed(token)
+        return token
+
+    def forget(self, study: StudyRow, label: str | None, now: int) -> int:
+        """Delete the data of a participant, or of all of them; how many that were."""
+        with self.writing() as db:
+            query = select(ParticipantRow).where(ParticipantRow.study_id == study.id)
+            if label is not None:
+                query = query.where(ParticipantRow.label == label)
+            found = list(db.scalars(query))
+            if label is not None and not found:
+                raise Error(f"nobody in '{study.slug}' is labelled '{label}'")
+            ids = [participant.id for participant in found]
+            theirs = select(SessionRow).where(SessionRow.participant_id.in_(ids))
+            sessions = db.scalars(theirs.order_by(SessionRow.id).with_for_update())
+            rows = {row.participant_id: row for row in sessions}  # all, before any of their games
+            for participant in found:
+                forget(db, participant, rows.get(participant.id), now)
+        return len(found)
+
+
+def forget(db: Session, participant: ParticipantRow, row: SessionRow | None, now: int) -> None:
+    """Delete a participant's data; that there was one stays, so that a link is used once."""
+    if row is not None:
+        db.execute(delete(EventRow).where(EventRow.session_id == row.id))
+        db.execute(delete(ExerciseRow).where(ExerciseRow.session_id == row.id))
+        row.status, row.device, row.told = "withdrawn", None, None
+        db.flush()
+        part(db, row)
+    db.execute(delete(ConsentRow).where(ConsentRow.participant_id == participant.id))
+    participant.external_id = None
+    participant.withdrawn_at = participant.withdrawn_at or now
+
+
+def part(db: Session, row: SessionRow) -> None:
+    """Somebody is gone for good: whoever plays with them will be told."""
+    for game in db.scalars(games_of(row).where(GameRow.status.in_(("waiting", "playing")))):
+        game.left_by = 0 if game.first_id == row.id else 1
+        game.status = "left"
+
+
+def games_of(row: SessionRow) -> Select[GameRow]:
+    """The games of a session, the latest first, to be changed by nobody else meanwhile."""
+    mine = or_(GameRow.first_id == row.id, GameRow.second_id == row.id)
+    query = select(GameRow).where(mine).order_by(GameRow.id.desc())
+    return query.with_for_update().execution_options(populate_existing=True)
+
+
+def add_participant(
+    db: Session, study: StudyRow, invite_hash: str, now: int, label: str = "",
+    external_id: str | None = None,
+) -> ParticipantRow | None:  # fmt: skip
+    """One more participant, or None if the study is full. Studies fill one by one."""
+    db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
+    taken = db.scalar(
+        select(func.count()).select_from(ParticipantRow).where(ParticipantRow.study_id == study.id)
+    )
+    if taken is None or taken >= study.max_n:
+        return None
+    row = ParticipantRow(
+        study_id=study.id, number=taken, invite_hash=invite_hash, label=label or _label(),
+        external_id=external_id or None, created=now,
+    )  # fmt: skip
+    db.add(row)
+    try:
+        db.flush()
+    except IntegrityError:
+        raise Error(f"somebody in '{study.slug}' is labelled '{label}' already") from None
+    return row
+
+
+def _label() -> str:
+    """What a person can say on the telephone: 40 bits, which open nothing."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(8))
+
+
+# ---------------------------------------------------------------- connections
+
+
+def _engine(where: str, create: bool) -> Engine:
+    if "://" not in where:
+        path = Path(where)
+        if not create and not path.is_file():
+            raise Error(f"there is no database {path}; make it with allminds study new")
+        if create and not path.parent.is_dir():
+            raise Error(f"cannot make {path}: there is no folder {path.parent}")
+        where = f"sqlite:///{path}"
+    try:
+        url = make_url(where)
+    except ArgumentError:
+        raise Error(f"'{_safe(where)}' is neither a file nor the URL of a database") from None
+    kind = url.get_backend_name()
+    if kind == "sqlite":
+        engine = create_engine(url, connect_args={"timeout": WAIT})
+        event.listen(engine, "connect", _tuned)
+        event.listen(engine, "begin", _begin)
+        return engine
+    if kind != "postgresql":
+        raise Error(f"'{_safe(where)}': only sqlite and postgresql databases will do")
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
+
+
+def _tuned(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # we say ourselves when a transaction begins
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Any) -> None:
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _safe(where: str) -> str:
+    """A URL without its password."""
+    if "://" not in where:
+        return where
+    with contextlib.suppress(ArgumentError):
+        return make_url(where).render_as_string(hide_password=True)
+    return where.partition("://")[0] + "://…"
+
+
+# ---------------------------------------------------------------- migrations
+
+
+def migrate(engine: Engine, create: bool) -> None:
+    """Bring a database up to the newest schema."""
+    from alembic import command
+    from alembic.config import Config
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).with_name("migrations")))
+    with engine.connect() as connection:
+        there = MigrationContext.configure(connection).get_current_revision()
+        connection.rollback()
+    script = ScriptDirectory.from_config(config)
+    if there is None and not create:
+        raise Error(f"{_safe(str(engine.url))} holds no study; make one with allminds study new")
+    if there is not None and there not in {one.revision for one in script.walk_revisions()}:
+        raise Error(
+            f"{_safe(str(engine.url))} was made by a newer allminds (schema {there}); update it"
+        )
+    if there == script.get_current_head():
+        return
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")

@@ -1,0 +1,28 @@
+"""Golden playthroughs of landscapes, so that no change alters one step unnoticed.
+
+To make them anew after a change that is meant to change results (then the instrument's version
+goes up): ALLMINDS_GOLDEN=write pytest tests/instruments/landscape/test_landscape_golden.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playthroughs import on_file, transcript
+
+from allminds import registry
+
+GOLDEN = Path(__file__).parent / "golden"
+SMALL = {"rows": 9, "cols": 8, "iterations": 12}
+CASES = {
+    "static": ("landscape", "restarts", {"peaks": "3"}),
+    "drifting": ("landscape", "hill-climber", {"agents": 2, "drift": 0.4}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_game_on_file_is_played_again_step_by_step(name):
+    instrument, mind, settings = CASES[name]
+    played = transcript(registry.make_instrument(instrument, SMALL | settings), mind, settings)
+    assert played == on_file(GOLDEN / f"{name}.txt", played)

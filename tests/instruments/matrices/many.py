@@ -1,0 +1,50 @@
+"""All that problems must show, for as many as one likes::
+
+    python tests/instruments/matrices/many.py 100000 [seed]
+
+An independent solver finds exactly one right option, no two options are alike, all can be told
+apart by the table, blind shortcuts are at chance and the solver that sees the matrix is right.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from itertools import combinations
+
+from oracle import solve
+
+from allminds.instruments.matrices.batch import problems
+from allminds.instruments.matrices.battery import of_sights, unfair
+from allminds.instruments.matrices.shortcuts import best, rule_induction, sight
+from allminds.instruments.matrices.visibility import visible
+
+
+def examined(seed, count):
+    """How many problems have each fault, and the battery."""
+    faults, sights = Counter(), []
+    for problem in problems(seed, 0, count):
+        seen = sight(problem)
+        sights.append(seen)
+        right = [problem.answer]
+        faults["not one right option"] += solve(problem.cells[:8], problem.options) != right
+        faults["options alike"] += len(set(problem.options)) < len(problem.options)
+        faults["options hard to tell apart"] += not all(
+            visible(one, other) for one, other in combinations(problem.options, 2)
+        )
+        faults["not solved"] += best(rule_induction(seen.cells, seen.options)) != right
+    return faults, of_sights(sights)
+
+
+def main(count, seed=2026):
+    faults, entries = examined(seed, count)
+    for name, number in faults.items():
+        print(f"{name}: {number} of {count:,}")
+    for entry in entries:
+        must = "must be at chance" if entry.blind else ""
+        print(f"{entry.name:22} {100 * entry.hits:6.2f} % ± {100 * entry.stderr:.2f}  {must}")
+    sys.exit(bool(faults.total() or unfair(entries)))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

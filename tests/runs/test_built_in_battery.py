@@ -1,0 +1,122 @@
+"""The built-in battery: every instrument, and whoever a user puts among its minds."""
+
+from __future__ import annotations
+
+import pytest
+
+from allminds import registry
+from allminds.core.errors import Error
+from allminds.report import write_report
+from allminds.runs import plan as plans
+from allminds.runs import run as runs
+from allminds.runs.plan import Test
+from allminds.terminal.profile import profiles
+
+MINE = """
+class Mine:
+    def act(self, observation, random):
+        return 1 + max(range(9), key=lambda n: observation.rewards[n])
+
+def cooperates(observation):
+    return {0: 0}[observation.own if observation.own in (0,) else 0]
+
+def nobody(observation):
+    raise RuntimeError("not today")
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+
+
+def test_the_battery_has_every_instrument_with_its_floor():
+    battery = plans.read_plan()
+    plans.check(battery)
+    given = {test.instrument for test in battery.tests}
+    assert given == set(registry.instruments())
+    for test in battery.tests:
+        floor = registry.make_instrument(test.instrument, test.settings).floor_mind
+        assert floor in {test.mind_of(name) for name in test.minds}
+
+
+def test_minds_that_play_against_somebody_are_line_ups():
+    test = Test(instrument="commons", minds=["random", "greedy, random*3"], against="sustain*3")
+    assert test.minds == ["random, sustain*3", "greedy, random*3"]
+    assert Test(**test.model_dump()) == test  # as it is when a run is opened again
+    assert test.mind_of("random, sustain, sustain, sustain") == "random"
+    alone = Test(instrument="commons", minds=["greedy"])
+    assert alone.mind_of("greedy, random*3") == "greedy, random*3"
+
+
+def test_one_mind_in_all_slots_is_named_once():
+    tool = registry.make_instrument("commons")
+    assert registry.line_up("random, random*3", tool).name == "random"
+
+
+def test_a_mind_of_a_user_takes_the_tests_it_can(file):
+    battery, left_out = plans.with_minds(plans.read_plan(), ["mine.py:Mine", "tit-for-tat"])
+    took = {
+        mind: {test.instrument for test in battery.tests if mind in map(test.mind_of, test.minds)}
+        for mind in ("mine.py:Mine", "tit-for-tat")
+    }
+    assert "lambda-star" in took["mine.py:Mine"]
+    assert not {"c-test", "prisoners-dilemma"} & took["mine.py:Mine"]
+    assert took["tit-for-tat"] == {"prisoners-dilemma", "stag-hunt"}
+    assert any(line.startswith("mine.py:Mine takes no c-test: ") for line in left_out)
+    assert any("tit-for-tat takes no lambda-star" in line for line in left_out)
+
+
+def test_in_a_plan_with_one_instrument_nobody_is_left_out(file):
+    one = plans.Plan(tests=[Test(instrument="lambda-star", minds=["random"])])
+    assert plans.with_minds(one, ["mine.py:nobody"])[0].tests[0].minds[-1] == "mine.py:nobody"
+
+
+@pytest.mark.parametrize(
+    ("mind", "said"),
+    [
+        ("mine.py:nobody", "mine.py:nobody can take none of the tests; lambda-star: .*not today"),
+        ("local-serch", "there is no mind 'local-serch'.*local-search"),
+        ("none.py:Mine", "there is no file"),
+        ("(", "cannot read the name"),
+    ],
+)
+def test_a_mind_that_can_take_nothing_is_an_error(file, mind, said):
+    with pytest.raises(Error, match=said):
+        plans.with_minds(plans.read_plan(), [mind])
+
+
+@pytest.mark.slow
+def test_the_battery_in_small_runs_and_is_reported(file, tmp_path):
+    battery, _ = plans.with_minds(plans.read_plan(), ["mine.py:Mine"])
+    small = [
+        test.model_copy(update={"episodes": 100 if "staircase" in test.instrument else 15})
+        for test in battery.tests
+        if "levin-search" not in test.minds
+    ]
+    folder = runs.run(battery.model_copy(update={"tests": small}), tmp_path / "run")
+    tests = folder.summary()["tests"]
+    assert all(row["failed"] == 0 for test in tests for row in test["results"])
+    shown = profiles(small, tests)
+    assert "random" not in shown
+    assert shown["mine.py:Mine"][0].instrument == "lambda-star"
+    page = write_report(folder, tmp_path / "report.html").read_text()
+    assert all(test["instrument"] in page for test in tests)
+    assert "mine.py:Mine" in page
+
+
+@pytest.mark.slow
+def test_every_test_of_the_battery_tells_its_floor_from_its_best(tmp_path):
+    """A test in which everybody does the same measures nothing, and is not in the battery."""
+    battery = plans.read_plan()
+    short = [
+        test.model_copy(update={"episodes": min(test.episodes, 200)}) for test in battery.tests
+    ]
+    folder = runs.run(battery.model_copy(update={"tests": short}), tmp_path / "run")
+    for test in folder.summary()["tests"]:
+        rows = [row for row in test["results"] if row["score"] is not None]
+        floor = next(row for row in rows if row["end"] == "floor")
+        best = max(rows, key=lambda row: row["score"])
+        low, high = (row["ci95"] or [row["score"]] * 2 for row in (best, floor))
+        assert low[0] > high[1], f"{test['instrument']}: {best['mind']} and {floor['mind']}"

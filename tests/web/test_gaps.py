@@ -1,0 +1,228 @@
+"""Coming back: what a gap means, by a clock that the tests set."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from sqlalchemy import select
+from studio import CELLS, HOUR, MINUTE, Person, study
+
+from allminds import registry
+from allminds.episode import Episode
+from allminds.web.export import results
+from allminds.web.faces import face
+from allminds.web.sessions_gaps import meaning
+from allminds.web.store_tables import EventRow, ExerciseRow, SessionRow
+
+
+def exercises(server) -> list[ExerciseRow]:
+    with server.store.reading() as db:
+        found = list(db.scalars(select(ExerciseRow).order_by(ExerciseRow.idx)))
+        db.expunge_all()
+    return found
+
+
+def begun(opened, moves: int = 2, **changes) -> Person:
+    server, _, links = opened(**changes)
+    person = Person(server)
+    person.join(links[0])
+    person.begin()
+    for move in range(moves):
+        person.choose(move)
+    return person
+
+
+@pytest.mark.parametrize(
+    ("gap", "begun", "midst", "policy", "means"),
+    [
+        (0, True, True, "continue", "go on"),
+        (30 * MINUTE - 1, True, True, "void", "go on"),
+        (30 * MINUTE, True, True, "continue", "again"),
+        (30 * MINUTE, True, True, "replace", "replace"),
+        (30 * MINUTE, True, True, "void", "void"),
+        (30 * MINUTE, True, False, "void", "go on"),
+        (24 * HOUR, True, True, "continue", "again"),
+        (24 * HOUR + 1, True, True, "continue", "over"),
+        (24 * HOUR + 1, True, False, "continue", "over"),
+        (90 * 24 * HOUR, False, False, "continue", "go on"),
+    ],
+)
+def test_the_rules(gap, begun, midst, policy, means):
+    assert meaning(study(resume={"policy": policy}), gap, begun, midst) == means
+
+
+def test_a_short_gap_changes_nothing(opened, clock):
+    person = begun(opened)
+    clock.now += 29 * MINUTE
+    assert person.choose() == "exercise"
+    assert person.form["step"] == "3"
+    assert exercises(person.server)[0].flags == []
+
+
+def test_after_a_longer_gap_the_instructions_come_first(opened, clock):
+    person = begun(opened)
+    view = person.context["view"]
+    clock.now += 31 * MINUTE
+    assert person.choose() == "instructions", "a click on the old page is not taken"
+    assert person.context["again"] is True
+    assert person.load() == "instructions"
+    assert person.post("/next") == "exercise"
+    assert person.form["step"] == "2"
+    assert person.context["view"] == view, "it goes on where it was"
+    assert person.post("/next", place="2") == "exercise"
+    assert person.finish() == "done"
+    (first, second) = exercises(person.server)
+    assert first.flags == ["interrupted", "reloaded"]
+    assert first.score is not None
+    assert second.flags == []
+    with person.server.store.reading() as db:
+        query = select(EventRow.payload).where(EventRow.kind == "resume").order_by(EventRow.id)
+        assert db.scalars(query).first()["gap_ms"] > 31 * MINUTE
+
+
+def test_coming_back_in_a_question_or_between_exercises_goes_on(opened, clock):
+    person = begun(opened, moves=4)
+    assert person.screen == "between"
+    clock.now += 23 * HOUR
+    assert person.post("/next") == "exercise"
+    clock.now += 23 * HOUR
+    assert person.choose() == "exercise", "before its first move nothing is spoilt"
+    assert person.form["step"] == "1"
+
+
+def test_a_note_on_coming_back_does_not_hide_the_gap(opened, clock):
+    person = begun(opened)
+    clock.now += 40 * MINUTE
+    person.send("POST", "/note", person.form | {"kind": "visible"})
+    assert person.choose() == "instructions"
+
+
+def test_after_a_day_it_is_over_and_what_was_done_is_kept(opened, clock):
+    person = begun(opened, moves=4)  # one exercise whole, then one begun
+    person.post("/next")
+    person.choose()
+    clock.now += 24 * HOUR + MINUTE
+    assert person.load() == "closed"
+    assert person.context["reason"] == "abandoned"
+    assert person.load() == "closed"
+    with person.server.store.reading() as db:
+        assert db.scalar(select(SessionRow.status)) == "abandoned"
+        found = list(results(db, person.server.store.study(), face))
+    assert [one["status"] for one in found] == ["ok", "timeout"]
+    assert found[1]["score"] < 0, "the moves that were not made count the lowest"
+    assert found[1]["reason"] == "not finished"
+
+
+def test_whoever_never_comes_back_has_left_by_then(opened, clock):
+    person = begun(opened, moves=4)
+    person.post("/next")
+    person.choose()
+    found = {}
+    for hours in (1, 25):
+        with person.server.store.reading() as db:
+            at = clock.now + hours * HOUR
+            found[hours] = list(results(db, person.server.store.study(), face, now=at))
+    assert [one["status"] for one in found[1]] == ["ok"], "it may go on yet"
+    assert [one["status"] for one in found[25]] == ["ok", "timeout"]
+
+
+def test_leaving_a_world_never_pays(opened, clock):
+    """Whoever leaves after the first move scores no more than with any way of playing on."""
+    person = begun(opened, moves=1)
+    clock.now += 25 * HOUR
+    person.load()
+    (row,) = exercises(person.server)
+    with person.server.store.reading() as db:
+        (left,) = results(db, person.server.store.study(), face)
+        first = db.scalar(select(EventRow.action).where(EventRow.kind == "choice"))
+    assert left["status"] == "timeout"
+    tool = registry.make_instrument(row.kind, row.params)
+    world = tool.exercise(row.seed, row.number)
+    for ways in itertools.product(range(world.environment.actions[0].n), repeat=3):
+        episode = Episode(world)
+        episode.play({0: first})
+        while episode.record is None:
+            episode.play({0: ways[episode.step % 3]})
+        assert left["score"] <= episode.record.score[0]
+
+
+def test_leaving_a_game_is_to_lose_it(opened, clock):
+    game = {"instrument": "noughts-and-crosses", "exercises": 1, "opponent": "random"}
+    person = begun(opened, moves=0, tests=[game])
+    assert person.choose() == "exercise"
+    clock.now += 25 * HOUR
+    person.load()
+    with person.server.store.reading() as db:
+        (left,) = results(db, person.server.store.study(), face)
+    assert (left["status"], left["score"]) == ("timeout", -1.0)
+
+
+def test_before_anything_was_begun_no_gap_is_too_long(opened, clock):
+    server, _, links = opened()
+    person = Person(server)
+    person.join(links[0])
+    clock.now += 72 * HOUR
+    assert person.begin() == "exercise"
+
+
+def test_an_exercise_can_be_replaced_by_a_fresh_one_of_the_same_size(opened, clock):
+    tests = [{"instrument": "lambda", "exercises": 3}]
+    person = begun(opened, tests=tests, resume={"policy": "replace"})
+    clock.now += 31 * MINUTE
+    assert person.load() == "instructions"
+    person.post("/next")
+    assert person.form["step"] == "0"
+    assert person.context["exercise"] == 1
+    old, new = exercises(person.server)
+    assert old.flags == ["interrupted", "replaced"]
+    assert (old.number, old.score) == (0, None)
+    tool = study(tests=tests).tool(0)
+    assert new.number >= 3, "one that nobody has"
+    cells = [tool.exercise(1, n).environment.space.cells for n in (old.number, new.number)]
+    assert cells == [3, 3]
+    while person.screen == "exercise":
+        person.choose()
+    with person.server.store.reading() as db:
+        found = list(results(db, person.server.store.study(), face))
+    assert [one["status"] for one in found] == ["void", "ok"]
+    assert found[0]["reason"] == "broken off and replaced by another"
+
+
+def test_an_exercise_can_be_void(opened, clock):
+    person = begun(opened, resume={"policy": "void"})
+    clock.now += 31 * MINUTE
+    assert person.choose() == "instructions"
+    assert person.post("/next") == "exercise"
+    assert person.context["exercise"] == 2, "without the pause that would show a reward"
+    assert exercises(person.server)[0].flags == ["interrupted", "void"]
+    assert person.finish() == "done"
+
+
+def test_a_void_last_exercise_ends_the_session(opened, clock):
+    tests = [{"instrument": "lambda", "settings": CELLS, "exercises": 1}]
+    person = begun(opened, tests=tests, resume={"policy": "void"})
+    clock.now += 31 * MINUTE
+    assert person.choose() == "done"
+
+
+def test_a_void_exercise_of_an_adaptive_test_counts_what_was_made(opened, clock):
+    staircase = {"instrument": "lambda-staircase", "settings": {"time": 12, "steps": 4, "cells": 3}}
+    person = begun(opened, tests=[staircase], resume={"policy": "void"})
+    clock.now += 31 * MINUTE
+    assert person.choose() == "instructions"
+    person.post("/next")
+    assert person.finish() == "done"
+    with person.server.store.reading() as db:
+        found = list(results(db, person.server.store.study(), face))
+    assert [one["status"] for one in found] == ["void", "ok", "ok"]
+
+
+def test_practice_is_never_replaced_or_void(opened, clock):
+    tests = [{"instrument": "lambda", "settings": CELLS, "exercises": 1, "practice": 1}]
+    person = begun(opened, tests=tests, resume={"policy": "void"})
+    clock.now += 31 * MINUTE
+    assert person.choose() == "instructions"
+    assert person.post("/next") == "exercise"
+    assert person.context["practice"] is True
+    assert person.form["step"] == "2"

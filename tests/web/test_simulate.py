@@ -1,0 +1,72 @@
+"""Machines take studies through HTTP, and score what they score in the runner, to the last bit."""
+
+from __future__ import annotations
+
+import pytest
+from studio import CELLS, study
+
+from allminds.core.errors import Error
+from allminds.web.simulate import fitting, simulate
+from allminds.web.study import read_study
+
+STAR = {"rows": 3, "cols": 3, "iterations": 8}
+STAIRS = {"time": 24, "steps": 8, "cells": 4}
+TESTS = {
+    "lambda": ({"settings": {"form": "test"}, "exercises": 1}, "q-learning"),
+    "lambda-star": ({"settings": STAR, "exercises": 2}, "q-learning(sessions=3)"),
+    "lambda-staircase": ({"settings": STAIRS, "practice": 0}, "q-learning"),
+    "c-test": ({"settings": {"form": "generated", "k": "7..9"}, "exercises": 3}, "pattern"),
+    "matrices": ({"exercises": 3}, "rule-induction"),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_machine_at_the_browser_scores_what_it_scores_in_the_runner(name, tmp_path):
+    given, mind = TESTS[name]
+    made = study(tests=[{"instrument": name, "practice": 1, "check": True} | given])
+    found = simulate(made, [mind], 2, str(tmp_path / "trial.db"), jobs=2)
+    assert found["minds"] == [mind]
+    assert found["as_played"] == 2
+    assert found["as_in_the_runner"]
+
+
+def test_q_learning_through_http_on_both_databases(where):
+    """Several actions may lead to one cell: the server plays the lowest, to the same effect."""
+    given = {"instrument": "lambda", "settings": CELLS | {"cells": 3, "actions": 3, "steps": 12}}
+    made = study(tests=[given | {"exercises": 4}], seed=77)
+    found = simulate(made, ["q-learning"], 2, where, jobs=2)
+    assert (found["as_played"], found["as_in_the_runner"]) == (2, True)
+
+
+def test_the_runner_itself_has_the_same_scores(tmp_path):
+    """Not the loop that drives the browser: the command that people use."""
+    from allminds.runs.imports import read_results
+    from allminds.runs.plan import Plan
+    from allminds.runs.run import How, run
+
+    settings = CELLS | {"actions": 3, "steps": 12}
+    test = {"instrument": "lambda", "settings": settings}
+    made = study(tests=[test | {"exercises": 3}], seed=9)
+    simulate(made, ["q-learning"], 1, str(tmp_path / "a.db"), tmp_path / "people")
+    people = read_results(tmp_path / "people").set_index("exercise")["score"]
+    plan = Plan(seed=9, tests=[test | {"minds": ["q-learning"], "episodes": 3}])
+    run(plan, tmp_path / "run", How(jobs=1))
+    programs = read_results(tmp_path / "run").set_index("exercise")["score"]
+    assert people.to_dict() == programs.to_dict()
+
+
+def test_minds_are_matched_with_tests_and_the_floor_fills_in():
+    made = study(tests=[{"instrument": "lambda", "exercises": 1}, {"instrument": "c-test"}])
+    assert fitting(made, ["q-learning"]) == ["q-learning", "random"]
+    assert fitting(made, ["pattern", "q-learning"]) == ["q-learning", "pattern"]
+    with pytest.raises(Error, match="takes none of the tests"):
+        fitting(made, ["rule-induction"])
+
+
+def test_the_example_study_can_be_read_for_a_trial():
+    from allminds.web.simulate import roomy
+    from allminds.web.study import EXAMPLE
+
+    trial = roomy(read_study(EXAMPLE), 50)
+    assert trial.participants == 50
+    assert trial.seed == 1
