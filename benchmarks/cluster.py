@@ -21,7 +21,7 @@ import psutil  # comes with Dask
 from measure import Table
 from rich.console import Console
 
-from allminds.runs.engine_dask import local_cluster
+from allminds.runs.dask import local_cluster
 from allminds.runs.plan import Plan, Test
 from allminds.runs.run import How, evaluate, run
 

@@ -22,11 +22,10 @@ from databases import Missing, _somebody, programs
 from sqlalchemy import select
 
 from allminds.core.settings import checked
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder
 from allminds.web.faces import face
 from allminds.web.simulate import roomy
-from allminds.web.store import Store
-from allminds.web.store_tables import EventRow, ParticipantRow, SessionRow
+from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
 from allminds.web.study import Study
 
 START = 90.0  # seconds that a server may take to start, on a busy machine

@@ -7,11 +7,11 @@ from functools import partial
 from measure import Contender, Effort, Table, costs, micro, times
 from ratios import Unequal
 
-from allminds.instruments.matrices import settings
-from allminds.instruments.matrices.batch import batch
-from allminds.instruments.matrices.generator import coded
-from allminds.instruments.matrices.settings import MatricesSettings
-from allminds.instruments.matrices.solver import verify
+from allminds.instruments.matrices import environment as settings
+from allminds.instruments.matrices.environment import MatricesSettings
+from allminds.instruments.matrices.making.batch import batch
+from allminds.instruments.matrices.making.generator import coded
+from allminds.instruments.matrices.making.solver import verify
 
 SEED = 1
 TARGET = 20_000  # problems a second

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from measure import Effort, Table, times
 
-from allminds.instruments.matrices.batch import batch
-from allminds.instruments.matrices.composite import composite_png
-from allminds.instruments.matrices.drawing import composite_svg, matrix_svg, panel_svg
-from allminds.instruments.matrices.panel import Problem
-from allminds.instruments.matrices.pixels import solved
-from allminds.instruments.matrices.raster import panel_png, panel_rgb
+from allminds.instruments.matrices.drawing.composite import composite_png
+from allminds.instruments.matrices.drawing.raster import panel_png, panel_rgb
+from allminds.instruments.matrices.drawing.svg import composite_svg, matrix_svg, panel_svg
+from allminds.instruments.matrices.making.batch import batch
+from allminds.instruments.matrices.making.panel import Problem
+from allminds.instruments.matrices.seeing.pixels import solved
 
 PUBLIC = 20.0  # problems a second of public generators with their images, by the specification
 TARGETS = {"composite SVG": 3000.0, "12 PNG panels": 200.0}

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from measure import Table, best_of
 
-from allminds.instruments.lambda_star.catalogue import draws, make
 from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.patterns import draws, make
 
 FIRST_RESULT = """
 from allminds.runs.run import evaluate

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import vl_convert
 
-from allminds.instruments.matrices.composite import composite_png
-from allminds.instruments.matrices.sheet import sheet_items, sheet_svg
+from allminds.instruments.matrices.drawing.composite import composite_png
+from allminds.instruments.matrices.drawing.sheet import sheet_items, sheet_svg
 
 IMAGES = Path(__file__).parent / "images"
 

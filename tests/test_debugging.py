@@ -267,7 +267,7 @@ def test_a_class_of_a_notebook_shows_its_source(monkeypatch, name, jobs):
 
 def test_a_file_that_another_machine_has_not(folder):
     """What is sent to a cluster has the source of every mind of the user's."""
-    from allminds.runs.engine_dask import packed
+    from allminds.runs.dask import packed
 
     sitting = Sitting("lambda-star", tuple(SMALL.items()), ("broken.py:Raises",), 1)
     assert packed(sitting)

@@ -8,7 +8,7 @@ import pytest
 from allminds.core.errors import Error
 from allminds.papers import asked_for, paper
 from allminds.papers import p0_accuracy as p0
-from allminds.papers.page import figure, write_page
+from allminds.papers.paper import figure, write_page
 
 
 @pytest.fixture(scope="module")

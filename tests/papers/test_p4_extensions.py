@@ -7,7 +7,7 @@ import math
 import pytest
 
 from allminds.papers import paper
-from allminds.papers.simulation import scores
+from allminds.papers.paper import scores
 
 
 def table(name):

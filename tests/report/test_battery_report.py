@@ -14,7 +14,8 @@ from scipy import stats
 
 from allminds.core.errors import Error
 from allminds.inference import Difference, Rule
-from allminds.report import data, glance, ink, prediction, profile, strips, votes, write_report
+from allminds.report import data, glance, ink, prediction, profile, votes, write_report
+from allminds.report import profile as strips
 from allminds.report import reliability as report_reliability
 from allminds.report.words import count, interval, number
 from allminds.runs.plan import Plan, Test

@@ -10,7 +10,7 @@ from allminds.report import write_report
 from allminds.runs import plan as plans
 from allminds.runs import run as runs
 from allminds.runs.plan import Test
-from allminds.terminal.profile import profiles
+from allminds.terminal.tables import profiles
 
 MINE = """
 class Mine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from allminds.core.errors import Error
-from allminds.runs.cross import crossed
+from allminds.runs.design import crossed
 from allminds.runs.plan import built_in, check, read_plan
 
 TEST = {

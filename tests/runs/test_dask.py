@@ -21,10 +21,12 @@ import pytest
 from test_run import MINE, SMALL, plan, same
 
 from allminds.core.errors import Error
-from allminds.runs import engine, engine_dask, engine_helper
+from allminds.runs import dask as engine_dask
+from allminds.runs import dask_helper as engine_helper
+from allminds.runs import engine
+from allminds.runs.dask import check_versions, packed
+from allminds.runs.dask_helper import Order, dismiss, in_helper, own_version
 from allminds.runs.engine import Sitting
-from allminds.runs.engine_dask import check_versions, packed
-from allminds.runs.engine_helper import Order, dismiss, in_helper, own_version
 from allminds.runs.run import How, evaluate, run
 
 pytest.importorskip("distributed")

@@ -16,7 +16,7 @@ from allminds.statistics.accuracy import (
     fit_curve,
     maximum_likelihood,
 )
-from allminds.statistics.accuracy.likelihood import Likelihood, Parameters
+from allminds.statistics.accuracy.models import Likelihood, Parameters
 
 ITEMS = np.repeat(np.arange(5.0, 17.0), 3)
 

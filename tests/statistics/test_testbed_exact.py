@@ -25,8 +25,8 @@ from allminds.statistics.testbed import (
     sigma,
     upsilon,
 )
-from allminds.statistics.testbed.games import line_ups
-from allminds.statistics.testbed.sums import team_sums
+from allminds.statistics.testbed.bed import line_ups
+from allminds.statistics.testbed.results import team_sums
 
 PENNIES = np.array([[1, -1, 0], [-1, 1, 0], [0, 0, 0]], float)
 DILEMMA = np.array([[0.2, -1, -0.4], [1, -0.6, 0.2], [0.6, -0.8, -0.1]])

@@ -11,17 +11,10 @@ from test_testbed_exact import DILEMMA, SCISSORS, instrument, profile
 from allminds import registry
 from allminds.contracts import Record
 from allminds.core.errors import Error
-from allminds.statistics.testbed import (
-    Payoffs,
-    Testbed,
-    Weights,
-    crossed,
-    decisions,
-    sampled_profile,
-    survey,
-)
+from allminds.statistics.testbed import Payoffs, Testbed, Weights, crossed, sampled_profile, survey
+from allminds.statistics.testbed import sampled as decisions
 from allminds.statistics.testbed import sampled as sampled_module
-from allminds.statistics.testbed.statistics import statistics
+from allminds.statistics.testbed.scores import statistics
 
 MADE = np.random.default_rng(5).uniform(-0.9, 0.9, (3, 3, 2)).round(2)
 

@@ -27,7 +27,7 @@ from allminds.statistics.testbed import (
     specificity,
     upsilon,
 )
-from allminds.statistics.testbed.error import Reliance, TestError
+from allminds.statistics.testbed.trial import Reliance, TestError
 
 UNEQUAL = Weights(minds=[0.6, 0.3, 0.1])
 

@@ -14,12 +14,11 @@ from sqlalchemy import select
 
 from allminds.core.settings import checked
 from allminds.web.app import create_app
-from allminds.web.app_serve import running
 from allminds.web.debrief import Machines
 from allminds.web.faces import face
 from allminds.web.security import COOKIE
-from allminds.web.store import Store
-from allminds.web.store_tables import EventRow
+from allminds.web.serve import running
+from allminds.web.store import EventRow, Store
 from allminds.web.study import Study, check
 
 MINUTE, HOUR = 60_000, 3_600_000

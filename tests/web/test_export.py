@@ -17,11 +17,10 @@ from allminds.runs.imports import read_results, read_together
 from allminds.runs.plan import Plan
 from allminds.runs.run import How, run
 from allminds.statistics import comparison
-from allminds.web.export import results, safe
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder, results, safe
 from allminds.web.faces import face
 from allminds.web.monitor import Behaviour
-from allminds.web.store_tables import EventRow
+from allminds.web.store import EventRow
 
 SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)  # no matter of the database
 EVIL = '=HYPERLINK("http://evil.example","click")'

@@ -9,10 +9,9 @@ from sqlalchemy import select
 from studio import HOUR, Person, events, rows
 
 from allminds.runs.imports import read_results
-from allminds.web.export import results
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder, results
 from allminds.web.faces import face
-from allminds.web.store_tables import EventRow, ExerciseRow
+from allminds.web.store import EventRow, ExerciseRow
 
 
 def test_one_leaves_while_the_other_moves(opened):

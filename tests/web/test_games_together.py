@@ -14,12 +14,10 @@ from allminds.contracts import LineUp
 from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.runs.imports import read_results
-from allminds.web.export import results
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder, results
 from allminds.web.faces import face
 from allminds.web.simulate import fitting, roomy, simulate
-from allminds.web.store import Store
-from allminds.web.store_tables import ExerciseRow, GameRow, SessionRow
+from allminds.web.store import ExerciseRow, GameRow, SessionRow, Store
 
 # ---------------------------------------------------------------- finding each other
 

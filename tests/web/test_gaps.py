@@ -13,7 +13,7 @@ from allminds.episode import Episode
 from allminds.web.export import results
 from allminds.web.faces import face
 from allminds.web.sessions_gaps import meaning
-from allminds.web.store_tables import EventRow, ExerciseRow, SessionRow
+from allminds.web.store import EventRow, ExerciseRow, SessionRow
 
 
 def exercises(server) -> list[ExerciseRow]:

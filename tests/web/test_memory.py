@@ -10,7 +10,7 @@ from studio import SHORT, Clock, Person, Server, events, make, rows, study
 
 from allminds.web.sessions_memory import Memory
 from allminds.web.sessions_rows import Rows
-from allminds.web.store_tables import EventRow, SessionRow
+from allminds.web.store import EventRow, SessionRow
 
 TESTS: dict[str, dict] = {
     "cells": SHORT,

@@ -16,13 +16,12 @@ from allminds.core.errors import Error
 from allminds.episode import Episode, play
 from allminds.runs.imports import read_results
 from allminds.web.debrief import against
-from allminds.web.export import results
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder, results
 from allminds.web.faces import face
 from allminds.web.sessions_play import Table
 from allminds.web.simulate import simulate
-from allminds.web.store_tables import EventRow, ExerciseRow
-from allminds.web.study_course import Course
+from allminds.web.store import EventRow, ExerciseRow
+from allminds.web.study import Course
 
 # ---------------------------------------------------------------- what a study may ask for
 

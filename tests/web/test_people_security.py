@@ -17,7 +17,7 @@ from allminds.registry import make_instrument
 from allminds.web import screens
 from allminds.web.faces import face
 from allminds.web.security import COOKIE, HEADERS, Origins, Rate, form_token, hashed, new_token
-from allminds.web.store_tables import EventRow, ParticipantRow, SessionRow, StudyRow
+from allminds.web.store import EventRow, ParticipantRow, SessionRow, StudyRow
 from allminds.web.study import DEFAULT_LIMITS
 
 SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)  # no matter of the database

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from studio import CELLS, Person, events, rows, study
 
-from allminds.web.store_tables import ConsentRow, EventRow, ExerciseRow, SessionRow
+from allminds.web.store import ConsentRow, EventRow, ExerciseRow, SessionRow
 
 
 def test_a_whole_session(opened):

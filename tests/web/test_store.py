@@ -10,13 +10,13 @@ from sqlalchemy.exc import IntegrityError
 from studio import Clock, make, study
 
 from allminds.core.errors import Error
-from allminds.web.store import Store
-from allminds.web.store_tables import (
+from allminds.web.store import (
     Base,
     EventRow,
     ExerciseRow,
     ParticipantRow,
     SessionRow,
+    Store,
     StudyRow,
 )
 

@@ -10,8 +10,7 @@ from studio import CELLS, SHORT, study
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.web.faces import face
-from allminds.web.study import EXAMPLE, example, read_study, stored
-from allminds.web.study_course import Course
+from allminds.web.study import EXAMPLE, Course, example, read_study, stored
 
 SERIES = {"instrument": "c-test", "settings": {"form": "generated", "k": "7..9"}}
 

@@ -19,7 +19,7 @@ from studio import study
 
 from allminds.cli import main
 from allminds.core.errors import Error
-from allminds.web.app_serve import check_address
+from allminds.web.serve import check_address
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def test_serving_on_this_machine_needs_nothing(tmp_path):
 
 
 def test_the_limits_of_several_studies_are_the_widest():
-    from allminds.web.app_serve import widest
+    from allminds.web.serve import widest
 
     slow, fast = study(limits={"choices_per_second": 1}), study(limits={"joins_per_minute": 99})
     found = widest([slow.limits, fast.limits])
@@ -198,7 +198,7 @@ def test_the_limits_of_several_studies_are_the_widest():
 def test_data_that_should_be_gone_are_named():
     from datetime import date
 
-    from allminds.web.app_serve import overdue
+    from allminds.web.serve import overdue
 
     made = study(retention="2027-05-01")
     assert overdue([made], date(2027, 5, 1)) == []

@@ -97,7 +97,7 @@ def _matrices_fields(tool: Any) -> Sequence[Field]:
 
 
 def _matrices_numbers(seen: Any, slots: int) -> Iterable[float]:  # noqa: ARG001
-    from allminds.instruments.matrices.codes import encoded
+    from allminds.instruments.matrices.making.rules import encoded
 
     return [code for panel in (*seen.cells, *seen.options) for code in encoded(panel)]
 

@@ -58,7 +58,7 @@ class Conversation:
         if self.reward is not None:
             lines.append(f"Your reward: {self.reward:+g}")
         if self.form == "image":
-            from allminds.instruments.matrices.composite import composite_png
+            from allminds.instruments.matrices.drawing.composite import composite_png
 
             return Turn("\n".join(lines).strip(), composite_png(observation))
         return Turn("\n".join([*lines, shown(self.tool, observation)]))

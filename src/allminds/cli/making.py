@@ -97,10 +97,10 @@ def matrices(
     If it is interrupted, the same command goes on where it stopped.
     """
     from allminds.core.settings import checked
-    from allminds.instruments.matrices import datasets
-    from allminds.instruments.matrices.datasets_card import said
-    from allminds.instruments.matrices.datasets_items import Recipe
-    from allminds.instruments.matrices.settings import made
+    from allminds.instruments.matrices.dataset import writing as datasets
+    from allminds.instruments.matrices.dataset.card import said
+    from allminds.instruments.matrices.dataset.items import Recipe
+    from allminds.instruments.matrices.environment import made
     from allminds.terminal import show_listing, watching
 
     chosen = {"kinds": kinds, "attributes": attributes}

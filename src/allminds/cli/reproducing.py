@@ -24,7 +24,7 @@ def reproduce(
 ) -> None:
     """Compute the papers' figures and numbers again, ours beside theirs, on one page."""
     from allminds.papers import asked_for
-    from allminds.papers.page import figure, write_page
+    from allminds.papers.paper import figure, write_page
     from allminds.terminal import show_listing, watching
 
     chosen = asked_for(what or [], rows)

@@ -45,7 +45,7 @@ def serve(
 ) -> None:
     """Put a study before people, in the browser."""
     _need_web()
-    from allminds.web import app_serve
+    from allminds.web import serve as app_serve
 
     def said(where: str) -> None:
         print(where, flush=True)
@@ -121,7 +121,7 @@ def invite(
     """Make links. They are shown once: the database keeps only their hashes."""
     _need_web()
     from allminds.web.app import now_in_ms
-    from allminds.web.app_serve import check_url
+    from allminds.web.serve import check_url
     from allminds.web.store import Store
 
     check_url(url, here=True)
@@ -156,7 +156,7 @@ def export(
     """Write what a study brought: choices, events, and results that allminds compare reads."""
     _need_web()
     from allminds.web.app import now_in_ms
-    from allminds.web.export_folder import export_folder
+    from allminds.web.export import export_folder
     from allminds.web.faces import face
     from allminds.web.store import Store
 

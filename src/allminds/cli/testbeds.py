@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from allminds.statistics.testbed.error import Reliance
     from allminds.statistics.testbed.surveys import Survey
+    from allminds.statistics.testbed.trial import Reliance
 
 MOST_MINDS = 15  # on the screen
 MOST_CYCLES = 5
@@ -82,9 +82,9 @@ def social_testbed(
     """
     from allminds import registry
     from allminds.core.names import parse_all
+    from allminds.statistics.testbed.bed import Weights
     from allminds.statistics.testbed.instrument_game import default_minds
     from allminds.statistics.testbed.surveys import survey
-    from allminds.statistics.testbed.weights import Weights
     from allminds.terminal import working
 
     wanted = budget_of(budget)

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from allminds.complexity.deflate import zlib_length
-from allminds.complexity.entropy import search_space, shannon
-from allminds.complexity.lempel_ziv import lz76, lz76_codes, lz76_reference, lz78
+from allminds.complexity.measures import (
+    lz76,
+    lz76_codes,
+    lz76_reference,
+    lz78,
+    search_space,
+    shannon,
+    zlib_length,
+)
 from allminds.core.errors import Error, nearest
 
 __all__ = [

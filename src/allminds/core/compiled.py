@@ -59,6 +59,7 @@ def _folder(path: Path) -> Path:
             waiting += _imports(one)
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for one in sorted(known):
+        digest.update(os.path.relpath(one, _PACKAGE).encode())  # what is kept names its module
         digest.update(one.read_bytes())
     folder = _kernels / digest.hexdigest()[:16]
     _used.add(folder)

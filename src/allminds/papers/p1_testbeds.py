@@ -77,7 +77,7 @@ def properties() -> Part:
 def claims() -> Sequence[Claim]:
     """The examples of the text."""
     from allminds.statistics.testbed import sigma
-    from allminds.statistics.testbed.sums import team_sums
+    from allminds.statistics.testbed.results import team_sums
 
     teams = ((0, 1), (2, 3))
     permuted = sigma((1, 2, 3, 4), teams)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
-    from allminds.instruments.matrices.battery import Entry
+    from allminds.instruments.matrices.dataset.battery import Entry
 
 PROBLEMS = 4_000
 
@@ -22,8 +22,8 @@ def sheet() -> Part:
     """An item of every rule and attribute."""
     import pandas as pd
 
-    from allminds.instruments.matrices.rules import CARRIED
-    from allminds.instruments.matrices.sheet import sheet_svg
+    from allminds.instruments.matrices.drawing.sheet import sheet_svg
+    from allminds.instruments.matrices.making.rules import CARRIED
 
     rows = [
         {"rule": kind, "layer": layer, "attribute": attribute}
@@ -41,8 +41,8 @@ def figure_2() -> Part:
     """An item with a distribution of three and a constant in a row."""
     import pandas as pd
 
-    from allminds.instruments.matrices.drawing import composite_svg
-    from allminds.instruments.matrices.sheet import sheet_items
+    from allminds.instruments.matrices.drawing.sheet import sheet_items
+    from allminds.instruments.matrices.drawing.svg import composite_svg
 
     item = next(item.problem for item in sheet_items() if "Fig. 2" in item.told)
     rows = [
@@ -58,9 +58,9 @@ def figure_2() -> Part:
 
 @cache
 def _battery(rules: int) -> list[Entry]:
-    from allminds.instruments.matrices.batch import problems
-    from allminds.instruments.matrices.battery import battery
-    from allminds.instruments.matrices.settings import made
+    from allminds.instruments.matrices.dataset.battery import battery
+    from allminds.instruments.matrices.environment import made
+    from allminds.instruments.matrices.making.batch import problems
 
     return battery(list(problems(1, 0, PROBLEMS, made(rules=rules))))
 
@@ -86,8 +86,8 @@ def baselines() -> Part:
 
 def claims() -> Sequence[Claim]:
     """What the generator must hold to."""
-    from allminds.instruments.matrices.panel import ATTRIBUTES, KINDS
-    from allminds.instruments.matrices.settings import made
+    from allminds.instruments.matrices.environment import made
+    from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS
 
     worst = max(
         abs(entry.hits - entry.chance) / entry.stderr

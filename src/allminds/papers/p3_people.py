@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.papers.drawing import boxes, density, heat, lines
-from allminds.papers.paper import Claim, Erratum, Paper, Part
-from allminds.papers.simulation import scores
+from allminds.papers.paper import Claim, Erratum, Paper, Part, scores
 
 if TYPE_CHECKING:
     import pandas as pd

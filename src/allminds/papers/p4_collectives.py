@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 from allminds.papers.drawing import lines
 from allminds.papers.p4_extensions import PARTS
-from allminds.papers.paper import Claim, Erratum, Paper, Part
-from allminds.papers.simulation import scores
+from allminds.papers.paper import Claim, Erratum, Paper, Part, scores
 
 EPISODES = 4_000
 SINGLES = ("random", "local-search", "q-learning", "expert", "optimum")

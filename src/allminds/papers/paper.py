@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from allminds import report
+from allminds.report.figure import write_whole
+from allminds.report.page import templates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,3 +70,83 @@ class Paper:
     claims: Callable[[], Sequence[Claim]]
     errata: Sequence[Erratum] = ()
     with_rows: Callable[[Path], Paper] | None = None  # with the authors' own data, if one has them
+
+
+# ---------------------------------------------------------------- simulation
+
+
+BLOCK = 1024
+
+
+@lru_cache(maxsize=64)
+def scores(
+    instrument: str, mind: str, exercises: int, settings: tuple[tuple[str, str], ...] = (),
+    seed: int = 1,
+) -> pd.DataFrame:  # fmt: skip
+    """A row for each exercise: its number, the score (a mean over slots) and its complexities."""
+    import pandas as pd
+
+    from allminds import registry
+    from allminds.core.blocks import Block
+    from allminds.core.watch import Watch
+    from allminds.episode import form
+
+    tool = registry.make_instrument(instrument, dict(settings))
+    watch = Watch(10.0)
+    way = form(tool, registry.line_up(mind, tool), watch)
+    with watch.running():
+        blocks = [
+            way.play(seed, low, min(low + BLOCK, exercises), 0)
+            for low in range(0, exercises, BLOCK)
+        ]
+    found = Block.join(blocks)
+    columns = {"exercise": range(exercises), "score": found.score.mean(axis=1)}
+    return pd.DataFrame(columns | dict(found.complexity))
+
+
+# ---------------------------------------------------------------- page
+
+
+def write_page(
+    chosen: Mapping[str, Sequence[str]],
+    out: Path,
+    rows: Path | None = None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+) -> list[dict[str, Any]]:
+    """Compute the papers and parts asked for, write them as one file, and give them back."""
+    from allminds.papers import paper
+
+    found = []
+    total = sum(1 + len(parts) for parts in chosen.values())
+    done = 0
+    for name, parts in chosen.items():
+        one = paper(name, rows)
+        whole = set(parts) == set(one.parts)
+        progress("papers", done, total)
+        claims = one.claims() if whole else ()
+        done += 1
+        made = []
+        for part in parts:
+            progress("papers", done, total)
+            made.append((part, one.parts[part]()))
+            done += 1
+        shown = {"name": name, "what": one.what, "citation": one.citation, "claims": claims}
+        found.append(shown | {"errata": one.errata if whole else (), "parts": made})
+    progress("papers", total, total)
+    environment = templates(Path(__file__).parent, Path(report.__file__).parent)
+    environment.filters["figure"] = figure
+    text = environment.get_template("papers.html.j2").render(
+        papers=found, version=importlib.metadata.version("allminds")
+    )
+    write_whole(out, text.encode("utf-8"))
+    return found
+
+
+def figure(value: Any) -> str:
+    """A number to four places with a real minus sign; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if math.isnan(value):
+        return "none"
+    text = f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    return text.replace("-", "−", 1) if text.startswith("-") else text

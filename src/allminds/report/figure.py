@@ -1,16 +1,37 @@
-"""One figure as a file, for the commands that draw."""
+"""Files written whole or not at all."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds.core.errors import Error
-from allminds.report.files import write_whole
 
 if TYPE_CHECKING:
     import altair as alt
+
+
+def write_whole(out: Path, made: bytes) -> Path:
+    """Write under a temporary name, sync, rename; a full disk leaves what was there."""
+    temporary = out.with_name(out.name + ".tmp")
+    try:
+        try:
+            with open(temporary, "wb") as file:
+                file.write(made)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, out)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise Error(f"cannot write {out}: {error.strerror or error}") from None
+    return out
+
+
+# ---------------------------------------------------------------- one figure as a file
+
 
 WIDTH, ROW = 420, 24
 MOST_LINES = 10  # more than these an eye cannot tell apart by dash

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
-from allminds.report import cells, factors, glance, groups, profile, reliability, repeat, runs, who
+from allminds.report import cells, factors, glance, groups, profile, reliability, runs
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
-from allminds.report.files import write_whole
+from allminds.report.figure import write_whole
 from allminds.report.one_test import section as test_section
-from allminds.report.repeat import plan_text
+from allminds.report.runs import plan_text
 from allminds.report.words import (
     count,
     decided,
@@ -73,7 +73,7 @@ def render(folders: Sequence[RunFolder], weights: Mapping[str, float]) -> str:
         unfolded=len(single) <= MOST_OPEN,
         folded=[cells.section(design, tests) for design in found if design.folded],
         ids=[f"{data.prefix}i with i from 0 to {data.test.episodes - 1}" for data in tests],
-        repeats=[repeat.section(folder) for folder in folders],
+        repeats=[runs.repeat_section(folder) for folder in folders],
         **parts,
     )
     return text
@@ -90,7 +90,7 @@ def _parts(
 
     foreseen = [one for one in map(prediction.predicted, single) if one]
     return {
-        "who": who.section(tests, _folded(found, tests)),
+        "who": runs.minds_section(tests, _folded(found, tests)),
         "profile": profile.section(single, weights),
         "groups": groups.section(tests, found),
         "prediction": prediction.section(single, foreseen),

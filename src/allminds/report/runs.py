@@ -1,14 +1,74 @@
-"""Several runs side by side: what they have in common, what differs, and who is in both."""
+"""How to repeat a run: its plan as TOML, and marks to check a repetition by."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from typing import Any
 
+from allminds import registry
+from allminds.contracts import Instrument, Subject
+from allminds.core.errors import Error
 from allminds.report.data import TestData
-from allminds.report.repeat import figures_hash
-from allminds.report.words import count, listed
+from allminds.report.words import count, first_line, listed
+from allminds.runs.plan import Plan
 from allminds.runs.store import RunFolder
+
+
+def repeat_section(folder: RunFolder) -> dict[str, Any]:
+    """What the page says about repeating one run."""
+    plan = folder.plan
+    return {
+        "plan": plan_text(plan),
+        "from_files": any(".py:" in mind for test in plan.tests for mind in test.minds),
+        "seed": plan.seed,
+        "run": plan.run,
+        "figures": figures_hash(folder),
+        "versions": folder.made["versions"],
+    }
+
+
+def figures_hash(folder: RunFolder) -> str:
+    """Twelve hex digits that are the same whenever all scores are, to the last bit."""
+    tests = folder.summary()["tests"]
+    kept = [
+        [{name: row[name] for name in sorted(row) if name != "seconds"} for row in test["results"]]
+        for test in tests
+    ]
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()[:12]
+
+
+# ---------------------------------------------------------------- the plan as TOML
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan as the TOML file that would repeat it."""
+    values = plan.model_dump(mode="json")
+    lines = [f"{name} = {_toml(value)}" for name, value in values.items() if name != "tests"]
+    for test in values["tests"]:
+        settings = test.pop("settings")
+        given = {name: value for name, value in test.items() if value not in ("", {})}
+        lines += ["", "[[tests]]", *(f"{name} = {_toml(value)}" for name, value in given.items())]
+        lines += ["[tests.settings]"] if settings else []
+        lines += [f"{_key(name)} = {_toml(value)}" for name, value in settings.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if bare else _toml(name)
+
+
+# ---------------------------------------------------------------- several runs side by side
 
 
 def section(folders: Sequence[RunFolder], tests: Sequence[TestData]) -> dict[str, Any] | None:
@@ -84,3 +144,51 @@ def _pairs(data: TestData) -> list[dict[str, Any]]:
                 runs = f"run {data.run_of(other)} − run {data.run_of(own[0])}"
                 rows.append({"data": data, "mind": mind, "runs": runs, "gain": found})
     return rows
+
+
+# ---------------------------------------------------------------- who was measured
+
+
+def minds_section(
+    tests: Sequence[TestData], folded: Sequence[tuple[str, str, set[int]]] = ()
+) -> list[dict[str, Any]]:
+    """The minds in the order of the tests; a folded design is named once, with its anchor."""
+    places = {n: (label, anchor) for label, anchor, cells in folded for n in cells}
+    found: dict[str, dict[str, Any]] = {}
+    for data in tests:
+        for mind in data.minds:
+            name = data.bare.get(mind, mind)
+            if name not in found:
+                found[name] = {"mind": name, "about": [], "traits": "", "kind": "", "tests": []}
+            row = found[name]
+            about, kind = described(name, data.tool)
+            if about and about not in row["about"]:
+                row["about"].append(about)
+            row["kind"] = row["kind"] or kind
+            row["traits"] = row["traits"] or data.traits.get(mind, "")
+            place = places.get(data.number, (data.label, data.anchor))
+            if place not in row["tests"]:
+                row["tests"].append(place)
+    return list(found.values())
+
+
+def described(mind: str, tool: Instrument) -> tuple[str, str]:
+    """The first line of what a mind says of itself, and whether it is one mind or several."""
+    try:
+        seats = registry.line_up(mind, tool).seats
+    except Error:  # a mind of a file that is gone
+        return "", ""
+    subjects = list(dict.fromkeys(seat.subject.name for seat in seats))
+    if len(subjects) > 1:
+        return f"One mind a slot; the score is that of {subjects[0]}.", "line-up"
+    subject = seats[0].subject
+    return _first_line(subject), "group" if subject.group or subject.members else "mind"
+
+
+def _first_line(subject: Subject) -> str:
+    """Of the class or function that makes it."""
+    maker: Any = subject.make
+    maker = getattr(maker, "func", maker)
+    if maker is registry.FunctionMind:
+        maker = subject.make.args[0]  # type: ignore[attr-defined]
+    return first_line(maker)

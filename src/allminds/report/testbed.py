@@ -12,7 +12,7 @@ from allminds.report.figure import save_chart
 if TYPE_CHECKING:
     import altair as alt
 
-    from allminds.statistics.testbed.property import Property
+    from allminds.statistics.testbed.results import Property
     from allminds.statistics.testbed.surveys import Survey
 
 DRAWN = {  # from 0 to 1, or from -1 to 1

@@ -172,7 +172,7 @@ def opened(name: str, jobs: int) -> Iterator[Spread]:
     if name == "local":
         yield partial(_spread_here, jobs)
         return
-    from allminds.runs.engine_dask import cluster
+    from allminds.runs.dask import cluster
 
     with cluster(name, jobs) as spread:
         yield spread

@@ -1,10 +1,4 @@
-"""Results made elsewhere, in the common table; and one way to read results, wherever they lie.
-
-An imported folder holds `records.parquet`, the table, and `imported.json`, which says where it
-comes from. Formats: `csv` and `parquet`, a row for every play with at least an exercise, a mind and
-a score; `inspect`, a log of a language model; `py-irt`, right and wrong answers as JSON lines; and
-`lambda-2011`, the public rows of P3's authors.
-"""
+"""Tables that other tools made: read, and every column held against what its name promises."""
 
 from __future__ import annotations
 
@@ -25,11 +19,68 @@ from allminds import registry
 from allminds.contracts import STATUSES, Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.table import SCHEMA, ordered, scored
-from allminds.runs.imports_check import WHOLE, fits, read_foreign
 from allminds.runs.store import RunFolder, versions
 
 if TYPE_CHECKING:
     import pandas as pd
+
+WHOLE = ("seed", "index", "slot", "team", "steps", "repeat")  # columns of whole numbers
+NUMBERS = ("score", "learning")
+NAMES = ("exercise", "mind")  # which nothing can go without
+_DAMAGE = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError)
+
+
+def fits(word: Any) -> bool:
+    """Whether a word of digits is a number that a table can hold."""
+    return isinstance(word, str) and len(word) <= 20 and -(2**63) <= int(word) < 2**63
+
+
+def read_foreign(form: str, path: Path) -> pd.DataFrame:
+    """A file of another tool's as a sound table; whatever is wrong in it is one sentence."""
+    from allminds.bridges.exchange import READERS
+
+    try:
+        frame = READERS[form](path)
+    except (*_DAMAGE, ValueError) as error:
+        said = " ".join(f"{type(error).__name__}: {error}".split())[:160]
+        raise Error(f"{path} is damaged, or no {form} file as it should be: {said}") from None
+    if not frame.columns.is_unique or any(not isinstance(name, str) for name in frame.columns):
+        raise Error(f"{path}: every column needs a name of its own")
+    made = {}
+    for name in frame.columns:
+        try:
+            made[name] = _column(name, frame[name])
+        except (*_DAMAGE, ValueError):
+            what = "whole numbers" if name in WHOLE else "numbers, or text"
+            raise Error(f"{path}: the column '{name}' must have {what}, and nothing else") from None
+    return frame.assign(**made)
+
+
+def _column(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column of whole numbers, of numbers, or of text; ValueError if it is neither."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.cat.categories.dtype)
+    if name in WHOLE:
+        whole = pd.to_numeric(column).astype("int64")
+        if (whole != column).any():
+            raise ValueError
+        return whole
+    if name in NUMBERS:
+        return pd.to_numeric(column).astype("float64")
+    if name in NAMES and column.isna().any():
+        raise ValueError
+    if pd.api.types.is_numeric_dtype(column.dtype) or column.isna().all():
+        return column
+    if not all(isinstance(value, str) for value in column.dropna()):
+        raise TypeError
+    "".join(column.dropna()).encode()  # half a character is no text
+    return column
+
+
+# ---------------------------------------------------------------- results made elsewhere
+
 
 NEEDED = ("exercise", "mind", "score")
 TEXT = ("run", "instrument", "settings", "traits", "group", "person", "kind", "reason")
@@ -181,7 +232,7 @@ def rows_2011(path: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from allminds.instruments.lambda_ import complexity
+    from allminds.instruments.lambda_ import space as complexity
     from allminds.instruments.lambda_.rows import read_rows
     from allminds.instruments.lambda_.space import Space
 
@@ -226,7 +277,7 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     for place, name in enumerate(names):
         words = [row[place].strip() for row in rows]
         try:
-            columns[name] = _column(name, words, lines)
+            columns[name] = _column_imports(name, words, lines)
         except _Wrong as wrong:
             raise Error(f"{path}, line {wrong.line}: {wrong.what}") from None
     for line, score, status in zip(
@@ -286,7 +337,7 @@ def _check_names(path: Path, names: list[str]) -> None:
             raise Error(f"{path}, line 1: column {n + 1} {what}")
 
 
-def _column(name: str, words: list[str], lines: list[int]) -> list[Any]:
+def _column_imports(name: str, words: list[str], lines: list[int]) -> list[Any]:
     """The values of a column, as what its name says that they are."""
     check = _CHECKS.get(name)
     if check is not None:

@@ -18,7 +18,7 @@ from allminds.core.names import parse_all
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
 from allminds.episode import play
-from allminds.runs.cross import crossed
+from allminds.runs.design import crossed
 
 
 class Test(Settings):

@@ -178,8 +178,7 @@ class Results(Mapping[str, Any]):
         of scores, .svg and .png the plot.
         """
         from allminds.bridges.exchange import write_results
-        from allminds.report.figure import save_chart
-        from allminds.report.files import write_whole
+        from allminds.report.figure import save_chart, write_whole
 
         path = Path(path)
         if path.suffix == ".json":

@@ -12,9 +12,14 @@ from allminds.voting.correlated import (
 )
 from allminds.voting.counts import Bounds, Ties
 from allminds.voting.dependent import WeightedBounds, bounds, plurality_bounds, weighted_bounds
-from allminds.voting.majority import gain_of_replacing, majority_accuracy, replacement_gain
-from allminds.voting.plurality import plurality_accuracy
-from allminds.voting.weighted import vote_weights, weighted_accuracy
+from allminds.voting.rules import (
+    gain_of_replacing,
+    majority_accuracy,
+    plurality_accuracy,
+    replacement_gain,
+    vote_weights,
+    weighted_accuracy,
+)
 
 __all__ = [
     "Bounds",

@@ -24,7 +24,7 @@ from allminds.voting.counts import (
     lead_wins,
     majority_wins,
 )
-from allminds.voting.plurality import plurality_of
+from allminds.voting.rules import plurality_of
 
 FAR = 8.5  # standard deviations: beyond lies 1e-17
 CLOSE = 1e-12  # two refinements this close agree

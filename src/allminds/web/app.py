@@ -1,20 +1,16 @@
-"""The web app: one small function a route, over the desk.
+"""The researcher's pages: reading only, with the token that `allminds study new` printed.
 
-A choice is answered by a redirect where there is no JavaScript, and with ``Accept:
-application/json`` by the next screen's ``<main>``. Nothing is ever sent that a participant may not
-know, since screens are made from what the instrument shows a mind.
-
-What a participant does is a transaction of a few milliseconds, and is done right here, on the event
-loop: threads would have to wait for the database's one writer and for their turns in Python, which
-takes longer than the work itself. What can take long (programs for the last screen, exports) has
-threads.
+Programs send it as ``Authorization: Bearer …``; a browser asks for it, with any user name. There
+is no cookie, and nothing can be changed here.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,22 +20,100 @@ from urllib.parse import urlencode
 from anyio import to_thread
 from fastapi import FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy import select
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.staticfiles import StaticFiles
 
-from allminds.web import app_admin
-from allminds.web import app_forms as forms
+from allminds.web import forms
 from allminds.web.debrief import Machines
-from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, same
+from allminds.web.export import Lines, choices_csv, events_jsonl
+from allminds.web.monitor import monitor
+from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, hashed, same
 from allminds.web.sessions import Faces, Screen, Screens
 from allminds.web.sessions_desk import NO_SESSION, Desk, device
 from allminds.web.sessions_pair import decide
 from allminds.web.sessions_screens import refused
 from allminds.web.sessions_visit import Act
-from allminds.web.store import Store
+from allminds.web.store import Store, StudyRow
 from allminds.web.study import DEFAULT_LIMITS, Limits
+
+_ASK = {"WWW-Authenticate": 'Basic realm="allminds", charset="UTF-8"'}
+
+
+def add_routes(app: FastAPI) -> None:
+    """GET /admin and its exports."""
+
+    @app.get("/admin")
+    def page(request: Request) -> Response:
+        """Who is where."""
+        house, study = _admitted(request)
+        with house.desk.store.reading() as db:
+            screen = monitor(db, study, house.desk.faces)
+        return house.reply(request, screen)
+
+    @app.get("/admin/export.csv")
+    def csv(request: Request, external: bool = False) -> Response:
+        """Every choice, one row each."""
+        house, study = _admitted(request)
+        lines = _streamed(house, study, external, choices_csv)
+        return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_file("csv"))
+
+    @app.get("/admin/export.jsonl")
+    def jsonl(request: Request, external: bool = False) -> Response:
+        """Everything that happened, one line each."""
+        house, study = _admitted(request)
+        lines = _streamed(house, study, external, events_jsonl)
+        kind = "application/jsonl; charset=utf-8"
+        return StreamingResponse(lines, media_type=kind, headers=_file("jsonl"))
+
+
+def _streamed(house: House, study: StudyRow, external: bool, lines: Lines) -> Iterator[str]:
+    with house.desk.store.reading() as db:
+        yield from lines(db, study, house.desk.faces, external)
+
+
+def _file(ending: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="export.{ending}"'}
+
+
+def _admitted(request: Request) -> tuple[House, StudyRow]:
+    """The study whose token was sent; wrong ones are counted by address."""
+    house: House = request.app.state.house
+    where = request.client.host if request.client else ""
+    if not house.failures.allows(where, take=0):
+        raise HTTPException(429)
+    digest = hashed(_token(request.headers.get("authorization", "")))
+    with house.desk.store.reading() as db:
+        study = db.scalar(select(StudyRow).where(StudyRow.admin_hash == digest))
+        db.expunge_all()
+    if study is None or not same(digest, study.admin_hash):
+        house.failures.allows(where)
+        raise HTTPException(401, "token", _ASK)
+    return house, study
+
+
+def _token(header: str) -> str:
+    kind, _, value = header.partition(" ")
+    if kind.lower() == "bearer":
+        return value.strip()
+    if kind.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError, ValueError):
+            return ""
+    return ""
+
+
+# ---------------------------------------------------------------- the web app
+
 
 STATIC = Path(__file__).with_name("static")
 _REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large", 429: "too-fast"}
@@ -117,7 +191,7 @@ def create_app(
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life)
     app.state.house = house
     _add_routes(app)
-    app_admin.add_routes(app)
+    add_routes(app)
     if STATIC.is_dir():
         app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(HTTPException, _refused)

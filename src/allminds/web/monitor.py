@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 
 from allminds.web.sessions import Faces, Monitor, Screen
 from allminds.web.sessions_screens import common
-from allminds.web.store_tables import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
-from allminds.web.study import stored
-from allminds.web.study_course import course
+from allminds.web.store import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
+from allminds.web.study import course, stored
 
 FAST_MS, FAST_RUN = 200, 5  # so many choices in a row, each this quick
 SAME_CHOICES = 20  # this many choices, all the same

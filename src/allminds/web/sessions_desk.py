@@ -17,8 +17,7 @@ from allminds.web.sessions_pair import catch_up
 from allminds.web.sessions_rows import here
 from allminds.web.sessions_screens import closed, common, present, refused
 from allminds.web.sessions_visit import Act, Visit, find, open_now
-from allminds.web.store import Store, add_participant
-from allminds.web.store_tables import ParticipantRow, SessionRow, StudyRow
+from allminds.web.store import ParticipantRow, SessionRow, Store, StudyRow, add_participant
 from allminds.web.study import Study, stored
 
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")  # in the order that tells them apart

@@ -12,8 +12,7 @@ from __future__ import annotations
 from sqlalchemy import Select, select
 
 from allminds.web.sessions_visit import Visit
-from allminds.web.store import games_of
-from allminds.web.store_tables import EventRow, ExerciseRow, GameRow, SessionRow, StudyRow
+from allminds.web.store import EventRow, ExerciseRow, GameRow, SessionRow, StudyRow, games_of
 from allminds.web.study import PERSON
 
 SIGHT = 20_000  # ms after the last sign of a page that waits in which it is taken to be there

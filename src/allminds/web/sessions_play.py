@@ -17,9 +17,8 @@ from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
 from allminds.web.sessions import Step
 from allminds.web.sessions_rows import DONE
-from allminds.web.store_tables import EventRow, ExerciseRow
-from allminds.web.study import PERSON
-from allminds.web.study_course import Course
+from allminds.web.store import EventRow, ExerciseRow
+from allminds.web.study import PERSON, Course
 
 ENDED: dict[
     str, tuple[Status, str]

@@ -14,7 +14,7 @@ from sqlalchemy import BindParameter, bindparam, func, insert, or_, select, upda
 from sqlalchemy.orm import Session, load_only
 from sqlalchemy.orm.attributes import set_committed_value
 
-from allminds.web.store_tables import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
+from allminds.web.store import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
 
 DONE = ("choice", "met")  # events that move an exercise on
 READ = (*DONE, "shown")

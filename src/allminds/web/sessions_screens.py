@@ -26,9 +26,8 @@ from allminds.web.sessions import (
 )
 from allminds.web.sessions_pair import offers
 from allminds.web.sessions_visit import Visit
-from allminds.web.store_tables import ExerciseRow, StudyRow
-from allminds.web.study import PERSON, QUESTIONS, Study
-from allminds.web.study_course import SCREEN
+from allminds.web.store import ExerciseRow, StudyRow
+from allminds.web.study import PERSON, QUESTIONS, SCREEN, Study
 
 
 def common(study: Study, language: str, token: str = "") -> Common:

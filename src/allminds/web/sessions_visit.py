@@ -13,10 +13,8 @@ from allminds.web import sessions_gaps as gaps
 from allminds.web.sessions import Faces
 from allminds.web.sessions_play import Replays, fingerprint, own_side
 from allminds.web.sessions_rows import Held, Rows, held, here
-from allminds.web.store import forget, part
-from allminds.web.store_tables import ConsentRow, ExerciseRow, GameRow, StudyRow
-from allminds.web.study import PERSON, QUESTIONS
-from allminds.web.study_course import Course, Place, course
+from allminds.web.store import ConsentRow, ExerciseRow, GameRow, StudyRow, forget, part
+from allminds.web.study import PERSON, QUESTIONS, Course, Place, course
 
 INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
 NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")

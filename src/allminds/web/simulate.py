@@ -27,17 +27,15 @@ from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.web.app import create_app, now_in_ms
-from allminds.web.app_serve import running
 from allminds.web.debrief import against, score
-from allminds.web.export import results
-from allminds.web.export_folder import export_folder
+from allminds.web.export import export_folder, results
 from allminds.web.faces import face
 from allminds.web.security import COOKIE
+from allminds.web.serve import running
 from allminds.web.sessions import Face
 from allminds.web.sessions_play import own_side
 from allminds.web.store import Store
-from allminds.web.study import PERSON, Study
-from allminds.web.study_course import Course, Place
+from allminds.web.study import PERSON, Course, Place, Study
 
 if TYPE_CHECKING:
     import httpx

@@ -16,7 +16,7 @@ from allminds.core.blocks import Block
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play_on
 from allminds.instruments.games.fast import CompiledRounds, halves_of, sums_exactly
-from allminds.instruments.games.repeated import Repeated
+from allminds.instruments.games.game import Repeated
 
 CONSTANT = {
     "matching-pennies": ["heads", "tails"],

@@ -13,9 +13,9 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.instruments.games import outcome
+from allminds.instruments.games.game import Round
 from allminds.instruments.games.minds import strategies
 from allminds.instruments.games.minds.planners import maximin
-from allminds.instruments.games.repeated import Round
 
 C, D = 0, 1
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from allminds.complexity import deflate_kernels as kernels_deflate
 from allminds.complexity import lz76_reference
-from allminds.instruments.lambda_.complexity import columns
 from allminds.instruments.lambda_.fast.forms import zlib_agrees
-from allminds.instruments.lambda_.space import Space
+from allminds.instruments.lambda_.space import Space, columns
 
 PRINTED = "20122220022222200222222002"
 SPACE = Space.parse("12-|1-2--|1++2--")

@@ -15,8 +15,7 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play
-from allminds.instruments.lambda_.minds import QLambda, QLearning, Sarsa
-from allminds.instruments.lambda_.model import ModelBased, PatternModel
+from allminds.instruments.lambda_.minds import ModelBased, PatternModel, QLambda, QLearning, Sarsa
 from allminds.instruments.lambda_.space import Space
 from allminds.instruments.lambda_.world import View
 

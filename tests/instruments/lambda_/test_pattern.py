@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from allminds.complexity import lz76_reference
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
-from allminds.instruments.lambda_.pattern import (
+from allminds.instruments.lambda_.space import (
+    Space,
     check_pattern,
     draw_pattern,
     draw_pattern_of,
+    draw_space,
     period,
     travel,
 )
-from allminds.instruments.lambda_.space import Space, draw_space
 
 
 def random_of(seed):

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
-from allminds.instruments.lambda_.complexity import space_bits
-from allminds.instruments.lambda_.space import Space, connected, draw_cells, draw_space
+from allminds.instruments.lambda_.space import Space, connected, draw_cells, draw_space, space_bits
 
 
 def random_of(seed):

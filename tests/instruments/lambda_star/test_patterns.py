@@ -15,12 +15,15 @@ from allminds import registry
 from allminds.complexity import lz76
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.episode import Episode
-from allminds.instruments.lambda_star.catalogue import SEED, catalogue, draws, make
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import (
+    SEED,
     Recurrent,
     Released,
+    catalogue,
     draw_segment,
+    draws,
+    make,
     shortest_period,
     walk_chances,
 )

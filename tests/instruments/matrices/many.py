@@ -14,10 +14,10 @@ from itertools import combinations
 
 from oracle import solve
 
-from allminds.instruments.matrices.batch import problems
-from allminds.instruments.matrices.battery import of_sights, unfair
-from allminds.instruments.matrices.shortcuts import best, rule_induction, sight
-from allminds.instruments.matrices.visibility import visible
+from allminds.instruments.matrices.dataset.battery import of_sights, unfair
+from allminds.instruments.matrices.dataset.shortcuts import best, rule_induction, sight
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.seeing.visibility import visible
 
 
 def examined(seed, count):

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.instruments.matrices import hypotheses
-from allminds.instruments.matrices.arrays import bank, enumerated, unambiguous
-from allminds.instruments.matrices.codes import union
-from allminds.instruments.matrices.hypotheses import Scale, predictions
+from allminds.instruments.matrices.making import solver as hypotheses
+from allminds.instruments.matrices.making.arrays import bank, enumerated, unambiguous
+from allminds.instruments.matrices.making.rules import union
+from allminds.instruments.matrices.making.solver import Scale, predictions
 
 
 def first(n):
@@ -143,7 +143,7 @@ FEW = st.integers(1, 15)
 @pytest.mark.parametrize("order", ["names", "line", "count", "ring", "transitions", "grid"])
 @given(data=st.data())
 def test_compiled_hypotheses_are_those_in_plain_python(order, data):
-    from allminds.instruments.matrices import kernels
+    from allminds.instruments.matrices.fast import kernels
 
     values = data.draw(st.lists(data.draw(st.sampled_from([SINGLE, FEW])), min_size=8, max_size=8))
     found = np.zeros(16, np.int64)

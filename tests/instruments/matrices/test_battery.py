@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices import settings
-from allminds.instruments.matrices.batch import batch, problems
-from allminds.instruments.matrices.battery import battery, of_sights, unfair
-from allminds.instruments.matrices.codes import encoded
-from allminds.instruments.matrices.shortcuts import Sight, best, rule_induction
+from allminds.instruments.matrices import environment as settings
+from allminds.instruments.matrices.dataset.battery import battery, of_sights, unfair
+from allminds.instruments.matrices.dataset.shortcuts import Sight, best, rule_induction
+from allminds.instruments.matrices.making.batch import batch, problems
+from allminds.instruments.matrices.making.rules import encoded
 
 MUST = ("majority vote", "blind table", "most ink", "least ink", "brightest", "darkest")
 

@@ -16,16 +16,17 @@ import pytest
 from test_raster_matrices import read_png
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices import codes, datasets
-from allminds.instruments.matrices.batch import batch, distinct
-from allminds.instruments.matrices.datasets import make
-from allminds.instruments.matrices.datasets_files import META
-from allminds.instruments.matrices.datasets_items import FORMATS, Recipe
-from allminds.instruments.matrices.datasets_regimes import REGIMES, split_of
-from allminds.instruments.matrices.generator import generate
-from allminds.instruments.matrices.panel import Problem
-from allminds.instruments.matrices.raster import panel_grey, panel_rgb
-from allminds.instruments.matrices.settings import made
+from allminds.instruments.matrices.dataset import writing as datasets
+from allminds.instruments.matrices.dataset.files import META
+from allminds.instruments.matrices.dataset.items import FORMATS, Recipe
+from allminds.instruments.matrices.dataset.regimes import REGIMES, split_of
+from allminds.instruments.matrices.dataset.writing import make
+from allminds.instruments.matrices.drawing.raster import panel_grey, panel_rgb
+from allminds.instruments.matrices.environment import made
+from allminds.instruments.matrices.making import rules as codes
+from allminds.instruments.matrices.making.batch import batch, distinct
+from allminds.instruments.matrices.making.generator import generate
+from allminds.instruments.matrices.making.panel import Problem
 
 SMALL = 23
 SPLITS = ("train", "validation", "test")
@@ -222,7 +223,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from allminds.instruments.matrices import datasets
-from allminds.instruments.matrices.datasets_items import Recipe
+from allminds.instruments.matrices.dataset.items import Recipe
 
 datasets.SHARD = 5
 real, left = datasets.os.replace, [int(sys.argv[3])]

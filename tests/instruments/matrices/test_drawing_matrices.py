@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 import vl_convert
 
-from allminds.instruments.matrices.batch import problems
-from allminds.instruments.matrices.drawing import composite_svg, matrix_svg, panel_svg
-from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.panel import KINDS, Figure, Marks, Panel
-from allminds.instruments.matrices.raster import panel_rgb
-from allminds.instruments.matrices.rules import CARRIED
-from allminds.instruments.matrices.settings import made
-from allminds.instruments.matrices.sheet import COLUMNS, sheet_items, sheet_svg
+from allminds.instruments.matrices.drawing.raster import panel_rgb
+from allminds.instruments.matrices.drawing.sheet import COLUMNS, sheet_items, sheet_svg
+from allminds.instruments.matrices.drawing.svg import composite_svg, matrix_svg, panel_svg
+from allminds.instruments.matrices.environment import Item, made
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.panel import KINDS, Figure, Marks, Panel
+from allminds.instruments.matrices.making.rules import CARRIED
 
 SVG = "{http://www.w3.org/2000/svg}"
 

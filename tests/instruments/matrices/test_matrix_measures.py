@@ -6,10 +6,11 @@ import math
 
 import pytest
 
-from allminds.instruments.matrices import beliefs, settings
-from allminds.instruments.matrices.batch import problems
-from allminds.instruments.matrices.hypotheses import Scale
-from allminds.instruments.matrices.options import distance, needed_rules
+from allminds.instruments.matrices import environment as settings
+from allminds.instruments.matrices.making import problems as beliefs
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.problems import distance, needed_rules
+from allminds.instruments.matrices.making.solver import Scale
 
 KNOWN = ("constant", "progression", "distribution-of-three")
 

@@ -15,15 +15,16 @@ from many import examined
 from oracle import solve
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices import rules, settings
-from allminds.instruments.matrices.batch import batch, distinct, problems
-from allminds.instruments.matrices.battery import unfair
-from allminds.instruments.matrices.cases import cases
-from allminds.instruments.matrices.codes import decoded, encoded
-from allminds.instruments.matrices.generator import coded, generate, supply
-from allminds.instruments.matrices.panel import ATTRIBUTES, KINDS, Problem
-from allminds.instruments.matrices.solver import verify
-from allminds.instruments.matrices.visibility import visible
+from allminds.instruments.matrices import environment as settings
+from allminds.instruments.matrices.dataset.battery import unfair
+from allminds.instruments.matrices.making import rules
+from allminds.instruments.matrices.making.batch import batch, distinct, problems
+from allminds.instruments.matrices.making.cases import cases
+from allminds.instruments.matrices.making.generator import coded, generate, supply
+from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS, Problem
+from allminds.instruments.matrices.making.rules import decoded, encoded
+from allminds.instruments.matrices.making.solver import verify
+from allminds.instruments.matrices.seeing.visibility import visible
 
 EIGHT = settings.made(rules=3, candidates=8)
 

@@ -7,13 +7,12 @@ import pytest
 from test_drawing_matrices import resvg
 
 from allminds.core.seeding import Random
-from allminds.instruments.matrices.batch import problems
-from allminds.instruments.matrices.drawing import panel_svg
-from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.pixels import PixelSolver, solved
-from allminds.instruments.matrices.raster import PALETTE, panel_rgb
-from allminds.instruments.matrices.seeing import read, seen
-from allminds.instruments.matrices.settings import made
+from allminds.instruments.matrices.drawing.raster import PALETTE, panel_rgb
+from allminds.instruments.matrices.drawing.svg import panel_svg
+from allminds.instruments.matrices.environment import Item, made
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.seeing.eyes import read, seen
+from allminds.instruments.matrices.seeing.pixels import PixelSolver, solved
 
 
 def pictures(problem):
@@ -64,7 +63,7 @@ def test_as_a_mind_it_looks_at_pictures_only(monkeypatch):
     assert PixelSolver().act(item, Random(0)) == problem.answer
     turned = dict(zip(problem.options, problem.options[::-1], strict=True))
     monkeypatch.setattr(
-        "allminds.instruments.matrices.raster.panel_rgb",
+        "allminds.instruments.matrices.drawing.raster.panel_rgb",
         lambda panel: panel_rgb(turned.get(panel, panel)),
     )
     assert PixelSolver().act(item, Random(0)) == 3 - problem.answer

@@ -14,10 +14,26 @@ from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from allminds.instruments.matrices.batch import problems
-from allminds.instruments.matrices.composite import composite_numbers, composite_png, matrix_png
-from allminds.instruments.matrices.geometry import Element
-from allminds.instruments.matrices.panel import (
+from allminds.instruments.matrices.drawing.composite import (
+    composite_numbers,
+    composite_png,
+    matrix_png,
+)
+from allminds.instruments.matrices.drawing.geometry import Element
+from allminds.instruments.matrices.drawing.raster import (
+    GREYS,
+    PALETTE,
+    grey_png,
+    paint,
+    palette_png,
+    panel_grey,
+    panel_numbers,
+    panel_png,
+    panel_rgb,
+    rgb_png,
+)
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.panel import (
     CENTRE,
     COLOURS,
     OPEN,
@@ -27,18 +43,8 @@ from allminds.instruments.matrices.panel import (
     Panel,
     orientations,
 )
-from allminds.instruments.matrices.panel import PALETTE as NAMED
-from allminds.instruments.matrices.png import grey_png, palette_png, rgb_png
-from allminds.instruments.matrices.raster import (
-    GREYS,
-    PALETTE,
-    paint,
-    panel_grey,
-    panel_numbers,
-    panel_png,
-    panel_rgb,
-)
-from allminds.instruments.matrices.visibility import ENOUGH, pixels, rendered_pixels, visible
+from allminds.instruments.matrices.making.panel import PALETTE as NAMED
+from allminds.instruments.matrices.seeing.visibility import ENOUGH, pixels, rendered_pixels, visible
 
 
 def black(shape, r, angle=0.0):

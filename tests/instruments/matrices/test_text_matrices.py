@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from allminds.instruments.matrices.batch import problems
+from allminds.instruments.matrices.dataset.probes import Probe, probes, right
 from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.panel import Figure, Marks, Panel
-from allminds.instruments.matrices.probes import Probe, probes, right
-from allminds.instruments.matrices.text import as_json, described, prose, tuple_of, tuples
+from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.panel import Figure, Marks, Panel
+from allminds.instruments.matrices.making.text import as_json, described, prose, tuple_of, tuples
 
 PLAIN = Figure(("3",), (4,), 1, ("red",), (0.0,), (4,))
 

@@ -12,7 +12,7 @@ import pytest
 
 from allminds.core.errors import Error
 from allminds.instruments.series import datasets
-from allminds.instruments.series.blind import battery
+from allminds.instruments.series.datasets import battery
 from allminds.instruments.series.environment import LETTERS
 
 

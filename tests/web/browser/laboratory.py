@@ -15,8 +15,7 @@ from sqlalchemy import select
 
 from allminds.web.app import create_app
 from allminds.web.faces.questions import Question, questions
-from allminds.web.store import Store
-from allminds.web.store_tables import EventRow, ParticipantRow, SessionRow
+from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
 from allminds.web.study import Limits, Study
 
 SEED = 918273645  # found nowhere by chance

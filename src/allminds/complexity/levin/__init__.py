@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from allminds.complexity.levin.explain import describe
 from allminds.complexity.levin.machine import INSTRUCTIONS, Program, Run, parsed, printed, run
 from allminds.complexity.levin.search import (
     Explanation,
     Rival,
     complexity,
     continued,
+    describe,
     levin,
     plain_search,
     puzzle,

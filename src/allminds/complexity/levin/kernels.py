@@ -36,7 +36,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin.machine import (  # fmt: skip
+from allminds.complexity.levin.machine import (
     LETTERS,
     LOOPM,
     LOOPS,

@@ -15,9 +15,9 @@ from allminds.core.blocks import LATTICE, Block, on_lattice
 from allminds.core.seeding import MINDS
 from allminds.episode import Episode
 from allminds.instruments.chance import RandomMind
+from allminds.instruments.games.game import Joint, Played, Repeated, Round
 from allminds.instruments.games.machine import BY_LOT, DRAWN, Machine
 from allminds.instruments.games.minds.base import PolicyMind
-from allminds.instruments.games.repeated import Joint, Played, Repeated, Round
 
 MOST_NODES = 5_000  # of one machine; a mind with more memory is played plainly
 _OVER = 0  # the node after the last round, which nobody looks at

@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from allminds.contracts import Fast, LineUp
 from allminds.core.settings import Settings
 from allminds.core.watch import Watch
-from allminds.instruments.games.game import Game, GameSettings
-from allminds.instruments.games.repeated import Joint, Repeated, Round
+from allminds.instruments.games.game import Game, GameSettings, Joint, Repeated, Round
 from allminds.registry import instrument
 
 

@@ -6,7 +6,8 @@ Read in this order: `space` (cells and actions), `pattern` (how Good and Evil mo
 staircase). `fast` and `kernels` are the quick forms of the same; `rows` reads the authors' file.
 """
 
-from allminds.instruments.lambda_ import minds, model
+from allminds.instruments.lambda_ import minds
+from allminds.instruments.lambda_ import minds as model
 from allminds.instruments.lambda_.adaptive import Anytime, Staircase
 from allminds.instruments.lambda_.instrument import Lambda
 from allminds.instruments.lambda_.space import Space

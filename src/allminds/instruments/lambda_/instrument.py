@@ -14,9 +14,16 @@ from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_ import screen
-from allminds.instruments.lambda_.complexity import columns
-from allminds.instruments.lambda_.pattern import check_pattern, draw_pattern
-from allminds.instruments.lambda_.space import FEWEST, MOST, Space, draw_cells, draw_space
+from allminds.instruments.lambda_.space import (
+    FEWEST,
+    MOST,
+    Space,
+    check_pattern,
+    columns,
+    draw_cells,
+    draw_pattern,
+    draw_space,
+)
 from allminds.instruments.lambda_.world import Rewards, Sight, State, View, World
 
 SIZES = range(3, 10)  # cells n_c of the seven exercises of P3's test

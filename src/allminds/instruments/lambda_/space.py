@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
+from allminds.complexity import lz76, zlib_length
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_.rows import read_space
@@ -163,3 +165,115 @@ def _draw_arrows(cells: int, actions: int | None, disabled: float, random: Rando
             goals.append(None if barred else random.below_at(cells, place))
         arrows.append(tuple(goals))
     return tuple(arrows)
+
+
+# ---------------------------------------------------------------- how Good and Evil move
+
+
+LONGEST = 4096  # digits; at p_stop = 1/9 one in 10^200 patterns would be longer
+
+
+def draw_pattern(actions: int, stop: float, random: Random) -> str:
+    """Digits uniform over the actions; after each it stops with probability p_stop."""
+    digits = ""
+    while True:
+        place = 2 * len(digits)
+        digits += str(random.below_at(actions, place))
+        if random.unit_at(place + 1) < stop or len(digits) == LONGEST:
+            return digits
+
+
+def check_pattern(pattern: str, space: Space) -> None:
+    """Refuse a pattern that has no digits, or an action that the space does not know."""
+    if not pattern:
+        raise Error("the pattern is empty; write the actions of Good and Evil, such as 2210")
+    for digit in pattern:
+        if not ("0" <= digit <= "9" and int(digit) < space.actions):
+            raise Error(
+                f"the pattern '{pattern}' has an action '{digit}'; this space has the actions "
+                f"0..{space.actions - 1}"
+            )
+
+
+def period(pattern: str) -> str:
+    """The shortest pattern that, repeated, is the same."""
+    return pattern[: (pattern + pattern).index(pattern, 1)]
+
+
+def travel(space: Space, action: int, good: int, evil: int, random: Random) -> tuple[int, int]:
+    """Good and Evil make the same move; they never share a cell.
+
+    If both would, the one already there keeps it and the other its old cell; if neither is, one
+    drawn by lot moves and the other keeps its old cell.
+    """
+    to_good, to_evil = space.moved(good, action), space.moved(evil, action)
+    if to_good != to_evil:
+        return to_good, to_evil
+    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
+    return (to_good, evil) if good_moves else (good, to_evil)
+
+
+def draw_pattern_of(phrases: int, actions: int, random: Random) -> str:
+    """A pattern whose period has just this many phrases by LZ76.
+
+    Digits are uniform over the actions and go on until there are so many phrases; it stops there,
+    or at any later digit of the same phrase, with probability ½ each. What repeats a shorter
+    pattern is drawn again.
+    """
+    attempt = 0
+    while True:
+        attempt += 1
+        digits = _digits_of(phrases, actions, random.at_step(attempt))
+        if digits and period(digits) == digits:
+            return digits
+
+
+def _digits_of(phrases: int, actions: int, random: Random) -> str:
+    """Empty if the pattern went on into the next phrase."""
+    digits, begun, complete = "", 0, 0  # where the phrase in hand began, and phrases before it
+    while complete < phrases:
+        place = 2 * len(digits)
+        digits += str(random.below_at(actions, place))
+        counted = complete + 1
+        if digits[begun:] not in digits[:-1]:
+            begun, complete = len(digits), complete + 1
+        if counted == phrases and random.unit_at(place + 1) < 0.5:
+            return digits
+    return ""
+
+
+# ---------------------------------------------------------------- complexity
+
+
+PREFIX = "p"  # before the digits in the authors' own files, and so in their K_approx
+
+
+def space_bits(cells: int, actions: int, barred: int, disabled: float) -> float:
+    """The description length of a space: what a code for the generator of spaces would need.
+
+    n_c in unary, n_a among 2..n_c, and for every arrow whether it is disabled and where it leads.
+    """
+    arrows = cells * (actions - 1)
+    bits = cells - 1 + math.log2(cells - 1) + (arrows - barred) * math.log2(cells)
+    if disabled > 0:
+        bits -= (arrows - barred) * math.log2(1 - disabled) + barred * math.log2(disabled)
+    return bits
+
+
+def columns(space: Space, pattern: str, disabled: float) -> dict[str, float]:
+    """The complexity columns of the results.
+
+    cells n_c and actions n_a; K is K_approx, the bytes of the pattern after zlib, and K_prefix
+    the same with the letter p before it, as in the authors' figures; LZ is the number of LZ76
+    phrases in one period; bits the description length of the space; pattern the digits.
+    """
+    barred = sum(goal is None for arrows in space.to for goal in arrows)
+    return {
+        "cells": float(space.cells),
+        "actions": float(space.actions),
+        "K": float(zlib_length(pattern)),
+        "K_prefix": float(zlib_length(PREFIX + pattern)),
+        "LZ": float(lz76(period(pattern))),
+        "bits": space_bits(space.cells, space.actions, barred, disabled),
+        "pattern": float(len(pattern)),
+    }

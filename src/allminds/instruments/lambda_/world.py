@@ -9,8 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from allminds.contracts import Discrete
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_.pattern import check_pattern, travel
-from allminds.instruments.lambda_.space import Space
+from allminds.instruments.lambda_.space import Space, check_pattern, travel
 
 HIDDEN = -1  # the cell of somebody who is out of sight
 

@@ -15,14 +15,15 @@ from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
-from allminds.instruments.lambda_star.catalogue import Catalogue, catalogue
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import (
+    Catalogue,
     Kind,
     Pattern,
     Recurrent,
     Released,
     Segment,
+    catalogue,
     complexity_columns,
     draw_segment,
 )

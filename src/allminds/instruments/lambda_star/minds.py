@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.grid import Torus, action_of
 from allminds.instruments.lambda_star.world import Foresight, View
 from allminds.registry import mind
 
@@ -212,3 +213,46 @@ class Sarsa(TableLearner):
         row, action, reward = self.owed
         row[action] += self.alpha * (reward + self.gamma * ahead - row[action])
         self.owed = None
+
+
+# ---------------------------------------------------------------- what has been seen of a torus
+
+
+STAY = action_of(0, 0)
+
+
+@lru_cache(maxsize=1 << 12)
+def sight(torus: Torus, cell: int, reach: int) -> int:
+    """The cells that a mind sees from a cell: bit `c` is set for cell c."""
+    seen = 0
+    for other in torus.around(cell, reach):
+        seen |= 1 << other
+    return seen
+
+
+@lru_cache(maxsize=1 << 12)
+def _sights(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
+    """`sight` after each of the nine moves from a cell."""
+    return tuple(sight(torus, torus.moved(cell, action), reach) for action in range(1, 10))
+
+
+def cells_of(bits: int) -> Iterator[int]:
+    """The cells whose bits are set, in reading order."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def reveal(torus: Torus, reach: int, cell: int, seen: int, random: Random) -> int:
+    """The move that shows most cells not yet seen, by lot among equals.
+
+    If none shows any, a step toward the nearest cell not yet seen, the first of several.
+    """
+    fresh = [(shown & ~seen).bit_count() for shown in _sights(torus, cell, reach)]
+    if max(fresh) > 0:
+        return 1 + uniform_best(fresh, random)
+    unseen = list(cells_of(((2 << torus.cells) - 2) & ~seen))
+    if not unseen:
+        return STAY
+    return torus.toward(cell, min(unseen, key=lambda other: torus.distance(cell, other)))

@@ -6,8 +6,7 @@ quick form of some minds.
 """
 
 from allminds.instruments.landscape import minds
-from allminds.instruments.landscape.environment import Landscape
+from allminds.instruments.landscape.environment import Landscape, Measures, measures
 from allminds.instruments.landscape.instrument import FitnessLandscape
-from allminds.instruments.landscape.measures import Measures, measures
 
 __all__ = ["FitnessLandscape", "Landscape", "Measures", "measures", "minds"]

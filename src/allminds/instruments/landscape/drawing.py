@@ -9,8 +9,7 @@ from itertools import pairwise
 from allminds.contracts import Exercise, Record
 from allminds.core.errors import Error
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.landscape.environment import Fitness, Landscape, Place
-from allminds.instruments.landscape.measures import ways
+from allminds.instruments.landscape.environment import Fitness, Landscape, Place, ways
 
 CELL = 16  # pixels
 BAR, GAP, LABELS, EDGE = 14, 14, 34, 4  # the colour bar, the space before it, its figures, a margin

@@ -15,7 +15,7 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.lambda_star.fast.arrays import actions_of, neighbours, settled
 from allminds.instruments.lambda_star.fast.walks import habits_of
 from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
-from allminds.instruments.landscape import kernels
+from allminds.instruments.landscape import fast_kernels as kernels
 from allminds.instruments.landscape.environment import Landscape
 
 if TYPE_CHECKING:

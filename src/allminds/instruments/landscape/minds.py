@@ -15,8 +15,7 @@ from allminds.core.seeding import Random
 from allminds.instruments import lambda_star as torus
 from allminds.instruments.lambda_star.fast.arrays import neighbours
 from allminds.instruments.lambda_star.grid import MOVES
-from allminds.instruments.lambda_star.minds import torus_of, uniform_best
-from allminds.instruments.lambda_star.sight import STAY, reveal, sight
+from allminds.instruments.lambda_star.minds import STAY, reveal, sight, torus_of, uniform_best
 from allminds.instruments.lambda_star.world import View
 from allminds.registry import group, mind
 

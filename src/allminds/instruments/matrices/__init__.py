@@ -7,9 +7,10 @@ much there is to find out, `battery` what a set gives away. `geometry`, `drawing
 problems, `pixels` solves them from pictures, `text` tells them, `datasets` writes them down.
 """
 
-from allminds.instruments.matrices import minds, pixels
+from allminds.instruments.matrices import minds
 from allminds.instruments.matrices.environment import Item, Question
-from allminds.instruments.matrices.generator import generate
 from allminds.instruments.matrices.instrument import Matrices
+from allminds.instruments.matrices.making.generator import generate
+from allminds.instruments.matrices.seeing import pixels
 
 __all__ = ["Item", "Matrices", "Question", "generate", "minds", "pixels"]

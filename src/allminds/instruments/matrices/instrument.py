@@ -9,12 +9,11 @@ from typing import Any, Literal, cast
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.core.settings import checked
-from allminds.instruments.matrices.cases import cases
-from allminds.instruments.matrices.codes import encoded
-from allminds.instruments.matrices.environment import Item, Question
-from allminds.instruments.matrices.generator import generate
-from allminds.instruments.matrices.panel import NAMES, Problem
-from allminds.instruments.matrices.settings import DEFAULT, MatricesSettings
+from allminds.instruments.matrices.environment import DEFAULT, Item, MatricesSettings, Question
+from allminds.instruments.matrices.making.cases import cases
+from allminds.instruments.matrices.making.generator import generate
+from allminds.instruments.matrices.making.panel import NAMES, Problem
+from allminds.instruments.matrices.making.rules import encoded
 
 
 @registry.instrument
@@ -61,7 +60,7 @@ class Matrices(Instrument):
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
         """In words, as a picture of the matrix and the options, or as codes [panel, field]."""
         if form == "text":
-            from allminds.instruments.matrices.text import prose
+            from allminds.instruments.matrices.making.text import prose
 
             return prose(observation)
         if form == "array":
@@ -69,7 +68,7 @@ class Matrices(Instrument):
 
             panels = (*observation.cells, *observation.options)
             return np.array([encoded(panel) for panel in panels], np.uint16)
-        from allminds.instruments.matrices.drawing import composite_svg
+        from allminds.instruments.matrices.drawing.svg import composite_svg
 
         # what is drawn of a problem is what is seen of it
         picture = composite_svg(cast("Problem", observation))

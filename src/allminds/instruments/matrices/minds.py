@@ -13,12 +13,11 @@ from typing import Literal
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.matrices import shortcuts
-from allminds.instruments.matrices.codes import Code, encoded
-from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.generator import coded
-from allminds.instruments.matrices.settings import MatricesSettings
-from allminds.instruments.matrices.shortcuts import BlindTable, Sight, best
+from allminds.instruments.matrices.dataset import shortcuts
+from allminds.instruments.matrices.dataset.shortcuts import BlindTable, Sight, best
+from allminds.instruments.matrices.environment import Item, MatricesSettings
+from allminds.instruments.matrices.making.generator import coded
+from allminds.instruments.matrices.making.rules import Code, encoded
 from allminds.registry import mind
 
 INSTRUMENT = "matrices"

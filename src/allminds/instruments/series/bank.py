@@ -88,7 +88,7 @@ def weight_bound(most_k: int, delta: float = 0.0) -> int:
 
 def table(start: str, most_k: int) -> list[Level]:
     """The series from a start letter, with costs within δ of any question up to this k."""
-    from allminds.instruments.series import kernels
+    from allminds.instruments.series import fast as kernels
 
     rows = kernels.sweep(number(start), weight_bound(most_k, 1.0), MOST)
     sizes = 1 + np.searchsorted(1 << 5 * np.arange(MOST - 1), rows[:, 0], side="right")

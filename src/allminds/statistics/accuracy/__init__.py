@@ -6,10 +6,16 @@ curves and which of them foresees unseen answers, `information` and `adaptive` w
 above all that were tried.
 """
 
-from allminds.statistics.accuracy.adaptive import AdaptiveTest, administer
+from allminds.statistics.accuracy.adaptive import (
+    AdaptiveTest,
+    administer,
+    expected_stderr,
+    item_information,
+    most_informative_ratio,
+)
 from allminds.statistics.accuracy.beyond import Beyond, predict_beyond, simulate_beyond
-from allminds.statistics.accuracy.counts import Counts
 from allminds.statistics.accuracy.curve import (
+    Counts,
     ability,
     accuracy,
     accuracy_difference,
@@ -33,13 +39,7 @@ from allminds.statistics.accuracy.fit import (
     scores,
 )
 from allminds.statistics.accuracy.held_out import Comparison, Foreseen, HeldOut, compare, foresee
-from allminds.statistics.accuracy.information import (
-    expected_stderr,
-    item_information,
-    most_informative_ratio,
-)
-from allminds.statistics.accuracy.likelihood import Curve
-from allminds.statistics.accuracy.models import CURVES, Fit, fit_curve
+from allminds.statistics.accuracy.models import CURVES, Curve, Fit, fit_curve
 from allminds.statistics.accuracy.predict import (
     InferredDifficulty,
     Predicted,

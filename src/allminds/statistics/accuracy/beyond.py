@@ -19,8 +19,7 @@ import numpy as np
 from scipy.special import betainc, expit, gammaln, ndtr, xlogy
 
 from allminds.core.errors import Error
-from allminds.statistics.accuracy.counts import Counts
-from allminds.statistics.accuracy.curve import Values
+from allminds.statistics.accuracy.curve import Counts, Values
 
 LEAST_LEVELS = 4  # tried, to predict anything beyond them
 LEAST_TRIALS = 20  # answers of the mind, in all

@@ -17,9 +17,8 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, ndtri, xlogy
 
 from allminds.core.errors import Error
-from allminds.statistics.accuracy.counts import Counts
-from allminds.statistics.accuracy.curve import Values
-from allminds.statistics.accuracy.information import item_information
+from allminds.statistics.accuracy.adaptive import item_information
+from allminds.statistics.accuracy.curve import Counts, Values
 
 DISCRIMINATIVE = (6.0, 16.0)  # the C-test's difficulties; P0's condition (i) on α ln 2
 _ROUNDING = 1e-13  # a predicted score this near the observed one is equal to it

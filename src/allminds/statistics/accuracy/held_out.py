@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from allminds.core.errors import Error
-from allminds.statistics.accuracy.counts import Counts
-from allminds.statistics.accuracy.curve import Values
+from allminds.statistics.accuracy.curve import Counts, Values
 from allminds.statistics.accuracy.models import CURVES, fit_curve
 
 if TYPE_CHECKING:

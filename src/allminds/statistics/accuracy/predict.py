@@ -16,8 +16,7 @@ from scipy.special import betaincinv, chdtri, ndtri
 
 from allminds.core.errors import Error
 from allminds.statistics.accuracy.beyond import predict_beyond
-from allminds.statistics.accuracy.counts import Counts
-from allminds.statistics.accuracy.curve import chance_level
+from allminds.statistics.accuracy.curve import Counts, chance_level
 from allminds.statistics.accuracy.curve import difficulty as difficulty_of
 from allminds.statistics.accuracy.held_out import Comparison, compare
 from allminds.statistics.accuracy.models import Fit, fit_curve, refit

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from allminds.inference.intervals import Units, t_interval
 from allminds.inference.verdict import paired
-from allminds.instruments.lambda_.tally import level, level_error
+from allminds.instruments.lambda_.adaptive import level, level_error
 from allminds.statistics.accuracy.beyond import simulate_beyond
 from allminds.statistics.calibration.one_mind import counted, misses
 from allminds.statistics.calibration.table import Row

@@ -10,12 +10,15 @@ from allminds.inference import MARGIN, Difference, corrected, holm
 from allminds.statistics.comparison.anova import (
     Anova,
     Effect,
+    Size,
     greenhouse_geisser,
+    paired_dz,
+    paired_g,
     repeated_measures,
+    unpaired_g,
 )
 from allminds.statistics.comparison.correlation import Correlation, correlations
 from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, logistic
-from allminds.statistics.comparison.effects import Size, paired_dz, paired_g, unpaired_g
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.statistics.comparison.ranks import Rank, ranks
 from allminds.statistics.comparison.table import Scores, complexities, plays_by_mind, scores_of

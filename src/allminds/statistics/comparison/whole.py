@@ -12,9 +12,8 @@ import numpy as np
 from allminds.core.errors import Error, nearest
 from allminds.inference import MARGIN, Difference, Estimate, Plays, Rule, corrected
 from allminds.inference.estimates import difference, estimate
-from allminds.statistics.comparison.anova import Anova, repeated_measures
+from allminds.statistics.comparison.anova import Anova, Size, paired_g, repeated_measures
 from allminds.statistics.comparison.correlation import Correlation, correlations
-from allminds.statistics.comparison.effects import Size, paired_g
 from allminds.statistics.comparison.people import (
     PEOPLE,
     estimate_people,
@@ -22,8 +21,7 @@ from allminds.statistics.comparison.people import (
     people_difference,
     pooled,
 )
-from allminds.statistics.comparison.ranks import ranks
-from allminds.statistics.comparison.resampling import DRAWS
+from allminds.statistics.comparison.ranks import DRAWS, ranks
 from allminds.statistics.comparison.table import (
     Scores,
     check_constant,

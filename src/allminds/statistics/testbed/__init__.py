@@ -7,22 +7,23 @@ draws exercises; `repeated_tests` for its reliability; `exact_profile`, or `cros
 `generality`.
 """
 
-from allminds.statistics.testbed.bed import Testbed
+from allminds.statistics.testbed.bed import Sampling, Testbed, Weights
 from allminds.statistics.testbed.crossing import crossed
-from allminds.statistics.testbed.error import error_of_tests, repeated_tests
-from allminds.statistics.testbed.exact import exact_profile
+from allminds.statistics.testbed.exact import Payoffs, Profile, combined_properties, exact_profile
+from allminds.statistics.testbed.grading import sigma
 from allminds.statistics.testbed.instrument_game import InstrumentGame, default_minds
-from allminds.statistics.testbed.many import drawn_scores
-from allminds.statistics.testbed.payoffs import Payoffs
-from allminds.statistics.testbed.profile import Profile, combined_properties
-from allminds.statistics.testbed.property import Property
+from allminds.statistics.testbed.interaction import generality, specificity
+from allminds.statistics.testbed.results import Property
 from allminds.statistics.testbed.sampled import sampled_profile
 from allminds.statistics.testbed.scores import upsilon
-from allminds.statistics.testbed.surveys import Survey, survey
-from allminds.statistics.testbed.symmetry import sigma
-from allminds.statistics.testbed.trial import Draws, estimate, literal_limit
-from allminds.statistics.testbed.validity import generality, specificity
-from allminds.statistics.testbed.weights import Sampling, Weights
+from allminds.statistics.testbed.surveys import Survey, drawn_scores, survey
+from allminds.statistics.testbed.trial import (
+    Draws,
+    error_of_tests,
+    estimate,
+    literal_limit,
+    repeated_tests,
+)
 
 __all__ = [
     "Draws",

@@ -1,24 +1,221 @@
-"""All properties of an environment whose results are known exactly."""
+"""Exact results of a game: payoffs of all line-ups, and the profile made of them."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from allminds.contracts import Record
 from allminds.core.errors import Error
-from allminds.statistics.testbed import grading, interaction, symmetry
-from allminds.statistics.testbed.dependence import slot_reward_dependency
-from allminds.statistics.testbed.games import SAME, Exact
-from allminds.statistics.testbed.interaction import mean_over
-from allminds.statistics.testbed.profile import Profile, Ratings, in_order
-from allminds.statistics.testbed.property import Property, exactly
-from allminds.statistics.testbed.results import Results, empty, needed, streamed
-from allminds.statistics.testbed.scores import slot_scores
-from allminds.statistics.testbed.statistics import FIGURES, reason, statistics
-from allminds.statistics.testbed.sums import Sums, expected_team_totals, kind
-from allminds.statistics.testbed.weights import Floats, LineUpWeights
+from allminds.statistics.testbed import grading, interaction
+from allminds.statistics.testbed import grading as symmetry
+from allminds.statistics.testbed.bed import (
+    SAME,
+    ActionSequence,
+    Exact,
+    Floats,
+    Game,
+    LineUp,
+    LineUpWeights,
+    Teams,
+    check_rewards,
+    checked_line_up,
+)
+from allminds.statistics.testbed.grading import Cycle
+from allminds.statistics.testbed.interaction import mean_over, slot_reward_dependency
+from allminds.statistics.testbed.results import (
+    Property,
+    Results,
+    Sums,
+    combined,
+    empty,
+    exactly,
+    expected_team_totals,
+    kind,
+    needed,
+    streamed,
+)
+from allminds.statistics.testbed.scores import FIGURES, reason, slot_scores, statistics
+
+
+@dataclass(frozen=True)
+class Known:
+    """An outcome that is simply known."""
+
+    rewards: tuple[float, ...]
+    step_sum_range: tuple[float, float]
+    total_sums: tuple[float, float]
+
+
+class Payoffs:
+    """One step, in which each mind does one thing: `rewards[l_0, l_1, …, i]` goes to slot i.
+
+    `random` names the mind that is the uniformly random one, if any is.
+    """
+
+    steps = 1
+    score: Literal["mean", "total"] = "mean"
+
+    def __init__(
+        self,
+        name: str,
+        minds: Sequence[str],
+        teams: Sequence[Sequence[int]],
+        rewards: ArrayLike,
+        random: str | None = None,
+    ) -> None:
+        self.name, self.minds = name, tuple(minds)
+        self.teams: Teams = tuple(tuple(team) for team in teams)
+        self.rewards = np.asarray(rewards, float)
+        self.random = None if random is None else self.minds.index(random)
+        places = sorted(slot for team in self.teams for slot in team)
+        shape = (len(self.minds),) * len(places) + (len(places),)
+        if places != list(range(len(places))):
+            raise Error(f"{name}: the teams {self.teams} are no partition of the slots 0, 1, …")
+        if self.rewards.shape != shape:
+            raise Error(f"{name}: pay-offs of shape {self.rewards.shape}; {shape} is wanted")
+
+    def outcome(self, line_up: LineUp) -> Known:
+        """What the table says."""
+        line_up = checked_line_up(self, line_up)
+        rewards = check_rewards(self, line_up, tuple(float(r) for r in self.rewards[line_up]))
+        total = sum(rewards)
+        return Known(rewards, (total, total), (total, total))
+
+    def others(self, line_up: LineUp, slot: int) -> Mapping[ActionSequence, float]:
+        """Each does its own thing, whoever is in the slot."""
+        return {(line_up[:slot] + line_up[slot + 1 :],): 1.0}
+
+    def play(self, line_up: LineUp, seed: int, exercise: int) -> Record:
+        """The same, as a record of one step."""
+        rewards = self.outcome(line_up).rewards
+        return Record(
+            exercise=f"{self.name}/{seed}/{exercise}",
+            index=exercise,
+            complexity={},
+            steps=1,
+            score=rewards,
+            learning=(None,) * len(rewards),
+            status=tuple("ok" for _ in rewards),
+            actions=(dict(enumerate(line_up)),),
+            rewards=(rewards,),
+        )
+
+
+# ---------------------------------------------------------------- profile
+
+
+ORDER = (
+    "action_dependency",
+    "reward_dependency",
+    "fine_discrimination",
+    "coarse_discrimination",
+    "variance.me",
+    "variance.them",
+    "variance.match",
+    "social_share",
+    "strategic_share",
+    "strict_total_grading",
+    "partial_grading",
+    "cyclic_share",
+    "slot_reward_dependency",
+    "competitive_anticipation",
+    "cooperative_anticipation",
+    "anticipation_potential",
+    "team_symmetry",
+    "max_asymmetry",
+    "intra_team_asymmetry",
+    "inter_team_asymmetry",
+    "bounded",
+    "zero_sum",
+    "max_abs_step_sum",
+    "constant_sum",
+    "zero_sum_in_the_limit",
+)
+
+
+def in_order(found: Mapping[str, Property], minds: tuple[str, ...]) -> dict[str, Property]:
+    """Properties in the order in which they are shown."""
+    names = ["upsilon", *(f"upsilon[{mind}]" for mind in minds), *ORDER]
+    return {name: found[name] for name in names}
+
+
+def combined_properties(profiles: Sequence[Profile], w_m: Floats) -> dict[str, Property]:
+    """The properties of a set of environments with the same minds: means by w_M."""
+    names = profiles[0].properties
+    return {name: combined([one.properties[name] for one in profiles], w_m) for name in names}
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """r(a) of every mind, and the cycles that no rating can express."""
+
+    minds: tuple[str, ...]
+    values: Floats
+    ci95: list[tuple[float, float]] | None  # None if exact
+    margins: Floats  # m(a, b)
+    cycles: list[Cycle]
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """The ratings, best first."""
+        sure: list[dict[str, Any]] = [
+            {"exact": True} if self.ci95 is None else {"ci95": list(self.ci95[n])}
+            for n in range(len(self.minds))
+        ]
+        rows = zip(self.minds, self.values, sure, strict=True)
+        found = [{"mind": mind, "rating": float(value)} | how for mind, value, how in rows]
+        return sorted(found, key=lambda row: -row["rating"])
+
+    def cycles_as_json(self) -> list[dict[str, Any]]:
+        """Each cycle: the minds, of whom each beats the next, and by how much."""
+        return [
+            {"minds": [self.minds[n] for n in cycle.minds], "margins": list(cycle.margins)}
+            for cycle in self.cycles
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """What one environment and its minds are worth as a test of social intelligence."""
+
+    game: Game
+    properties: Mapping[str, Property]
+    scores: Floats  # Υ_i(π) as [mind, slot]
+    kind: str  # pure competition, pure cooperation, mixed
+    ratings: Ratings | None  # None where all slots are one team
+    slot_matrix: Floats  # SRD_ij
+    team_totals: tuple[float, ...]  # what a team gets in an episode
+    made: Mapping[str, Any] = field(default_factory=dict)  # how: line-ups, episodes
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        slots = [
+            {"mind": mind, "slots": [float(score) for score in row]}
+            for mind, row in zip(self.game.minds, self.scores, strict=True)
+        ]
+        matrix = [[None if x != x else float(x) for x in row] for row in self.slot_matrix]
+        return {
+            "environment": self.game.name,
+            "minds": list(self.game.minds),
+            "teams": [list(team) for team in self.game.teams],
+            "kind": self.kind,
+            **self.made,
+            "properties": {name: one.as_json() for name, one in self.properties.items()},
+            "scores": slots,
+            "ratings": self.ratings.as_json() if self.ratings else None,
+            "cycles": self.ratings.cycles_as_json() if self.ratings else [],
+            "slot_matrix": matrix,
+            "team_totals": list(self.team_totals),
+        }
+
+
+# ---------------------------------------------------------------- exact
+
 
 BINARY = {
     "reward_dependency": interaction.reward_dependency,

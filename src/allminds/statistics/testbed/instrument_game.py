@@ -13,10 +13,9 @@ from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.instruments import games as social
+from allminds.instruments.games.exact import Place, Tree, Walker
 from allminds.instruments.games.machine import Machine
-from allminds.instruments.games.tree import Place, Tree, Walker
-from allminds.statistics.testbed.games import LineUp, Teams, checked_line_up, name_of
-from allminds.statistics.testbed.games import Sequence as ActionSequence
+from allminds.statistics.testbed.bed import ActionSequence, LineUp, Teams, checked_line_up, name_of
 
 RANDOM = "random"
 MOST_SEQUENCES = 200_000  # of actions, that are followed

@@ -7,14 +7,23 @@ slots. NaN stands for a slot in which a property has no meaning.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from allminds.statistics.testbed.games import SAME, Exact, LineUp, Sequence
-from allminds.statistics.testbed.results import Results
-from allminds.statistics.testbed.weights import Floats, LineUpWeights
+from allminds.core.errors import Error
+from allminds.statistics.testbed.bed import (
+    SAME,
+    ActionSequence,
+    Exact,
+    Floats,
+    LineUp,
+    LineUpWeights,
+)
+from allminds.statistics.testbed.results import Property, Results
 
 NOTHING = SAME**2  # a variance no larger than this is none
 
@@ -156,12 +165,12 @@ def _filled(company: LineUp, i: int, mind: int) -> LineUp:
     return (*company[:i], mind, *company[i:])
 
 
-def total_variation(p: Mapping[Sequence, float], q: Mapping[Sequence, float]) -> float:
+def total_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence, float]) -> float:
     """Half the summed difference of two distributions."""
     return sum(abs(p.get(key, 0.0) - q.get(key, 0.0)) for key in p.keys() | q.keys()) / 2
 
 
-def step_variation(p: Mapping[Sequence, float], q: Mapping[Sequence, float]) -> float:
+def step_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence, float]) -> float:
     """The total variation of what is done at a step, averaged over steps."""
     steps = max(len(sequence) for sequence in itertools.chain(p, q))
     apart: list[dict[tuple[int, ...], float]] = [{} for _ in range(steps)]
@@ -171,3 +180,143 @@ def step_variation(p: Mapping[Sequence, float], q: Mapping[Sequence, float]) -> 
                 done = sequence[step] if step < len(sequence) else ()
                 gap[done] = gap.get(done, 0.0) + sign * chance
     return sum(abs(x) for gap in apart for x in gap.values()) / 2 / steps
+
+
+# ---------------------------------------------------------------- slot against slot
+
+
+def slot_reward_dependency(table: Results) -> Floats:
+    """SRD_ij: the correlation of R_i and R_j over line-ups, as a matrix; NaN without variance."""
+    n = len(table.slots)
+    rewards, weights = table.of_minds.reshape(-1, n), table.weights.all.ravel()
+    apart = rewards - weights @ rewards
+    covariance = (apart * weights[:, None]).T @ apart
+    if table.noise is not None:
+        noise = table.noise_of_minds.reshape(-1, n, n)
+        covariance = covariance - np.tensordot(weights * (1 - weights), noise, 1)
+    spread = np.diag(covariance).copy()
+    spread[spread <= NOTHING] = np.nan
+    found: Floats = np.clip(covariance / np.sqrt(np.outer(spread, spread)), -1.0, 1.0)
+    return found
+
+
+def anticipation(table: Results, i: int, j: int) -> float:
+    """AComp_ij or ACoop_ij: half of what slot i gains from the mind in j not being random."""
+    if table.random is None:
+        return float("nan")
+    n, mine, theirs = table.minds, table.weights.mind(i), table.weights.mind(j)
+    rewards = _means(table, table.rewards, i, j)
+    gain = rewards[:n, :n] - rewards[:n, table.random, None]
+    return float(mine @ gain @ theirs) / 2
+
+
+def potential(table: Results, i: int, j: int) -> float:
+    """What knowing the partner in slot j can gain slot i beyond both main effects.
+
+    Sampled, the best answer to a partner is chosen by one half of the episodes and judged by the
+    other, for the best of noisy means is too good to be true.
+    """
+    if table.random is None:
+        return float("nan")
+    chosen, judged = table.halves or (table.rewards, table.rewards)
+    return (_potential(table, i, j, chosen, judged) + _potential(table, i, j, judged, chosen)) / 2
+
+
+def _potential(table: Results, i: int, j: int, chosen: Floats, judged: Floats) -> float:
+    best = _matched(table, i, j, chosen).argmax(axis=0)
+    gains = _matched(table, i, j, judged)[best, range(table.minds)]
+    return float(gains @ table.weights.mind(j))
+
+
+def _matched(table: Results, i: int, j: int, rewards: Floats) -> Floats:
+    """¼[R_i(π1,π2) - R_i(π1,π_r) - R_i(π_r,π2) + R_i(π_r,π_r)] as [π1, π2]."""
+    n, r = table.minds, table.random
+    means = _means(table, rewards, i, j)
+    both = means[:n, :n] - means[:n, r, None] - means[None, r, :n] + means[r, r]
+    quarter: Floats = both / 4
+    return quarter
+
+
+def _means(table: Results, rewards: Floats, i: int, j: int) -> Floats:
+    """R_i as [mind in i, mind in j], the mean over the companies w_{-ij}."""
+    found: Floats = table.pair(rewards[..., i], i, j) @ table.weights.others(i, j).ravel()
+    return found
+
+
+# ---------------------------------------------------------------- validity
+
+
+LEAST_MINDS = 20  # of one declared population, for a correlation over minds
+DRAWS = 1000
+
+
+def specificity(scores: ArrayLike, alone: ArrayLike, seed: int = 1) -> Property:
+    """1 - R² of Υ(π) on the same minds' scores alone; the interval resamples minds."""
+    social, solo = np.asarray(scores, float), np.asarray(alone, float)
+    if social.shape != solo.shape or social.ndim != 1:
+        raise Error(f"{social.size} scores and {solo.size} scores alone; give one of each a mind")
+    if len(social) < LEAST_MINDS:
+        return Property(
+            None, reason=f"not estimable: {len(social)} minds, and {LEAST_MINDS} are the least"
+        )
+    value = _unexplained(social, solo)
+    if value is None:
+        return Property(None, reason="not estimable: all scores are alike")
+    rng = np.random.default_rng(seed)
+    chosen = rng.integers(len(social), size=(DRAWS, len(social)))
+    drawn = [_unexplained(social[rows], solo[rows]) for rows in chosen]
+    low, high = np.quantile([one for one in drawn if one is not None], [0.025, 0.975])
+    return Property(value, ci95=(float(low), float(high)))
+
+
+def _unexplained(social: Floats, solo: Floats) -> float | None:
+    if social.var() <= NOTHING or solo.var() <= NOTHING:
+        return None
+    return 1.0 - float(np.corrcoef(social, solo)[0, 1]) ** 2
+
+
+@dataclass(frozen=True)
+class Generality:
+    """How far scores in one environment speak for others."""
+
+    correlation: float | None  # mean rank correlation between environments
+    fall: float | None  # what the best mind of one environment lacks to the best of another
+    reason: str = ""
+
+
+def generality(scores: Floats, weights: Sequence[float] | None = None) -> Generality:
+    """From Υ(π, μ) as [mind, environment]; pairs of environments weigh w_M(μ) w_M(ν)."""
+    minds, environments = scores.shape
+    if environments < 2 or minds < 2:
+        return Generality(None, None, "it takes two environments and two minds")
+    w = np.full(environments, 1 / environments) if weights is None else np.asarray(weights, float)
+    ranks = [_ranks(column) for column in scores.T]
+    pairs = list(itertools.combinations(range(environments), 2))
+    alike = mean_over(
+        (_correlation(ranks[a], ranks[b]) for a, b in pairs), (w[a] * w[b] for a, b in pairs)
+    )
+    ways = list(itertools.permutations(range(environments), 2))
+    falls = (_fall(scores[:, a], scores[:, b]) for a, b in ways)
+    fall = mean_over(falls, (w[a] * w[b] for a, b in ways))
+    if np.isnan(alike):
+        return Generality(None, fall, "no two environments rank the minds at all")
+    return Generality(alike, fall)
+
+
+def _ranks(values: Floats) -> Floats:
+    """Places in order, from below; equals share theirs."""
+    order = np.sort(values)
+    low, high = np.searchsorted(order, values), np.searchsorted(order, values, "right")
+    return (low + high) / 2
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    if a.var() <= NOTHING or b.var() <= NOTHING:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def _fall(here: Floats, there: Floats) -> float:
+    """What the best minds of one environment lack in another, on average if several are best."""
+    best = here >= here.max() - 1e-9
+    return float(there.max() - there[best].mean())

@@ -7,22 +7,27 @@ sampled: then with the noise of every mean, which the properties take out again.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from allminds.contracts import Record
 from allminds.core.errors import Error
-from allminds.statistics.testbed.games import (
+from allminds.statistics.testbed.bed import (
+    SAME,
     Exact,
+    Floats,
     Game,
     LineUp,
+    LineUpWeights,
     Outcome,
     Teams,
     check_rewards,
     slots,
 )
-from allminds.statistics.testbed.weights import Floats, LineUpWeights
 
 MOST = 4_000_000  # numbers in a table
 
@@ -136,3 +141,171 @@ def streamed(game: Exact, wanted: Iterable[LineUp]) -> Iterator[tuple[LineUp, Ou
         outcome = game.outcome(line_up)
         check_rewards(game, line_up, outcome.rewards)
         yield line_up, outcome
+
+
+# ---------------------------------------------------------------- zero-sum
+
+
+def team_sums(rewards: tuple[float, ...], teams: Teams) -> tuple[float, ...]:
+    """Σ_{i∈t} r_i of every team t; together they are the sum over all slots."""
+    return tuple(math.fsum(rewards[slot] for slot in team) for team in teams)
+
+
+@dataclass
+class Sums:
+    """What the rewards of all slots sum to, as far as it was seen."""
+
+    low: float = math.inf  # of Σ_i r_ik over steps
+    high: float = -math.inf
+    least: float = math.inf  # of T_K = Σ_k Σ_i r_ik over episodes
+    greatest: float = -math.inf
+    totals: list[float] = field(default_factory=list)  # T_K of every episode played
+
+    def add(self, outcome: Outcome) -> None:
+        """All that can happen in a line-up."""
+        self._stretch(outcome.step_sum_range, outcome.total_sums)
+
+    def add_record(self, record: Record) -> None:
+        """An episode that was played."""
+        sums = [math.fsum(rewards) for rewards in record.rewards]
+        total = math.fsum(sums)
+        self._stretch((min(sums), max(sums)), (total, total))
+        self.totals.append(total)
+
+    def _stretch(self, steps: tuple[float, float], totals: tuple[float, float]) -> None:
+        self.low, self.high = min(self.low, steps[0]), max(self.high, steps[1])
+        self.least, self.greatest = min(self.least, totals[0]), max(self.greatest, totals[1])
+
+    @property
+    def max_abs_step_sum(self) -> float:
+        """max_k |Σ_i r_ik|."""
+        return max(abs(self.low), abs(self.high))
+
+    @property
+    def max_abs_total(self) -> float:
+        """max |T_K| at the end of an episode."""
+        return max(abs(self.least), abs(self.greatest))
+
+    @property
+    def zero(self) -> bool:
+        """Every step sums to 0."""
+        return self.max_abs_step_sum <= SAME
+
+    @property
+    def constant(self) -> bool:
+        """Every step sums to the same."""
+        return self.high - self.low <= SAME
+
+    @property
+    def zero_in_the_limit(self) -> bool:
+        """Every episode sums to 0 by its end."""
+        return self.max_abs_total <= SAME
+
+
+def expected_team_totals(game: Game, rewards: tuple[float, ...]) -> tuple[float, ...]:
+    """What every team gets in an episode, from the expected rewards of its slots."""
+    length = game.steps if game.score == "mean" else 1
+    return tuple(length * total for total in team_sums(rewards, game.teams))
+
+
+def kind(teams: Teams, zero_sum: bool) -> str:
+    """What can be measured in such a game."""
+    if len(teams) == 1:
+        return "alone" if len(teams[0]) == 1 else "pure cooperation"
+    singles = all(len(team) == 1 for team in teams)
+    return "pure competition" if zero_sum and singles else "mixed"
+
+
+# ---------------------------------------------------------------- one property of a testbed
+
+
+@dataclass(frozen=True, eq=False)
+class Property:
+    """A value, the graded form beside it if there is one, and an interval unless it is exact.
+
+    The interval is that of the graded form, where there is one. What has no value has a reason.
+    """
+
+    value: float | bool | None
+    graded: float | None = None
+    ci95: tuple[float, float] | None = None
+    exact: bool = False
+    reason: str = ""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    draws: Floats | None = field(default=None, repr=False)  # of the bootstrap, for means of several
+
+    def as_json(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        found: dict[str, Any] = {"value": self.value}
+        if self.graded is not None:
+            found["graded"] = self.graded
+        if self.exact:
+            found["exact"] = True
+        elif self.ci95 is not None:
+            found["ci95"] = list(self.ci95)
+        if self.reason:
+            found["reason"] = self.reason
+        return found | dict(self.more)
+
+    @property
+    def figure(self) -> float | None:
+        """The number to draw: the graded form, or else the value."""
+        if self.graded is not None:
+            return self.graded
+        return None if self.value is None else float(self.value)
+
+
+def exactly(value: float, reason: str, graded: float | None = None, **more: Any) -> Property:
+    """An exact property; NaN is none, for the reason given."""
+    if math.isnan(value):
+        return Property(None, exact=True, reason=reason, more=more)
+    return Property(value, graded, exact=True, more=more)
+
+
+def sampled(value: float, draws: Floats, reason: str, graded: bool = False) -> Property:
+    """A sampled property with its bootstrap interval; NaN is none, for the reason given."""
+    if math.isnan(value):
+        return Property(None, reason=reason)
+    ci95 = interval(draws)
+    if graded:
+        only = "the binary form is for exact results only"
+        return Property(None, value, ci95, reason=only, draws=draws)
+    return Property(value, ci95=ci95, draws=draws)
+
+
+def interval(draws: Floats) -> tuple[float, float] | None:
+    """The middle 95 % of the draws that have a value."""
+    there = draws[~np.isnan(draws)]
+    if len(there) < len(draws) / 2:
+        return None
+    low, high = np.quantile(there, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def combined(each: Sequence[Property], weights: Floats) -> Property:
+    """A property of several environments: the weighted mean of those that have it.
+
+    Whether something holds is whether it holds in all of them.
+    """
+    if any(isinstance(one.value, bool) for one in each):
+        values = [one.value for one in each]
+        holds = False if False in values else None if None in values else True
+        reason = next((one.reason for one in each if one.value is None), "")
+        return Property(holds, exact=all(one.exact for one in each), reason=reason)
+    there = [n for n, one in enumerate(each) if one.figure is not None and weights[n] > 0]
+    if not there:
+        return Property(None, exact=each[0].exact, reason=each[0].reason)
+    share = weights[there] / weights[there].sum()
+
+    def mean(of: list[float | None]) -> float | None:
+        return None if None in of else float(share @ np.array(of, float))
+
+    kept = [each[n] for n in there]
+    draws = [one.draws for one in kept]
+    exact = all(one.exact for one in kept)
+    mixed = None if exact or any(d is None for d in draws) else share @ np.array(draws)
+    value = mean([None if one.value is None else float(one.value) for one in kept])
+    return Property(
+        value, mean([one.graded for one in kept]), None if mixed is None else interval(mixed),
+        exact, kept[0].reason if value is None else "", draws=mixed,
+    )  # fmt: skip

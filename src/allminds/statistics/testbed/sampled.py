@@ -1,29 +1,163 @@
-"""All properties of an environment whose results are sampled, with their intervals.
+"""What samples can decide: grading, symmetry and sums. Never from a difference that is not found.
 
-Binary forms are for exact results only: two sampled means differ almost surely, so that noise
-would count as discrimination. Graded forms come from variances with the noise taken out.
+Intervals are simultaneous (Bonferroni, by Student's t), so that one in twenty testbeds, not one in
+twenty comparisons, is misjudged.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 
-from allminds.statistics.testbed import decisions, grading, symmetry
-from allminds.statistics.testbed.crossing import Crossing
-from allminds.statistics.testbed.dependence import slot_reward_dependency
-from allminds.statistics.testbed.exact import UNEQUAL
-from allminds.statistics.testbed.interaction import NOTHING
-from allminds.statistics.testbed.profile import Profile, Ratings, in_order
-from allminds.statistics.testbed.property import Property, interval, sampled
-from allminds.statistics.testbed.results import Results
-from allminds.statistics.testbed.sampled_actions import sampled_action_dependency
-from allminds.statistics.testbed.scores import slot_scores
-from allminds.statistics.testbed.statistics import FIGURES, GRADED, reason, statistics
-from allminds.statistics.testbed.sums import expected_team_totals, kind
-from allminds.statistics.testbed.weights import Floats
+from allminds.inference import plain_interval
+from allminds.statistics.testbed import grading
+from allminds.statistics.testbed import grading as symmetry
+from allminds.statistics.testbed.bed import SAME, Floats, LineUp
+from allminds.statistics.testbed.crossing import Crossing, sampled_action_dependency
+from allminds.statistics.testbed.exact import UNEQUAL, Profile, Ratings, in_order
+from allminds.statistics.testbed.interaction import NOTHING, mean_over, slot_reward_dependency
+from allminds.statistics.testbed.results import (
+    Property,
+    Results,
+    Sums,
+    expected_team_totals,
+    interval,
+    kind,
+    sampled,
+)
+from allminds.statistics.testbed.scores import FIGURES, GRADED, reason, slot_scores, statistics
+
+EQUAL = 0.02  # results that differ by less than this are as good as equal
+
+
+def reach(comparisons: int, freedom: float) -> float:
+    """How many standard errors each of so many intervals has, for all to hold in 95 % of cases."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 1 - 0.05 / (2 * max(1, comparisons))))
+
+
+# ---------------------------------------------------------------- grading
+
+
+def sampled_grading(crossing: Crossing, w_s: Floats, why: str) -> dict[str, Property]:
+    """STG and PG: a margin counts when its interval excludes 0; the interval is what it may be."""
+    table = crossing.careful_results
+    found = table.different_teams()
+    by = [w_s[i] * w_s[j] for i, j in found]
+    n, companies = table.minds, table.weights.minds.size ** (len(table.slots) - 2) if found else 1
+    far = reach(len(found) * math.comb(n, 2) * companies, crossing.repeats)
+    rows = np.array([_graded(table, i, j, far) for i, j in found]).reshape(-1, 4)
+    strict, strict_most, partial_least, partial = (mean_over(rows[:, c], by) for c in range(4))
+    if math.isnan(strict):
+        none = Property(None, reason=why)
+        return {"strict_total_grading": none, "partial_grading": none}
+    return {
+        "strict_total_grading": Property(strict, ci95=(strict, strict_most)),
+        "partial_grading": Property(partial, ci95=(partial_least, partial)),
+    }
+
+
+def _graded(table: Results, i: int, j: int, far: float) -> tuple[float, float, float, float]:
+    """Shares of triples: surely strict, perhaps strict, surely no cycle, no sure cycle."""
+    weights = grading.triple_weights(table, i, j)
+    if weights.sum() <= 0:
+        return (math.nan,) * 4
+    wide = far * np.sqrt(grading.margin_variances(table, i, j))
+    margins = grading.margins(table, i, j)
+    sign = grading.signs(margins, np.maximum(wide, SAME))
+    strict, partial = grading.graded_triples(sign)
+    tied = (sign == 0) & (wide <= SAME)
+    x, y, z = grading.triples(table.minds)
+    edges = [(x, y), (y, z), (z, x)]
+    any_tied = np.any([tied[edge] for edge in edges], axis=0)
+    open_ = np.any([(sign[edge] == 0) & ~tied[edge] for edge in edges], axis=0)
+    one_way = [np.all([sign[edge] * way >= 0 for edge in edges], axis=0) for way in (1, -1)]
+    may_cycle = (one_way[0] | one_way[1]) & ~any_tied
+    shares = (strict, ((strict > 0) | open_) & ~any_tied, ~may_cycle, partial)
+    a, b, c, d = (float((share * weights).sum() / weights.sum()) for share in shares)
+    return a, b, c, d
+
+
+def sure_signs(margins: Floats, draws: Floats, freedom: int) -> Floats:
+    """The signs of mean margins whose simultaneous intervals exclude 0; draws are [draw, a, b]."""
+    far = reach(math.comb(len(margins), 2), freedom)
+    return grading.signs(margins, np.maximum(far * draws.std(axis=0), SAME))
+
+
+# ---------------------------------------------------------------- symmetry
+
+
+def sampled_symmetry(crossing: Crossing, part: symmetry.Part) -> tuple[float, tuple[float, float]]:
+    """The greatest difference between places that should be alike, and its interval."""
+    table = crossing.careful_results
+    assert table.noise is not None
+    gaps: list[float] = []
+    errors: list[float] = []
+    for places in symmetry.orbits(table, part).values():
+        for one, other in itertools.combinations(places, 2):
+            apart, variance = _gap(table, *one, *other)
+            gaps.append(abs(apart))
+            errors.append(math.sqrt(max(0.0, variance)))
+    if not gaps:
+        return 0.0, (0.0, 0.0)
+    far = reach(len(gaps), crossing.repeats)
+    gap, wide = np.array(gaps), far * np.array(errors)
+    low, high = max(0.0, float((gap - wide).max())), min(2.0, float((gap + wide).max()))
+    return float(gap.max()), (low, high)
+
+
+def _gap(table: Results, l: LineUp, i: int, m: LineUp, j: int) -> tuple[float, float]:
+    """The difference of two results, and the variance of its error."""
+    assert table.noise is not None
+    variance = table.noise[(*l, i, i)] + table.noise[(*m, j, j)]
+    if l == m:
+        variance = variance - 2 * table.noise[(*l, i, j)]
+    return float(table.rewards[(*l, i)] - table.rewards[(*m, j)]), float(variance)
+
+
+def symmetric(ci95: tuple[float, float]) -> bool | None:
+    """Yes if all is within ±0.02, no if 0 is excluded, else undecided."""
+    if ci95[0] > SAME:
+        return False
+    return True if ci95[1] <= EQUAL else None
+
+
+# ---------------------------------------------------------------- sums
+
+
+def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
+    """What was seen of them: one exception settles it, and without one it stays open."""
+    totals = np.abs(sums.totals)
+    stderr = float(totals.std(ddof=1) / math.sqrt(len(totals)))
+    off = plain_interval(float(totals.mean()), stderr, len(totals))
+    return {
+        "zero_sum": _never_broken(sums.zero, sums),
+        "max_abs_step_sum": Property(
+            sums.max_abs_step_sum, ci95=(sums.max_abs_step_sum, float(slots))
+        ),
+        "constant_sum": _never_broken(sums.constant, sums, range=[sums.low, sums.high]),
+        "zero_sum_in_the_limit": _never_broken(
+            sums.zero_in_the_limit, sums, mean_abs_total=float(totals.mean()),
+            ci95_of_mean_abs_total=off and [max(0.0, off[0]), off[1]],
+        ),
+    }  # fmt: skip
+
+
+def _never_broken(held: bool, sums: Sums, **more: object) -> Property:
+    episodes = len(sums.totals)
+    if not held:
+        return Property(False, exact=True, more=more)
+    said = f"undecided: it held in all {episodes:,} episodes"
+    most = 1 - 0.05 ** (1 / episodes)  # the largest share of episodes that chance may have spared
+    return Property(None, reason=said, more={"held": True, "fails_at_most": most, **more})
+
+
+# ---------------------------------------------------------------- sampled
+
 
 DRAWS = 400  # of the bootstrap
 
@@ -39,8 +173,8 @@ def sampled_profile(crossing: Crossing, w_s: Floats, seed: int = 1) -> Profile:
     one = sampled(acts.value, acts.draws, reason("action_dependency", game, weighty), graded=True)
     more = {} if one.graded is None else {"less_permuted": acts.less_permuted}
     found["action_dependency"] = replace(one, more=more)
-    found |= decisions.sampled_grading(crossing, w_s, reason("strict_total_grading", game, weighty))
-    found |= _symmetry(crossing) | decisions.sampled_sums(sums, len(table.slots))
+    found |= sampled_grading(crossing, w_s, reason("strict_total_grading", game, weighty))
+    found |= _symmetry(crossing) | sampled_sums(sums, len(table.slots))
     seen = crossing.scores
     found["bounded"] = Property(
         True, exact=True, more={"range": [float(seen.min()), float(seen.max())]}
@@ -95,17 +229,17 @@ def _without_noise(
 
 
 def _symmetry(crossing: Crossing) -> dict[str, Property]:
-    value, ci95 = decisions.sampled_symmetry(crossing, "intra")
+    value, ci95 = sampled_symmetry(crossing, "intra")
     intra = Property(value, ci95=ci95)
     if not symmetry.equal_teams(crossing.game.teams):
         none = Property(None, exact=True, reason=UNEQUAL)
         return {"team_symmetry": Property(False, exact=True, reason=UNEQUAL),
                 "max_asymmetry": none, "intra_team_asymmetry": intra,
                 "inter_team_asymmetry": none}  # fmt: skip
-    most, wide = decisions.sampled_symmetry(crossing, "all")
-    inter, inter_wide = decisions.sampled_symmetry(crossing, "inter")
-    holds = decisions.symmetric(wide)
-    open_ = f"undecided: neither all within ±{decisions.EQUAL} nor any sure to differ"
+    most, wide = sampled_symmetry(crossing, "all")
+    inter, inter_wide = sampled_symmetry(crossing, "inter")
+    holds = symmetric(wide)
+    open_ = f"undecided: neither all within ±{EQUAL} nor any sure to differ"
     return {
         "team_symmetry": Property(
             holds, reason=open_ if holds is None else "", more={"ci95_of_max_asymmetry": wide}
@@ -121,7 +255,7 @@ def _ratings(crossing: Crossing, again: list[Results], w_s: Floats) -> Ratings |
     if np.isnan(margins).any():
         return None
     draws = np.array([grading.mean_margins(table, w_s) for table in again])
-    sign = decisions.sure_signs(margins, draws, crossing.repeats)
+    sign = sure_signs(margins, draws, crossing.repeats)
     values = [interval(drawn) for drawn in draws.mean(axis=2).T]
     ci95 = [value for value in values if value is not None]
     found = grading.cycles(margins, sign)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from allminds.core.seeding import Random
+from allminds.instruments.games.game import Round
 from allminds.instruments.games.matrix_games import MatchingPennies, MatrixGame
 from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
-from allminds.instruments.games.repeated import Round
 from allminds.web.faces import FaceBase
 from allminds.web.sessions import Step
 

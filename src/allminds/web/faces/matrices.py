@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from allminds.core.seeding import Random
-from allminds.instruments.matrices.drawing import drawn
+from allminds.instruments.matrices.drawing.svg import drawn
 from allminds.instruments.matrices.environment import Item
 from allminds.instruments.matrices.instrument import Matrices
-from allminds.instruments.matrices.panel import NAMES, SIDE
+from allminds.instruments.matrices.making.panel import NAMES, SIDE
 from allminds.web.faces import FaceBase
 from allminds.web.sessions import Step
 

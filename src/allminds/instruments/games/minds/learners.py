@@ -11,8 +11,8 @@ from typing import Any
 from allminds.contracts import Discrete, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
+from allminds.instruments.games.game import Joint, Repeated, Round
 from allminds.instruments.games.minds.base import GAMES, MATRIX_GAMES, PolicyMind, certain
-from allminds.instruments.games.repeated import Joint, Repeated, Round
 from allminds.registry import mind
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Discrete, Environment, Task, Traits
 from allminds.core.errors import Error
+from allminds.instruments.games.exact import Move, Place, Tree, Walker
+from allminds.instruments.games.game import Round
 from allminds.instruments.games.machine import Choices, Machine, Player
 from allminds.instruments.games.minds.base import MATRIX_GAMES, PolicyMind, certain
 from allminds.instruments.games.minds.learners import TableReader
 from allminds.instruments.games.noughts import Board
-from allminds.instruments.games.repeated import Round
-from allminds.instruments.games.tree import Move, Place, Tree, Walker
 from allminds.registry import mind
 
 # ---------------------------------------------------------------- minimax

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from allminds.contracts import Task, Traits
 from allminds.core.errors import Error
 from allminds.instruments.games.commons import Commons, Stock
+from allminds.instruments.games.game import Round
 from allminds.instruments.games.minds.base import PolicyMind, certain
 from allminds.instruments.games.pluralistic import SUPPORT, Public, sign
 from allminds.instruments.games.predators import MOVES, PREY, Sight
-from allminds.instruments.games.repeated import Round
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.registry import mind
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from allminds.contracts import Task, Traits
 from allminds.core.errors import Error
+from allminds.instruments.games.game import Round
 from allminds.instruments.games.minds.base import PolicyMind
-from allminds.instruments.games.repeated import Round
 from allminds.registry import mind
 
 C, D = 0, 1

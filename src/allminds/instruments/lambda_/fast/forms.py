@@ -17,7 +17,6 @@ from allminds.core.blocks import Block
 from allminds.core.compiled import keys
 from allminds.core.seeding import MAKING, MINDS, WORLD, Random, Words, key
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.lambda_.complexity import PREFIX, space_bits
 from allminds.instruments.lambda_.fast import minds as kernels_minds
 from allminds.instruments.lambda_.fast import worlds as kernels
 from allminds.instruments.lambda_.fast.minds import Habits
@@ -32,8 +31,14 @@ from allminds.instruments.lambda_.minds import (
     Sarsa,
     TableLearner,
 )
-from allminds.instruments.lambda_.pattern import draw_pattern
-from allminds.instruments.lambda_.space import FEWEST, MOST, unlikely
+from allminds.instruments.lambda_.space import (
+    FEWEST,
+    MOST,
+    PREFIX,
+    draw_pattern,
+    space_bits,
+    unlikely,
+)
 
 if TYPE_CHECKING:
     from allminds.instruments.lambda_.instrument import Lambda

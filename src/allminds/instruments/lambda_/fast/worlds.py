@@ -10,8 +10,7 @@ import numpy as np
 from allminds.complexity.deflate_kernels import deflate_length, scratch
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
 from allminds.core.compiled import below, fold, kernel, unit, word
-from allminds.instruments.lambda_.pattern import LONGEST
-from allminds.instruments.lambda_.space import ATTEMPTS, FEWEST, MOST
+from allminds.instruments.lambda_.space import ATTEMPTS, FEWEST, LONGEST, MOST
 
 ZERO, PREFIX = ord("0"), ord("p")
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from allminds.contracts import Discrete
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.sight import sight
+from allminds.instruments.lambda_star.minds import sight
 from allminds.instruments.lambda_star.world import State, View, World, parted
 
 GOOD_RESPONDS, EVIL_RESPONDS, WHERE_TO = 1, 2, 3  # words of a step; 0 parts Good and Evil

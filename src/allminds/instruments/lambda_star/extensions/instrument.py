@@ -145,7 +145,7 @@ class LambdaStarResponsive(LambdaStar):
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
         """Compiled for one mind with a kernel."""
-        from allminds.instruments.lambda_star.extensions.fast_responsive import fast_form
+        from allminds.instruments.lambda_star.extensions.fast import fast_form
 
         return fast_form(self, line_up)
 

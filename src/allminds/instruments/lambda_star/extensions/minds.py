@@ -12,8 +12,7 @@ from allminds.core.seeding import Random
 from allminds.instruments import lambda_star as torus
 from allminds.instruments.lambda_star.extensions.environment import Unfolding
 from allminds.instruments.lambda_star.grid import action_of
-from allminds.instruments.lambda_star.minds import torus_of
-from allminds.instruments.lambda_star.sight import STAY, reveal, sight
+from allminds.instruments.lambda_star.minds import STAY, reveal, sight, torus_of
 from allminds.instruments.lambda_star.world import State, View
 from allminds.registry import group, mind
 

@@ -19,9 +19,9 @@ from allminds.contracts import FAILURES, STATUSES, Failure, LineUp
 from allminds.core.blocks import Block
 from allminds.core.compiled import keys, strata
 from allminds.core.seeding import MAKING, MINDS, WORLD
-from allminds.instruments.lambda_star.catalogue import base_rules
 from allminds.instruments.lambda_star.fast import singles, worlds
 from allminds.instruments.lambda_star.fast.worlds import LANES, Rules, Ways
+from allminds.instruments.lambda_star.patterns import base_rules
 
 if TYPE_CHECKING:
     from allminds.instruments.lambda_star.instrument import LambdaStar

@@ -26,7 +26,7 @@ from allminds.instruments.lambda_star.fast.forms import (
     make_worlds,
     shared,
 )
-from allminds.instruments.lambda_star.look_up import look_up
+from allminds.instruments.lambda_star.fast.look_up import look_up
 from allminds.instruments.lambda_star.world import MOVE, Foresight, View
 
 if TYPE_CHECKING:

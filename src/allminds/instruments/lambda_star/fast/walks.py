@@ -15,9 +15,9 @@ from allminds.instruments.lambda_star import groups as collectives
 from allminds.instruments.lambda_star.fast import groups, learners, shared, singles
 from allminds.instruments.lambda_star.fast.forms import Compiled, Slots, Walk, Worlds, note_failure
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
+from allminds.instruments.lambda_star.fast.look_up import look_up
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.groups import Protocol, SharedQLearning
-from allminds.instruments.lambda_star.look_up import look_up
 from allminds.instruments.lambda_star.minds import (
     Expert,
     LocalSearch,

@@ -1,0 +1,139 @@
+"""Complexity of strings: deflate, entropy, Lempel and Ziv."""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.core.errors import Error
+
+PATTERN = "20122220022222200222222002"  # P3's example and its published length
+LENGTH = 19
+
+
+def zlib_length(text: str | bytes, level: int = 6) -> int:
+    """K_approx: the bytes of the text after zlib, by default at the level of the paper's 19."""
+    _warn_once()
+    return _length(text, level)
+
+
+@functools.cache
+def checks_out() -> bool:
+    """Does this build of zlib give the published 19? Others, such as zlib-ng, may not."""
+    return _length(PATTERN, 6) == LENGTH
+
+
+def _length(text: str | bytes, level: int) -> int:
+    return len(zlib.compress(text.encode() if isinstance(text, str) else text, level))
+
+
+@functools.cache
+def _warn_once() -> None:
+    if not checks_out():
+        warnings.warn(
+            f"zlib {zlib.ZLIB_RUNTIME_VERSION} gives {_length(PATTERN, 6)} bytes, not {LENGTH}, "
+            "for the example of the Λ paper: lengths will differ from published ones",
+            stacklevel=3,
+        )
+
+
+# ---------------------------------------------------------------- entropies, in bits
+
+
+def shannon(symbols: Sequence[Hashable] | str) -> float:
+    """Bits per symbol of the sequence's own distribution of symbols, whatever their order."""
+    if len(symbols) == 0:
+        raise Error("an empty sequence has no entropy: give at least one symbol")
+    total = len(symbols)
+    return sum(n / total * math.log2(total / n) for n in Counter(symbols).values())
+
+
+def search_space(rows: int, cols: int) -> float:
+    """H(μ) = log2(mn(mn-1)): the bits that say where Good and Evil are on an m-by-n grid (P4 §4.3).
+
+    They are never in one cell, so Evil has one cell less to choose from.
+    """
+    cells = rows * cols
+    if min(rows, cols) < 1 or cells < 2:
+        raise Error(f"a grid of {rows} by {cols} has no room for Good and Evil: it needs 2 cells")
+    return math.log2(cells * (cells - 1))
+
+
+# ---------------------------------------------------------------- the phrases of Lempel and Ziv
+
+
+EMPTY = "an empty sequence has no complexity: give at least one symbol"
+
+
+def lz76_reference(symbols: Sequence[Hashable] | str) -> int:
+    """K: the phrases in the exhaustive history of a sequence (Lempel and Ziv 1976).
+
+    Each phrase is the shortest that does not occur earlier; the earlier occurrence may overlap the
+    phrase itself. The last phrase counts one even if the sequence ends before it is new, which is
+    the count of Kaspar and Schuster (1987): 1·0·01·1110·1100·0010 has 6.
+    """
+    if len(symbols) == 0:
+        raise Error(EMPTY)
+    sequence = list(symbols)
+    phrases = 0
+    start = 0
+    while start < len(sequence):
+        size = 1
+        while start + size <= len(sequence) and _occurs_earlier(sequence, start, size):
+            size += 1
+        phrases += 1
+        start += size
+    return phrases
+
+
+def _occurs_earlier(sequence: list[Hashable], start: int, size: int) -> bool:
+    """Does the phrase of this size at `start` also begin at some earlier place?"""
+    phrase = sequence[start : start + size]
+    return any(sequence[place : place + size] == phrase for place in range(start))
+
+
+def lz76(symbols: Sequence[Hashable] | str) -> int:
+    """K of any symbols, a text being a sequence of characters; as `lz76_reference`, compiled."""
+    numbers: dict[Hashable, int] = {}
+    return lz76_codes(np.array([numbers.setdefault(s, len(numbers)) for s in symbols], np.int64))
+
+
+def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
+    """K of an array of integers; takes about (distinct codes) x length / 8 bytes of memory."""
+    from allminds.complexity import kernels
+
+    if len(codes) == 0:
+        raise Error(EMPTY)
+    if codes.min() < 0 or codes.max() >= len(codes):
+        codes = np.unique(codes, return_inverse=True)[1]
+    codes = codes.astype(np.int64, casting="same_kind", copy=False)
+    scratch = kernels.lz76_scratch(int(codes.max()) + 1, len(codes))
+    return int(kernels.lz76_kernel(codes, len(codes), scratch))
+
+
+def lz78(symbols: Sequence[Hashable] | str) -> int:
+    """The phrases in the parse of Ziv and Lempel (1978).
+
+    Each phrase is the shortest that differs from all phrases before it; a last one that the end
+    cuts short counts one.
+    """
+    if len(symbols) == 0:
+        raise Error(EMPTY)
+    longer: dict[tuple[int, Hashable], int] = {}  # (phrase, next symbol) -> phrase; 0 is empty
+    phrase = 0
+    for symbol in symbols:
+        known = longer.get((phrase, symbol))
+        if known is None:
+            longer[phrase, symbol] = len(longer) + 1
+            phrase = 0
+        else:
+            phrase = known
+    return len(longer) + (phrase != 0)

@@ -1,0 +1,1 @@
+"""Write data sets of problems, with the probes and shortcuts that test them."""

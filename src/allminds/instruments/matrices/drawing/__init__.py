@@ -1,0 +1,1 @@
+"""Draw problems as SVG and PNG."""

@@ -1,0 +1,237 @@
+"""A small PNG writer: zlib at its quickest level and no filter, for pictures with few colours."""
+
+from __future__ import annotations
+
+import math
+import struct
+import zlib
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.instruments.matrices.drawing.geometry import (
+    ARC,
+    FIRST,
+    FLAT,
+    WHOLE,
+    Element,
+    elements,
+)
+from allminds.instruments.matrices.making.panel import OPEN, SIDE, Panel
+from allminds.instruments.matrices.making.panel import PALETTE as NAMED
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_GREY, _RGB, _PALETTE = 0, 2, 3  # colour types of the format
+_LEVEL = 1  # a panel takes a quarter of the time of the default level, for half as many bytes more
+
+Pixels = NDArray[np.uint8]
+
+
+def grey_png(pixels: Pixels) -> bytes:
+    """A PNG of brightness, [row, column]."""
+    return _file(pixels, _GREY, b"")
+
+
+def rgb_png(pixels: Pixels) -> bytes:
+    """A PNG of red, green and blue, [row, column, 3]."""
+    height, width, _ = pixels.shape
+    return _file(pixels.reshape(height, 3 * width), _RGB, b"", width)
+
+
+def palette_png(indices: Pixels, palette: Pixels) -> bytes:
+    """A PNG of numbers into a palette [colour, 3]; colours past the last in use are left out."""
+    used = palette[: int(indices.max()) + 1]
+    return _file(indices, _PALETTE, _chunk(b"PLTE", used.tobytes()))
+
+
+def _file(lines: NDArray[Any], kind: int, extra: bytes, width: int | None = None) -> bytes:
+    height, across = lines.shape
+    raw = np.zeros((height, across + 1), np.uint8)  # every line begins with its filter: 0, none
+    raw[:, 1:] = lines
+    header = struct.pack(">IIBBBBB", width or across, height, 8, kind, 0, 0, 0)
+    body = _chunk(b"IDAT", zlib.compress(raw.tobytes(), _LEVEL))
+    return b"".join((_SIGNATURE, _chunk(b"IHDR", header), extra, body, _chunk(b"IEND", b"")))
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+# ---------------------------------------------------------------- panels as pixels
+
+
+SAMPLES = 8  # along either side of a pixel at a border
+SHADES = 20  # from one colour to the next
+THIN = 1.5  # no outline is thinner than this, in pixels
+
+Floats = NDArray[np.float64]
+
+
+# ---------------------------------------------------------------- colours
+
+
+BLANK = "#e6e6e6"  # where the ninth cell is missing
+
+
+def _rgb(name: str) -> Floats:
+    text = BLANK if name == "blank" else NAMED[name]
+    return np.array([int(text[n : n + 2], 16) for n in (1, 3, 5)], float)
+
+
+def _palette() -> tuple[Pixels, dict[tuple[str, str], Pixels]]:
+    """All shades, and for every two colours that meet the numbers from one to the other."""
+    rows, ramps = [_rgb("white")], {}
+    inks = [name for name in NAMED if name not in ("black", "white")]
+    number = {"white": 0}
+    pairs = [("white", "black"), *((paper, ink) for ink in inks for paper in ("white", "black"))]
+    for one, other in [*pairs, ("black", "blank")]:
+        between = [_rgb(one) + (_rgb(other) - _rgb(one)) * n / SHADES for n in range(1, SHADES)]
+        first = len(rows)
+        rows += between
+        if other not in number:
+            number[other] = len(rows)
+            rows.append(_rgb(other))
+        shades = [number[one], *range(first, first + SHADES - 1), number[other]]
+        ramps[one, other] = np.array(shades, np.uint8)
+        ramps[other, one] = ramps[one, other][::-1].copy()
+    for name in NAMED:
+        ramps[name, name] = np.full(SHADES + 1, number[name], np.uint8)
+    return np.rint(rows).astype(np.uint8), ramps
+
+
+PALETTE, RAMPS = _palette()
+GREYS: Pixels = np.rint(PALETTE @ np.array([0.299, 0.587, 0.114])).astype(np.uint8)
+
+
+@lru_cache(maxsize=512)
+def _shades(element_colours: tuple[str, str, str]) -> Pixels:
+    """What every shade of a stamp is in the colours under, edge and inside."""
+    under, edge, inside = element_colours
+    return np.concatenate([RAMPS[under, edge], RAMPS[edge, inside][1:]])
+
+
+# ---------------------------------------------------------------- panels
+
+
+def panel_numbers(panel: Panel, size: int = SIDE) -> Pixels:
+    """A panel as numbers into `PALETTE`, [row, column]."""
+    canvas = np.zeros((size, size), np.uint8)
+    for element in elements(panel):
+        paint(canvas, element, size / SIDE)
+    return canvas
+
+
+def panel_rgb(panel: Panel, size: int = SIDE) -> Pixels:
+    """A panel as red, green and blue, [row, column, 3]."""
+    return PALETTE.take(panel_numbers(panel, size), axis=0)
+
+
+def panel_grey(panel: Panel, size: int = SIDE) -> Pixels:
+    """A panel as brightness, [row, column]."""
+    return GREYS[panel_numbers(panel, size)]
+
+
+def panel_png(panel: Panel, size: int = SIDE) -> bytes:
+    """A panel as a PNG file."""
+    return palette_png(panel_numbers(panel, size), PALETTE)
+
+
+def paint(canvas: Pixels, element: Element, zoom: float = 1.0) -> None:
+    """Draw an element on a picture of numbers."""
+    x, y = element.x * zoom, element.y * zoom
+    left, top = math.floor(x), math.floor(y)
+    shades, dx, dy = stamp(
+        element.shape, element.part, element.r * zoom, element.angle, element.width * zoom,
+        x - left, y - top,
+    )  # fmt: skip
+    left, top = left + dx, top + dy
+    if left < 0 or top < 0:  # in tiny pictures outlines are too thick to fit
+        shades = shades[max(0, -top) :, max(0, -left) :]
+        left, top = max(0, left), max(0, top)
+    part = canvas[top : top + shades.shape[0], left : left + shades.shape[1]]
+    shades = shades[: part.shape[0], : part.shape[1]]
+    ink = _shades((element.under, element.edge, element.colour))[shades]
+    if element.under == "white":  # what is there already has a higher number, or is as good
+        np.maximum(part, ink, out=part)
+    else:
+        np.copyto(part, ink, where=shades > 0)
+
+
+# ---------------------------------------------------------------- stamps
+
+
+@lru_cache(maxsize=20_000)
+def stamp(
+    shape: str, part: int, r: float, angle: float, width: float, x: float, y: float
+) -> tuple[Pixels, int, int]:
+    """The shades of a shape whose middle is at (x, y), and where the first of them lies."""
+    width = width if shape in OPEN else max(width, THIN)
+    reach = math.ceil(r + 4 * width) + 1
+    middles: Floats = np.arange(-reach, reach + 1, dtype=np.float64) + 0.5
+    away = _distance(shape, part, r, angle, width, middles[None, :] - x, middles[:, None] - y)
+    edge = 0.0 if shape in OPEN else width / 2
+    shades = np.where(away <= edge, SHADES, 0)
+    if shape not in OPEN:
+        shades[away <= -edge] = 2 * SHADES
+    rows, columns = np.nonzero(np.abs(np.abs(away) - edge) < 0.72)  # half a diagonal
+    fine = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
+    near = _distance(
+        shape, part, r, angle, width,
+        middles[columns][:, None, None] + fine[None, None, :] - x,
+        middles[rows][:, None, None] + fine[None, :, None] - y,
+    )  # fmt: skip
+    outside = (near > edge).mean(axis=(1, 2))
+    inside = (near <= -edge).mean(axis=(1, 2)) if shape not in OPEN else np.zeros(len(rows))
+    shades[rows, columns] = np.where(
+        outside >= inside, np.rint(SHADES * (1 - outside)), SHADES + np.rint(SHADES * inside)
+    )
+    inked = np.nonzero(shades)
+    top, left = (int(axis.min()) for axis in inked)
+    bottom, right = (int(axis.max()) + 1 for axis in inked)
+    cut = shades[top:bottom, left:right].astype(np.uint8)
+    return cut, left - reach, top - reach
+
+
+def _distance(
+    shape: str, part: int, r: float, angle: float, width: float, x: Floats, y: Floats
+) -> Floats:
+    """How far points are outside a shape, inside it below 0; corners are mitred."""
+    turn = math.radians(angle)
+    cos, sin = math.cos(turn), math.sin(turn)
+    x, y = x * cos + y * sin, y * cos - x * sin  # as if it stood upright
+    if shape == "circle":
+        away = np.hypot(x, y) - r
+    elif shape == "ellipse":
+        away = _from_ellipse(x, y, FLAT * r, r)
+    elif shape == "line":
+        away = np.maximum(np.abs(x) - width / 2, np.abs(y) - r)
+    elif shape == "arc":
+        gap = math.radians((360 - ARC) / 2)
+        ring = np.abs(np.hypot(x, y) - (r - width / 2)) - width / 2
+        away = np.maximum(ring, y * math.sin(gap) - np.abs(x) * math.cos(gap))
+    else:
+        away = _from_polygon(x, y, int(shape), r)
+    if part == WHOLE:
+        return away
+    across = y if shape == "line" else x
+    return np.maximum(away, across if part == FIRST else -across)
+
+
+def _from_polygon(x: Floats, y: Floats, sides: int, r: float) -> Floats:
+    """By its sides: the farthest of them counts."""
+    away = np.full(np.broadcast_shapes(x.shape, y.shape), -np.inf)
+    for k in range(sides):
+        normal = math.pi * (2 * k + 1) / sides
+        np.maximum(away, x * math.sin(normal) - y * math.cos(normal), out=away)
+    return away - r * math.cos(math.pi / sides)
+
+
+def _from_ellipse(x: Floats, y: Floats, a: float, b: float) -> Floats:
+    """To first order, which at the width of an outline is enough."""
+    value, slope = np.hypot(x / a, y / b), np.hypot(x / a**2, y / b**2)
+    away: Floats = np.divide(
+        value * (value - 1), slope, out=np.full_like(value, -min(a, b)), where=slope > 0
+    )
+    return away

@@ -1,0 +1,249 @@
+"""Panels and problems as SVG: the reference rendering.
+
+A composite has the matrix above and the options below, with their letters. Signs are drawn as
+strokes, not as text, so that no font is needed and pixels are the same everywhere. Titles and
+descriptions say what is shown, and nothing of the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+from allminds.instruments.matrices.drawing.geometry import (
+    ARC,
+    FIRST,
+    FLAT,
+    OUTLINE,
+    WHOLE,
+    Element,
+    centres,
+    corners,
+    glyph,
+    is_polygon,
+    mark_elements,
+    turned,
+)
+from allminds.instruments.matrices.drawing.raster import BLANK
+from allminds.instruments.matrices.making.panel import NAMES, PALETTE, SIDE, Panel
+from allminds.instruments.matrices.making.text import Asked
+
+FRAME = 2  # width of the lines between cells
+GAP = 16  # between options
+LABEL = 34  # height of the line with the letters
+ACROSS = 4  # options in a line
+_OPENING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:g} {1:g}" width="{2:g}" '
+_MATRIX = "Three rows of three panels; the ninth is blank."
+
+
+# ---------------------------------------------------------------- panels
+
+
+def panel_svg(panel: Panel, size: int = SIDE) -> str:
+    """One panel, without a frame."""
+    return _document(SIDE, SIDE, size / SIDE, "A panel", "", _white(SIDE, SIDE) + drawn(panel))
+
+
+@lru_cache(maxsize=50_000)
+def drawn(panel: Panel) -> str:
+    """What is in a panel; a glyph is written once and moved to each of its places."""
+    figure, marks = panel.figure, panel.marks
+    parts = []
+    if figure:
+        within = marks is not None
+        one = _together(glyph(figure, within))
+        for x, y in centres(figure, within):
+            parts.append(f'<g transform="translate({_n(x)} {_n(y)})">{one}</g>')
+    if marks:
+        parts.append(_together(mark_elements(marks)))
+    return "".join(parts)
+
+
+@lru_cache(maxsize=50_000)
+def _together(some: tuple[Element, ...]) -> str:
+    return "".join(map(element_svg, some))
+
+
+def element_svg(element: Element) -> str:
+    """One shape."""
+    colour, edge = PALETTE[element.colour], PALETTE[element.edge]
+    if element.shape == "line":
+        low, high = {WHOLE: (-1, 1), FIRST: (-1, 0)}.get(element.part, (0, 1))
+        ends = [turned(element, 0, element.r * end) for end in (low, high)]
+        path = "M" + "L".join(f"{_n(x)} {_n(y)}" for x, y in ends)
+        return f'<path d="{path}" stroke="{edge}" stroke-width="{_n(element.width)}"/>'
+    if element.shape == "arc":
+        path = _arc(element)
+        return f'<path d="{path}" fill="none" stroke="{edge}" stroke-width="{_n(element.width)}"/>'
+    style = f'fill="{colour}" stroke="{edge}" stroke-width="{_n(OUTLINE)}"'
+    if is_polygon(element):
+        points = " ".join(f"{_n(x)},{_n(y)}" for x, y in corners(element))
+        return f'<polygon points="{points}" {style}/>'
+    return _round(element, style)
+
+
+def _round(element: Element, style: str) -> str:
+    """A circle or an ellipse, or a half of one."""
+    r, across = element.r, element.r * (FLAT if element.shape == "ellipse" else 1.0)
+    if element.part == WHOLE:
+        place = f'cx="{_n(element.x)}" cy="{_n(element.y)}"'
+        if element.shape == "circle":
+            return f'<circle {place} r="{_n(r)}" {style}/>'
+        return f'<ellipse {place} rx="{_n(across)}" ry="{_n(r)}"{_turn(element)} {style}/>'
+    top, bottom = turned(element, 0, -r), turned(element, 0, r)
+    sweep = 0 if element.part == FIRST else 1
+    path = (
+        f"M{_n(top[0])} {_n(top[1])}A{_n(across)} {_n(r)} {_n(element.angle)} 0 {sweep} "
+        f"{_n(bottom[0])} {_n(bottom[1])}Z"
+    )
+    return f'<path d="{path}" {style}/>'
+
+
+def _arc(element: Element) -> str:
+    """The middle of its stroke, clockwise; its halves end on top."""
+    r, half = element.r - element.width / 2, math.radians(ARC / 2)
+    ends = [(-half, half), (-half, 0.0), (0.0, half)][element.part]
+    start, end = (turned(element, r * math.sin(a), -r * math.cos(a)) for a in ends)
+    large = int(element.part == WHOLE and ARC > 180)
+    return f"M{_n(start[0])} {_n(start[1])}A{_n(r)} {_n(r)} 0 {large} 1 {_n(end[0])} {_n(end[1])}"
+
+
+def _turn(element: Element) -> str:
+    if not element.angle:
+        return ""
+    return f' transform="rotate({_n(element.angle)} {_n(element.x)} {_n(element.y)})"'
+
+
+def _n(number: float) -> str:
+    return f"{round(number, 2):g}"
+
+
+# ---------------------------------------------------------------- problems
+
+
+def matrix_svg(asked: Asked, size: int = SIDE) -> str:
+    """The matrix with its blank; `size` is that of a panel."""
+    side = 3 * SIDE + 4 * FRAME
+    return _document(side, side, size / SIDE, "A matrix with a blank", _MATRIX, _matrix(asked))
+
+
+def composite_svg(asked: Asked, size: int = SIDE) -> str:
+    """The matrix, and below it the options with their letters; `size` is that of a panel."""
+    count = len(asked.options)
+    place = layout(count)
+    parts = [_white(place.width, place.height)]
+    parts.append(f'<g transform="translate({place.matrix[0]:g} {place.matrix[1]:g})">')
+    parts += [_matrix(asked), "</g>"]
+    for name, option, (x, y) in zip(NAMES, asked.options, place.options, strict=False):
+        parts.append(
+            f'<g transform="translate({x:g} {y:g})">{_FRAMED}{drawn(option)}{_SIGNS[name]}</g>'
+        )
+    told = f"{_MATRIX} Which of the options {NAMES[0]} to {NAMES[count - 1]} belongs there?"
+    title = "A matrix with a blank, and options"
+    return _document(place.width, place.height, size / SIDE, title, told, "".join(parts))
+
+
+class Composite(NamedTuple):
+    """Where the parts of a composite are: the corners on the left and on top."""
+
+    width: int
+    height: int
+    matrix: tuple[int, int]
+    options: tuple[tuple[int, int], ...]
+
+
+def layout(count: int) -> Composite:
+    """The places for so many options, four in a line."""
+    side = 3 * SIDE + 4 * FRAME
+    lines = -(-count // ACROSS)
+    width = ACROSS * SIDE + (ACROSS + 1) * GAP
+    height = GAP + side + lines * (GAP + SIDE + LABEL) + GAP // 2
+    options = tuple(
+        (
+            GAP + n % ACROSS * (SIDE + GAP),
+            2 * GAP + side + n // ACROSS * (SIDE + LABEL + GAP),
+        )
+        for n in range(count)
+    )
+    return Composite(width, height, ((width - side) // 2, GAP), options)
+
+
+def _matrix(asked: Asked) -> str:
+    side = 3 * SIDE + 4 * FRAME
+    parts = [_white(side, side)]
+    step = SIDE + FRAME
+    for n, cell in enumerate(asked.cells[:8]):
+        parts.append(
+            f'<g transform="translate({FRAME + n % 3 * step} {FRAME + n // 3 * step})">'
+            f"{drawn(cell)}</g>"
+        )
+    parts.append(_REST)
+    return "".join(parts)
+
+
+def _document(width: float, height: float, zoom: float, title: str, told: str, inner: str) -> str:
+    opening = _OPENING.format(width, height, width * zoom)
+    said = f"<title>{title}</title>" + (f"<desc>{told}</desc>" if told else "")
+    return f'{opening}height="{height * zoom:g}" role="img">{said}{inner}</svg>'
+
+
+def _white(width: float, height: float) -> str:
+    return f'<path d="M0 0H{width:g}V{height:g}H0Z" fill="#fff"/>'
+
+
+# ---------------------------------------------------------------- signs and frames
+
+# Letters and a question mark as strokes, on a field of 4 x 6.
+STROKES: dict[str, tuple[tuple[tuple[float, float], ...], ...]] = {
+    "A": (((0, 6), (2, 0), (4, 6)), ((0.8, 4), (3.2, 4))),
+    "B": (
+        ((0, 0), (2.4, 0), (3.4, 0.7), (3.4, 2.1), (2.4, 2.8), (0, 2.8), (0, 0)),
+        ((2.4, 2.8), (3.8, 3.6), (3.8, 5.2), (2.6, 6), (0, 6), (0, 2.8)),
+    ),
+    "C": (((4, 1), (3, 0), (1, 0), (0, 1.2), (0, 4.8), (1, 6), (3, 6), (4, 5)),),
+    "D": (((0, 0), (2.4, 0), (4, 1.6), (4, 4.4), (2.4, 6), (0, 6), (0, 0)),),
+    "E": (((4, 0), (0, 0), (0, 6), (4, 6)), ((0, 2.9), (3.2, 2.9))),
+    "F": (((4, 0), (0, 0), (0, 6)), ((0, 2.9), (3.2, 2.9))),
+    "G": (
+        ((4, 1), (3, 0), (1, 0), (0, 1.2), (0, 4.8), (1, 6), (3, 6), (4, 5), (4, 3.2), (2.4, 3.2)),
+    ),
+    "H": (((0, 0), (0, 6)), ((4, 0), (4, 6)), ((0, 2.9), (4, 2.9))),
+    "?": (
+        ((0.2, 1.6), (0.6, 0.6), (1.6, 0), (2.6, 0), (3.6, 0.7), (3.8, 1.8), (3.2, 2.7), (2, 3.5),
+         (2, 4.4)),
+        ((2, 5.5), (2, 6.1)),
+    ),
+}  # fmt: skip
+LETTER, QUESTION = 3.0, 10.0  # how large a unit of that field is
+BROAD = 0.8  # of a stroke, in these units
+
+
+def _sign(name: str, x: float, y: float, unit: float) -> str:
+    lines = "".join(
+        "M" + "L".join(f"{_n(x + unit * (px - 2))} {_n(y + unit * (py - 3))}" for px, py in line)
+        for line in STROKES[name]
+    )
+    return (
+        f'<path d="{lines}" fill="none" stroke="#000" stroke-width="{_n(unit * BROAD)}" '
+        'stroke-linejoin="round" stroke-linecap="round"/>'
+    )
+
+
+def _rules() -> str:
+    """The lines between cells, and the blank with its question mark."""
+    side, step = 3 * SIDE + 4 * FRAME, SIDE + FRAME
+    blank = f'<path d="M{2 * step} {2 * step}H{side}V{side}H{2 * step}Z" fill="{BLANK}"/>'
+    middle = FRAME + 2 * step + SIDE / 2
+    lines = "".join(
+        f"M0 {FRAME / 2 + n * step:g}H{side}M{FRAME / 2 + n * step:g} 0V{side}" for n in range(4)
+    )
+    return (
+        f"{blank}{_sign('?', middle, middle, QUESTION)}"
+        f'<path d="{lines}" stroke="#000" stroke-width="{FRAME}"/>'
+    )
+
+
+_REST = _rules()
+_SIGNS = {name: _sign(name, SIDE / 2, SIDE + LABEL / 2 + 2, LETTER) for name in NAMES}
+_FRAMED = f'<path d="M-1 -1H{SIDE + 1}V{SIDE + 1}H-1Z" fill="none" stroke="#000" stroke-width="2"/>'

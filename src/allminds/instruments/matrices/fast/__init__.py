@@ -1,0 +1,1 @@
+"""Compiled forms, bit-equal to the plain ones."""

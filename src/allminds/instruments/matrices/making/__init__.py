@@ -1,0 +1,1 @@
+"""Make problems: panels, rules, options, and the solver that checks them."""

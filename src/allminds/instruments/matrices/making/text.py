@@ -1,0 +1,169 @@
+"""Problems in words, for minds that read: prose, tuples and JSON of the same item.
+
+Anything with `cells` and `options` can be told, of the cells only the first eight. The words say
+what a careful eye sees, and nothing of rules.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Protocol
+
+from allminds.instruments.matrices.making.panel import NAMES, Figure, Marks, Panel
+
+SIZE_WORDS = ("tiny", "small", "medium", "large", "huge")
+PLACE_WORDS = (
+    "top left", "top", "top right",
+    "left", "centre", "right",
+    "bottom left", "bottom", "bottom right",
+)  # fmt: skip
+SHAPE_WORDS = {
+    "3": "triangle", "4": "square", "5": "pentagon", "6": "hexagon", "7": "heptagon",
+    "8": "octagon", "9": "nonagon", "circle": "circle", "ellipse": "ellipse", "line": "line",
+    "arc": "arc",
+}  # fmt: skip
+COUNT_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+MARK_WORDS = {
+    "lines": ("top", "right", "bottom", "left"),
+    "corners": ("top left", "top right", "bottom right", "bottom left"),
+    "dots": ("top left", "top", "top right", "bottom left", "bottom", "bottom right"),
+}
+_ASKED = (
+    "Nine cells are arranged in three rows of three and follow rules along the rows. "
+    "The ninth cell is missing."
+)
+
+
+class Asked(Protocol):
+    """A problem, or what is seen of one."""
+
+    @property
+    def cells(self) -> Sequence[Panel]: ...
+    @property
+    def options(self) -> Sequence[Panel]: ...
+
+
+# ---------------------------------------------------------------- problems
+
+
+def prose(asked: Asked) -> str:
+    """The cells and the options in sentences."""
+    lines = [_ASKED, ""]
+    lines += [f"Cell {n}: {described(cell)}." for n, cell in enumerate(asked.cells[:8], 1)]
+    lines += ["Cell 9: ?", "", "Which option belongs in cell 9?", ""]
+    lines += [
+        f"{name}: {described(option)}." for name, option in zip(NAMES, asked.options, strict=False)
+    ]
+    return "\n".join([*lines, "", _answer(asked)])
+
+
+def tuples(asked: Asked) -> str:
+    """The cells and the options as tuples of values."""
+    lines = [
+        _ASKED,
+        "Each cell is a tuple (shape, size, count, colour, angle, place), a dash for no figure; "
+        "after a bar come marks on its rim (kind, which, colour). Polygons are named by their "
+        "sides, sizes are levels 0 to 4, angles are degrees, places are 0 to 8 row by row.",
+        "",
+    ]
+    cells = [tuple_of(cell) for cell in asked.cells[:8]] + ["?"]
+    lines += [f"row {row + 1}: {'; '.join(cells[3 * row : 3 * row + 3])}" for row in range(3)]
+    lines.append("")
+    lines += [
+        f"{name}: {tuple_of(option)}" for name, option in zip(NAMES, asked.options, strict=False)
+    ]
+    return "\n".join([*lines, "", _answer(asked)])
+
+
+def as_json(asked: Asked) -> str:
+    """The cells and the options as JSON: the attribute records of the data sets."""
+    told = {
+        "cells": [cell.to_record() for cell in asked.cells[:8]] + [None],
+        "options": {
+            name: option.to_record() for name, option in zip(NAMES, asked.options, strict=False)
+        },
+        "question": f"{_ASKED} {_answer(asked)}",
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _answer(asked: Asked) -> str:
+    return f"Answer with one letter, A to {NAMES[len(asked.options) - 1]}."
+
+
+# ---------------------------------------------------------------- panels
+
+
+def described(panel: Panel) -> str:
+    """A panel in words."""
+    parts = []
+    if panel.figure:
+        parts.append(_figure(panel.figure))
+    if panel.marks:
+        parts.append(_marks(panel.marks))
+    return "; ".join(parts) or "nothing"
+
+
+def _figure(figure: Figure) -> str:
+    copies = figure.count * len(figure.place)
+    shapes = _joined([SHAPE_WORDS[shape] + "s" * (copies > 1) for shape in figure.shape])
+    words = [COUNT_WORDS[copies], _sizes(figure.size), _colours(figure.colour), shapes]
+    text = " ".join(word for word in words if word)
+    if len(figure.shape) > 1:
+        text += " side by side"
+    if len(figure.size) > 1:
+        text += ", one inside the other"
+    if len(figure.angle) > 1:
+        text += f" in {COUNT_WORDS[len(figure.angle)]} directions, {_degrees(figure.angle)}"
+    elif figure.angle[0]:
+        text += f" turned by {_degrees(figure.angle)}"
+    if figure.layout == "grid":
+        text += f", at the {_joined([PLACE_WORDS[place] for place in figure.place])}"
+    return text
+
+
+def _sizes(levels: Sequence[int]) -> str:
+    return _joined([SIZE_WORDS[level] for level in levels])
+
+
+def _colours(colours: Sequence[str]) -> str:
+    return colours[0] if len(colours) == 1 else f"half {colours[0]} half {colours[1]}"
+
+
+def _degrees(angles: Sequence[float]) -> str:
+    return f"{_joined([f'{angle:g}' for angle in angles])} degrees"
+
+
+def _marks(marks: Marks) -> str:
+    names = [MARK_WORDS[marks.inventory][n] for n in marks.present]
+    kind = marks.inventory if len(names) != 1 else marks.inventory.removesuffix("s")
+    if not names:
+        return f"no {kind} on the rim"
+    return f"{marks.colour} {kind} on the rim at the {_joined(names)}"
+
+
+def _joined(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def tuple_of(panel: Panel) -> str:
+    """A panel as a tuple of values; several values of one attribute in braces."""
+    figure, marks = panel.figure, panel.marks
+    text = "-"
+    if figure:
+        values = [
+            _values(figure.shape), _values(figure.size), str(figure.count),
+            _values(figure.colour), _values([f"{angle:g}" for angle in figure.angle]),
+            _values(figure.place),
+        ]  # fmt: skip
+        text = f"({', '.join(values)})"
+    if marks:
+        which = ",".join(map(str, marks.present))
+        text += f" | ({marks.inventory}, {{{which}}}, {marks.colour})"
+    return text
+
+
+def _values(values: Sequence[object]) -> str:
+    words = [str(value) for value in values]
+    return words[0] if len(words) == 1 else "{" + ",".join(words) + "}"

@@ -1,0 +1,1 @@
+"""Solve problems from their pixels."""

@@ -1,0 +1,229 @@
+"""Chances that a vote is right: majority, plurality, weighted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from allminds.core.errors import Error
+from allminds.voting.counts import (
+    TIE,
+    Floats,
+    Ties,
+    accuracies,
+    finite_weights,
+    majority_wins,
+    number_of_options,
+    number_right,
+)
+
+
+def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
+    """The probability P_x(A) that a majority of independent members with accuracies p is right.
+
+    With exactly half of an even number right, a coin decides, or, as in the paper, the group
+    fails (``ties="fail"``).
+    """
+    members = accuracies(p)
+    return min(1.0, float(number_right(members) @ majority_wins(members.size, ties)))
+
+
+def replacement_gain(p1: float, p2: float, p3: float, p3_new: float) -> float:
+    """What a majority of three gains when its third member p3 gives way to p3'.
+
+    It is (p1 + p2 - 2 p1 p2)(p3' - p3): the third vote matters when the first two differ. (The
+    paper's last step, 2 (1 - p1) p2 (p3' - p3), is right only for p1 = p2.)
+    """
+    accuracies([p1, p2, p3, p3_new])
+    return (p1 + p2 - 2 * p1 * p2) * (p3_new - p3)
+
+
+def gain_of_replacing(p: ArrayLike, index: int, new: float, ties: Ties = "coin") -> float:
+    """What a majority of any size gains when member `index`, from 0, gets the accuracy `new`.
+
+    The chance that this vote decides, times the difference in accuracy.
+    """
+    members = accuracies(p)
+    accuracies([new])
+    if not 0 <= index < members.size:
+        raise Error(f"there is no member {index}; count from 0 to {members.size - 1}.")
+    decides = number_right(np.delete(members, index)) @ np.diff(majority_wins(members.size, ties))
+    return float(decides) * (new - float(members[index]))
+
+
+# ---------------------------------------------------------------- plurality
+
+
+NEGLIGIBLE = 1e-18  # a number of right votes less likely than this changes no digit
+
+
+def plurality_accuracy(p: ArrayLike, options: int) -> float:
+    """The probability that independent members with accuracies p elect the right one of m options.
+
+    A wrong vote falls on each of the m - 1 wrong options alike. With two options this is a
+    majority with ties by coin. Exact::
+
+        P = Σ_{a>=1} d_a Σ_{t>=0} 1/(t+1) · C(m-1,t) · w! (a!)^(-t)
+              · [z^(w-ta)] (Σ_{j<a} z^j/j!)^(m-1-t) / (m-1)^w,    w = n - a,
+
+    where d_a is the chance of a right votes, and t wrong options tie with the right one.
+    """
+    return plurality_of(number_right(accuracies(p)), options)
+
+
+def plurality_of(d: Floats, options: int) -> float:
+    """The accuracy of a plurality whose number of right votes is distributed as d."""
+    wrong_options = number_of_options(options) - 1
+    n = d.size - 1
+    counts = (a for a in range(1, n + 1) if d[a] > NEGLIGIBLE)
+    return min(1.0, math.fsum(d[a] * _wins(a, n - a, wrong_options) for a in counts))
+
+
+def _wins(right: int, wrong: int, options: int) -> float:
+    """The chance that `right` votes win against `wrong` ones spread over the wrong options.
+
+    The formula's z^j/j! are scaled to Poisson probabilities of mean wrong/options: each factor is
+    a probability then, whatever the numbers of votes and options.
+    """
+    if right > wrong:
+        return 1.0
+    mean = wrong / options
+    log_votes = [_log_poisson(j, mean) for j in range(right + 1)]
+    fewer = np.exp(log_votes[:right])
+    most_ties = min(options, wrong // right)
+    rest = _power(fewer, options - most_ties, wrong + 1)
+    total = 0.0
+    for t in range(most_ties, -1, -1):
+        left = wrong - t * right
+        if left < rest.size:
+            log_tied = math.log(math.comb(options, t)) + t * log_votes[right]
+            total += math.exp(log_tied) * float(rest[left]) / (t + 1)
+        rest = np.convolve(rest, fewer)[: wrong + 1]
+    return min(1.0, total / math.exp(_log_poisson(wrong, wrong)))
+
+
+def _log_poisson(j: int, mean: float) -> float:
+    return j * math.log(mean) - mean - math.lgamma(j + 1)
+
+
+def _power(polynomial: Floats, exponent: int, terms: int) -> Floats:
+    """The lowest terms of a power of a polynomial, by squaring."""
+    result = np.ones(1)
+    square = polynomial[:terms]
+    while exponent:
+        if exponent % 2:
+            result = np.convolve(result, square)[:terms]
+        exponent //= 2
+        if exponent:
+            square = np.convolve(square, square)[:terms]
+    return result
+
+
+# ---------------------------------------------------------------- weighted votes
+
+
+MEMBERS, MEMBERS_OF_TWO_OPTIONS = 12, 20  # as many as can be enumerated in some ten seconds
+ROWS = 100_000  # states handled at once
+
+
+def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) -> Floats:
+    """The best weights for independent votes, log((m-1) p / (1-p)), for m options.
+
+    They are log(p / (1-p)) for two options. A member that does worse than chance has a negative
+    weight: its vote speaks against an option. An accuracy measured in N trials is kept in
+    1/(2N) to 1 - 1/(2N), for no number of trials shows that a member never errs.
+    """
+    members, m = accuracies(p), number_of_options(options)
+    if trials is not None:
+        edge = 0.5 / _numbers_of_trials(trials, members.size)
+        members = np.clip(members, edge, 1 - edge)
+    certain = np.flatnonzero((members == 0) | (members == 1))
+    if certain.size:
+        member = int(certain[0])
+        raise Error(
+            f"member {member + 1} has accuracy {members[member]:g}, which no weight can express; "
+            "give the number of trials it was measured in."
+        )
+    weights: Floats = np.log((m - 1) * members / (1 - members))
+    return weights
+
+
+def weighted_accuracy(p: ArrayLike, weights: ArrayLike, options: int) -> float:
+    """The probability that independent members with accuracies p elect the right one of m options.
+
+    A wrong vote falls on each of the m - 1 wrong options alike; an option nobody votes for has
+    weight 0. Exact, by going through who is right and which wrong votes agree, so for no more
+    than 12 members (20 if there are two options).
+    """
+    members, m = accuracies(p), number_of_options(options)
+    given = finite_weights(weights, members.size)
+    limit = MEMBERS_OF_TWO_OPTIONS if m == 2 else MEMBERS
+    if members.size > limit:
+        raise Error(
+            f"the accuracy of a weighted vote among {m} options is exact up to {limit} members, "
+            f"and this group has {members.size}; simulate the votes of larger groups."
+        )
+    columns = min(m - 1, members.size + 1)  # one is free for every vote, if there are as many
+    start = _States(np.zeros(1), np.zeros((1, columns)), np.zeros(1, np.intp), np.ones(1))
+    tie = TIE * float(np.abs(given).sum())
+    return min(1.0, _chance(start, members, given, m - 1, tie))
+
+
+class _States:
+    """Ways some members have voted, a row each."""
+
+    def __init__(self, right: Floats, wrong: Floats, used: NDArray[np.intp], chance: Floats):
+        self.right = right  # weight of the right option
+        self.wrong = wrong  # weight of wrong options, those with votes first
+        self.used = used  # how many of them have votes
+        self.chance = chance
+
+    def __getitem__(self, rows: slice) -> _States:
+        return _States(self.right[rows], self.wrong[rows], self.used[rows], self.chance[rows])
+
+
+def _chance(states: _States, p: Floats, weights: Floats, options: int, tie: float) -> float:
+    """The chance that the right option wins, over all that the remaining members may do."""
+    if not p.size:
+        return _won(states, options, tie)
+    if states.chance.size > ROWS:  # halves, to bound the memory
+        middle = states.chance.size // 2
+        halves = (states[:middle], states[middle:])
+        return sum(_chance(half, p, weights, options, tie) for half in halves)
+    states = _one_more(states, float(p[0]), float(weights[0]), options)
+    return _chance(states, p[1:], weights[1:], options, tie)
+
+
+def _one_more(states: _States, p: float, weight: float, options: int) -> _States:
+    """All ways another member may vote: right, with wrong votes, or for a wrong option of its own.
+
+    Options without votes are alike: the first free column stands for them all.
+    """
+    parts = [(states.right + weight, states.wrong, states.used, states.chance * p)]
+    for column in range(states.wrong.shape[1]):
+        can = states.used >= column
+        wrong, used = states.wrong[can], states.used[can]
+        wrong[:, column] += weight
+        alike = np.where(used == column, options - column, 1)
+        chance = states.chance[can] * ((1 - p) * alike / options)
+        parts.append((states.right[can], wrong, np.maximum(used, column + 1), chance))
+    right, wrong, used, chance = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return _States(right, wrong, used, chance)
+
+
+def _won(states: _States, options: int, tie: float) -> float:
+    """The chance that the right option has most weight, or wins the lot."""
+    lead = states.right[:, None] - states.wrong
+    tied = (np.abs(lead) <= tie).sum(axis=1)
+    tied += (np.abs(states.right) <= tie) * (options - lead.shape[1])  # options not in a column
+    best = (lead >= -tie).all(axis=1)
+    return float((states.chance * best / (tied + 1)).sum())
+
+
+def _numbers_of_trials(trials: ArrayLike, members: int) -> Floats:
+    found = np.asarray(trials, dtype=np.float64)
+    if found.shape not in ((), (members,)) or not (found >= 1).all():
+        raise Error(f"trials are numbers, 1 or more: one for all, or one for each of {members}.")
+    return found

@@ -1,0 +1,152 @@
+"""Running the app: on this machine alone, or beyond it with TLS."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import socket
+import ssl
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from allminds.core.errors import Error
+from allminds.web.app import create_app
+from allminds.web.debrief import Machines
+from allminds.web.security import LOOPBACK
+from allminds.web.store import Store, StudyRow
+from allminds.web.study import Limits, Study, stored
+
+
+def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:
+    """Refuse what would send people's cookies over an open line."""
+    if (cert is None) != (key is None):
+        raise Error("TLS needs both --tls-cert and --tls-key")
+    for file in (cert, key):
+        if file is not None and not file.is_file():
+            raise Error(f"there is no file {file} for TLS")
+    if url:
+        check_url(url)
+    if host not in LOOPBACK and cert is None:
+        raise Error(
+            f"{host} can be reached from outside, and without TLS the session cookie would not "
+            "hold: give --tls-cert and --tls-key, or stay on 127.0.0.1 behind a server that has "
+            "TLS, and name its address with --url https://…"
+        )
+    if host not in LOOPBACK and not url:
+        raise Error("say how people reach this server: --url https://study.example.org")
+
+
+def check_url(url: str, here: bool = False) -> None:
+    """The address that people see has TLS; `here` also lets this machine's own pass."""
+    parts = urlsplit(url)
+    trusted = parts.scheme == "https" or (here and parts.hostname in LOOPBACK)
+    if not trusted or not parts.netloc or parts.path.strip("/") or parts.query:
+        raise Error(f"--url '{url}' will not do; write it as https://study.example.org")
+
+
+def studies(store: Store) -> list[Study]:
+    """All studies of a database."""
+    with store.reading() as db:
+        found = [stored(plan) for plan in db.scalars(select(StudyRow.plan).order_by(StudyRow.id))]
+    if not found:
+        raise Error("there is no study in this database; make one with allminds study new")
+    return found
+
+
+def overdue(studies: list[Study], today: date) -> list[str]:
+    """What should have been deleted by now, a sentence each."""
+    return [
+        f"the data of '{study.slug}' were to be deleted by {study.retention}: export what may be "
+        "kept, then allminds study withdraw --everybody"
+        for study in studies
+        if study.retention < today
+    ]
+
+
+def widest(limits: list[Limits]) -> Limits:
+    """The limits of a server with several studies: of each the widest."""
+    names = list(Limits.model_fields)
+    return Limits(**{name: max(getattr(one, name) for one in limits) for name in names})
+
+
+def serve(
+    where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
+    cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
+) -> None:  # fmt: skip
+    """Serve until interrupted; `said` is told where, once everything is in order."""
+    import uvicorn
+
+    check_address(host, url, cert, key)
+    store = Store(where)
+    found = studies(store)
+    for sentence in overdue(found, datetime.now(UTC).date()):
+        print(f"allminds: {sentence}", file=sys.stderr)
+    machines = Machines()
+    for study in found:
+        machines.warm(study)
+    limits = widest([study.limits for study in found])
+    app = create_app(store, limits=limits, public=url, machines=machines)
+    config = uvicorn.Config(
+        app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
+        log_level="warning",
+    )  # fmt: skip
+    shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
+    try:
+        _load(config)
+        with _listening(host, port) as listener:
+            said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
+            sys.setswitchinterval(0.0005)  # programs in threads give way to people soon
+            gc.collect()
+            gc.freeze()  # all that was loaded stays; else people wait while it is gone through
+            uvicorn.Server(config).run([listener])
+    finally:
+        machines.close()
+        store.close()
+
+
+def _load(config: Any) -> None:
+    try:
+        config.load()
+    except (ssl.SSLError, OSError) as error:
+        raise Error(
+            f"--tls-cert and --tls-key do not hold a certificate and its key: {error}"
+        ) from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Error(f"cannot listen on {host}, port {port}: {reason}; try another --port") from None
+
+
+@contextlib.contextmanager
+def running(app: Any) -> Iterator[str]:
+    """The app on a free port of this machine, in a thread, while this lasts; its address."""
+    import uvicorn
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        while not server.started:
+            if not thread.is_alive():
+                raise Error("the server did not start")
+            time.sleep(0.01)
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
