@@ -22,8 +22,9 @@ from measure import Table
 from rich.console import Console
 
 from allminds.runs.dask import local_cluster
+from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test
-from allminds.runs.run import How, evaluate, run
+from allminds.runs.run import How, give, run
 
 JOBS = 2
 Seconds = tuple[float, float]  # by the clock, of the processor
@@ -83,7 +84,7 @@ def _short(mind: str) -> str:
 def _spent(mind: str, episodes: int, how: How) -> Seconds:
     """Seconds by the clock, and of the processor in this process and all below it."""
     start, before = time.perf_counter(), _processor()
-    evaluate("lambda-star", [mind], episodes=max(1, episodes), how=how)
+    give(Given.of("lambda-star", {}, [mind]), max(1, episodes), how=how)
     return time.perf_counter() - start, _processor() - before
 
 
@@ -118,7 +119,7 @@ def billion(share: float = 1.0) -> Table:
         _spent(mind, 2000, How(1))  # kernels loaded
         with tempfile.TemporaryDirectory() as folder:
             start = time.process_time()
-            evaluate(test.instrument, test.minds, episodes=episodes, how=How(1))
+            give(Given.of(test.instrument, test.settings, test.minds), episodes, how=How(1))
             middle = time.process_time()
             made = run(Plan(tests=[test]), Path(folder) / "run", How(1))
             play, both = middle - start, time.process_time() - middle

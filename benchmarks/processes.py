@@ -18,8 +18,9 @@ from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import draws, make
 
 FIRST_RESULT = """
-from allminds.runs.run import evaluate
-evaluate("lambda-star", ["local-search"], episodes=1000)
+from allminds.runs.engine import Given
+from allminds.runs.run import give
+give(Given.of("lambda-star", {}, ["local-search"]), 1000)
 """
 
 # A child of fork or vfork inherits its parent's ru_maxrss over exec, so Linux is asked for the

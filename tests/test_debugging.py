@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.contracts import Discrete, Failure, LineUp, MindBase
@@ -19,7 +20,7 @@ from allminds.core.errors import Error
 from allminds.core.watch import Failed, Watch, away, malformed
 from allminds.episode import Episode, play
 from allminds.runs.engine import Sitting
-from allminds.runs.run import How, evaluate
+from allminds.runs.run import How
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 5}
 MINDS = """
@@ -483,10 +484,11 @@ def test_a_group_that_reaches_over_the_last_slot_is_too_long():
 
 
 def test_the_line_ups_of_all_built_in_plans_fit():
-    from allminds.runs import plan as plans
+    from allminds.runs.plan import built_in, read_plan
+    from allminds.runs.run import resolved
 
-    for name in plans.built_in():
-        plans.check(plans.read_plan(name))
+    for name in built_in():
+        resolved(read_plan(name))
 
 
 # ---------------------------------------------------------------- time

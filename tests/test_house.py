@@ -44,3 +44,47 @@ def test_every_public_name_can_be_imported():
 
     for name in allminds.__all__:
         assert getattr(allminds, name) is not None
+
+
+COUNTED = """
+import collections, sys
+from allminds import registry
+calls = collections.Counter()
+
+
+def counted(name):
+    real = getattr(registry, name)
+
+    def call(*arguments):
+        calls[name] += 1
+        return real(*arguments)
+
+    setattr(registry, name, call)
+
+
+for name in ("make_instrument", "line_up", "subject"):
+    counted(name)
+sys.argv = "allminds evaluate lambda-star --mind local-search --episodes 22 --jobs 1".split()
+from allminds.cli import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code
+print(*calls.values())
+"""
+
+
+def test_evaluating_resolves_names_once_and_imports_what_it_needs():
+    """One instrument, three line-ups (the mind, floor, ceiling), nothing of other instruments."""
+    out = subprocess.run(
+        [sys.executable, "-c", f"{COUNTED}\nprint(*sys.modules)"],
+        capture_output=True, text=True, check=True,
+    ).stdout.split("\n")  # fmt: skip
+    assert out[-3].split() == ["1", "3", "3"]
+    ours = {name for name in out[-2].split() if name.startswith("allminds.")}
+    rooms = {name.split(".")[1] for name in ours}
+    assert not rooms & {"report", "bridges", "web", "papers", "statistics", "voting"}
+    folders = {name.split(".")[2] for name in ours if name.startswith("allminds.instruments.")}
+    assert folders == {"chance", "lambda_star"}
+    assert not any("extensions" in name for name in ours)
+    assert len(ours) < 80

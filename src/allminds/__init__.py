@@ -12,6 +12,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from allminds.evaluate import Results, evaluate  # now, lest the module hide the function
+
 if TYPE_CHECKING:
     from allminds.check import check_instrument, check_mind
     from allminds.contracts import BatchMind, Discrete, Instrument, MindBase, Task, Traits
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from allminds.runs.plan import Plan, Test, read_plan
     from allminds.runs.run import How, resume, run
     from allminds.runs.store import RunFolder
-    from allminds.terminal.results import Results, evaluate
 
 _HOMES = {
     "runs.plan": ("Plan", "Test", "read_plan"),
@@ -31,7 +32,6 @@ _HOMES = {
     "contracts": ("BatchMind", "Discrete", "Instrument", "MindBase", "Task", "Traits"),
     "core.errors": ("Error",),
     "registry": ("group", "instrument", "mind"),
-    "terminal.results": ("Results", "evaluate"),
     "core.seeding": ("Random",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

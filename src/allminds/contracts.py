@@ -129,6 +129,8 @@ class Traits:
     learns: bool = False
     sees: Literal["own", "future"] = "own"
     practice: int = 0  # rehearsals on the same exercise before it counts
+    one_at_a_time: bool = False  # it plays exercise by exercise, never many side by side
+    paid: bool = False  # it costs money by the call
 
     def __post_init__(self) -> None:
         """Nobody rehearses less than not at all."""
@@ -165,6 +167,7 @@ class MindBase:
     """A mind that needs no preparation and learns nothing: inherit and override."""
 
     traits = Traits()
+    takes_instrument = False  # its first argument is the instrument that it plays
 
     def begin(self, task: Task) -> None:
         """A play begins."""
@@ -218,6 +221,17 @@ class Subject:
     members: tuple[Subject, ...] = ()  # of a group
     built_in: bool = False  # it and its members come with allminds: no time limit
     instruments: tuple[str, ...] = ()  # () means any
+    maker: Any = None  # the class or function that `make` calls
+
+    @property
+    def one_at_a_time(self) -> bool:
+        """True if it, or a member, plays exercise by exercise, never many side by side."""
+        return self.traits.one_at_a_time or any(one.one_at_a_time for one in self.members)
+
+    @property
+    def paid(self) -> bool:
+        """True if it, or a member, costs money by the call."""
+        return self.traits.paid or any(one.paid for one in self.members)
 
 
 @dataclass(frozen=True)

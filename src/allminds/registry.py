@@ -84,11 +84,25 @@ def _put(table: dict[Any, Any], key: Any, value: Any) -> None:
 
 
 @functools.cache
+def _entries() -> tuple[importlib.metadata.EntryPoint, ...]:
+    """The entry points of instruments, named after them, and of other modules that register."""
+    found = importlib.metadata.entry_points()
+    return (*found.select(group="allminds.instruments"), *found.select(group="allminds"))
+
+
+@functools.cache
 def load() -> None:
     """Import everything that registers itself."""
-    importlib.import_module("allminds.instruments")
-    for entry in importlib.metadata.entry_points(group="allminds"):
+    for entry in _entries():
         entry.load()
+
+
+@functools.cache
+def _fetch(name: str) -> None:
+    """Import the module that an entry point of this name leads to, if there is one."""
+    for entry in _entries():
+        if entry.name == name:
+            entry.load()
 
 
 # ---------------------------------------------------------------- looking up
@@ -103,6 +117,11 @@ def instruments() -> dict[str, type[Instrument]]:
 def minds(instrument_name: str) -> dict[str, Any]:
     """All minds and groups registered for an instrument, by name."""
     load()
+    return _minds_for(instrument_name)
+
+
+def _minds_for(instrument_name: str) -> dict[str, Any]:
+    """The minds for an instrument among those imported so far."""
     prefix, colon, _ = instrument_name.partition(":")
     fits = {instrument_name, prefix + colon, "*"}
     return {name: _minds[on, name] for on, name in sorted(_minds) if on in fits}
@@ -110,13 +129,16 @@ def minds(instrument_name: str) -> dict[str, Any]:
 
 def kind(name: str) -> type[Instrument]:
     """The class of an instrument, one of a family included."""
-    known = instruments()
     prefix, colon, _ = name.partition(":")
-    if name in known:
-        return known[name]
+    if name not in _instruments:
+        _fetch(prefix)
+    if name not in _instruments and not (colon and prefix in _families):
+        load()
+    if name in _instruments:
+        return _instruments[name]
     if colon and prefix in _families:
         return _families[prefix](name)
-    raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
+    raise Error(f"there is no instrument '{name}'; {nearest(name, instruments())}")
 
 
 def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
@@ -159,7 +181,9 @@ def subject(who: Any, tool: Instrument) -> Subject:
         # a fresh copy for every exercise, so that nothing leaks from one into the next
         name = type(who).__name__
         make = functools.partial(_copied, who)
-        return Subject(name, make, _traits(who), _is_group(who), built_in=_is_ours(type(who)))
+        return Subject(
+            name, make, _traits(who), _is_group(who), built_in=_is_ours(type(who)), maker=type(who)
+        )  # fmt: skip
     raise Error(f"{who!r} is no mind: give a name, or something with a method 'act'")
 
 
@@ -193,15 +217,13 @@ def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
     return named(tool.floor_mind), named(tool.ceiling_mind) if tool.ceiling_mind else None
 
 
-def with_ends(minds: Sequence[Any], tool: Instrument) -> list[Any]:
-    """Minds, and after them the floors and ceilings that they lack."""
-    found = [line_up(who, tool) for who in minds]
-    names = [one.name for one in found]
-    wanted = [end for one in found for end in ends(one, tool)] or [
+def missing_ends(line_ups: Sequence[LineUp], tool: Instrument) -> list[str]:
+    """The floors and ceilings that some line-ups lack."""
+    names = [one.name for one in line_ups]
+    wanted = [end for one in line_ups for end in ends(one, tool)] or [
         tool.floor_mind, tool.ceiling_mind,
     ]  # fmt: skip
-    missing = dict.fromkeys(end for end in wanted if end and end not in names)
-    return [*minds, *missing]
+    return list(dict.fromkeys(end for end in wanted if end and end not in names))
 
 
 def _copied(who: Any) -> Any:
@@ -235,11 +257,15 @@ def _resolve(name: Name, tool: Instrument) -> Subject:
 
 
 def _find(name: str, tool: Instrument) -> Any:
-    known = minds(tool.name)
+    if name not in _minds_for(tool.name):
+        _fetch(name)
+    known = _minds_for(tool.name)
+    if ":" in name and name not in known:
+        return _imported(name)
+    if name not in known:
+        known = minds(tool.name)
     if name in known:
         return known[name]
-    if ":" in name:
-        return _imported(name)
     elsewhere = sorted({on for on, other in _minds if other == name})
     if elsewhere:
         raise Error(f"'{name}' is a mind for {', '.join(elsewhere)}, not for {tool.name}")
@@ -315,7 +341,7 @@ def _subject_of(
         if arguments or keywords:
             raise Error(f"{text}: a plain function takes no parameters in brackets")
         make = functools.partial(FunctionMind, maker)
-        return Subject(text, make, _traits(maker), built_in=_is_ours(maker))
+        return Subject(text, make, _traits(maker), built_in=_is_ours(maker), maker=maker)
     if not hasattr(maker, "act"):
         raise Error(f"{text} is no mind: the class {maker.__name__} has no method 'act'")
     values = {key: _value(maker, text, key, value) for key, value in keywords.items()}
@@ -327,7 +353,9 @@ def _subject_of(
     except (Exception, SystemExit) as error:
         raise Error(f"cannot make {text}: {reason_of(error)}") from None
     ours = _is_ours(maker) and all(member.built_in for member in members)
-    return Subject(text, make, _traits(probe), _is_group(probe), members, built_in=ours)
+    return Subject(
+        text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker
+    )  # fmt: skip
 
 
 def _value(maker: type, text: str, key: str, value: str) -> Any:

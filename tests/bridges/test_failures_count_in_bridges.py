@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm
@@ -19,7 +20,7 @@ from allminds.episode import Episode, play
 from allminds.runs.asking import Asking
 from allminds.runs.imports import read_results
 from allminds.runs.plan import Plan
-from allminds.runs.run import evaluate, resume, run
+from allminds.runs.run import resume, run
 
 pytest.importorskip("inspect_ai")
 from inspect_ai.model import ModelOutput, ModelUsage, get_model

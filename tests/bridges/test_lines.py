@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges.lines import Process, Program, plain
@@ -18,7 +19,7 @@ from allminds.contracts import Discrete, MindBase
 from allminds.core.errors import Error
 from allminds.core.watch import Failed
 from allminds.episode import play
-from allminds.runs.run import How, evaluate
+from allminds.runs.run import How
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mind.js"
 SMALL = {"rows": 5, "cols": 6, "iterations": 8}

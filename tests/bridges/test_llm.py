@@ -9,16 +9,17 @@ import re
 import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
+from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm
 from allminds.bridges.inspect_words import Conversation, form_of, mind_name
-from allminds.bridges.llm import spending
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error
+from allminds.core.spending import spending
 from allminds.episode import Episode, play
-from allminds.runs.run import How, evaluate
+from allminds.runs.run import How
 
 ONE = How(jobs=1)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm
-from allminds.bridges.llm import is_language_model, spending
 from allminds.cli import main
+from allminds.core.spending import spending
 from allminds.runs.asking import Asking, count_calls
 from allminds.runs.plan import Plan, read_plan
-from allminds.runs.run import How, evaluate, resume, run
+from allminds.runs.run import How, resume, run
 from allminds.runs.store import RunFolder
 
 PLAN = """
@@ -147,7 +148,7 @@ def test_an_administration_of_an_adaptive_test_is_never_split(tmp_path):
 def test_a_language_model_is_known_by_itself_and_in_a_group():
     pytest.importorskip("inspect_ai")
     tool = registry.make_instrument("lambda-star", {"agents": 3})
-    assert is_language_model(registry.subject("llm(mockllm/5)", tool))
-    assert is_language_model(registry.subject("majority(expert,llm(mockllm/5)*2)", tool))
-    assert not is_language_model(registry.subject("majority(expert*3)", tool))
-    assert not is_language_model(registry.subject(lambda seen: 5, tool))
+    assert registry.subject("llm(mockllm/5)", tool).paid
+    assert registry.subject("majority(expert,llm(mockllm/5)*2)", tool).paid
+    assert not registry.subject("majority(expert*3)", tool).paid
+    assert not registry.subject(lambda seen: 5, tool).paid

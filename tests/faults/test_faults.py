@@ -18,11 +18,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "runs"))
 from killing import killed, make_plan
+from plainly import evaluate
 from test_run import SMALL, plan, same
 
 from allminds.core.errors import Error
 from allminds.runs import engine
-from allminds.runs.run import How, evaluate, resume, run
+from allminds.runs.run import How, resume, run
 from allminds.runs.store import RunFolder
 
 KILLS = int(os.environ.get("ALLMINDS_KILLS", "3"))  # benchmarks/faults.py kills 20 times

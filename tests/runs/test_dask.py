@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import pytest
+from plainly import evaluate
 from test_run import MINE, SMALL, plan, same
 
 from allminds.core.errors import Error
@@ -27,7 +28,7 @@ from allminds.runs import engine
 from allminds.runs.dask import check_versions, packed
 from allminds.runs.dask_helper import Order, dismiss, in_helper, own_version
 from allminds.runs.engine import Sitting
-from allminds.runs.run import How, evaluate, run
+from allminds.runs.run import How, run
 
 pytest.importorskip("distributed")
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from plainly import evaluate
 
 from allminds.core.errors import Error
 from allminds.runs import engine
 from allminds.runs.plan import Plan, read_plan
-from allminds.runs.run import How, evaluate, resume, run
+from allminds.runs.run import How, resume, run
 from allminds.runs.store import RunFolder
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 20}

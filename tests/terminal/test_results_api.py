@@ -18,6 +18,7 @@ from allminds.contracts import Failure
 from allminds.core.table import scored
 from allminds.report.figure import score_chart
 from allminds.runs import run as runs
+from allminds.runs.engine import Given
 from allminds.runs.imports import read_results
 from allminds.runs.plan import Plan
 
@@ -58,10 +59,8 @@ def results():
 
 
 def test_results_are_the_summary_of_the_administration(results):
-    plain = runs.evaluate(
-        "lambda-star", ["random", "local-search", MyMind(), breaks_often, "optimum"],
-        settings=SMALL, episodes=110, how=ONE,
-    )  # fmt: skip
+    minds = ["random", "local-search", MyMind(), breaks_often, "optimum"]
+    plain = runs.give(Given.of("lambda-star", SMALL, minds), 110, how=ONE)
     assert type(plain) is dict
     assert set(results) == set(plain)
     assert len(results) == len(plain)
@@ -445,14 +444,11 @@ def peak(what: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("home", "more", "most"),
-    [("allminds", ", ends=False", 700), ("allminds.runs.run", "", 500)],
-)
-def test_a_million_episodes_fit_into_memory(home, more, most):
+@pytest.mark.parametrize(("records", "most"), [(True, 700), (False, 500)])
+def test_a_million_episodes_fit_into_memory(records, most):
     """With all records held, and as the command line does it, with none."""
-    many = f"from {home} import evaluate\nfound = evaluate('lambda-star', ['random'], "
-    assert peak(f"{many}episodes=10**6, settings={{'iterations': 10}}{more})") < most
+    many = "from allminds import evaluate\nfound = evaluate('lambda-star', ['random'], ends=False, "
+    assert peak(f"{many}records={records}, episodes=10**6, settings={{'iterations': 10}})") < most
 
 
 def test_the_ends_can_be_left_out():

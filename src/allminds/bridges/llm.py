@@ -12,20 +12,17 @@ asked again, the wait is not counted as the model's time, and if the fault stays
 from __future__ import annotations
 
 import base64
-import contextlib
 import functools
 import re
 import threading
-from collections.abc import Iterator
-from contextvars import ContextVar
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
-from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
+from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.frames import shown
 from allminds.core.seeding import Random
+from allminds.core.spending import LEDGER, Ledger
 from allminds.core.watch import Failed, away
 from allminds.registry import mind
 
@@ -41,85 +38,6 @@ NO_ENTRY = (401, 402, 403, 404)  # no key, no money, no such model: asking again
 REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failure, and it counts
 
 
-# ---------------------------------------------------------------- what it costs
-
-
-@dataclass
-class Ledger:
-    """What language models were asked, and what it cost; without a price the cost is None."""
-
-    most: float | None = None  # dollars
-    price: tuple[float, float] | None = None  # dollars per million tokens, in and out
-    dry: bool = False
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float | None = 0.0
-    unasked: int = 0  # calls that were not made, because the money was spent
-
-    def add(self, tokens_in: int, tokens_out: int, cost: float | None = None) -> None:
-        """One more call; its cost by the price, if Inspect has none."""
-        self.calls += 1
-        self.input_tokens += tokens_in
-        self.output_tokens += tokens_out
-        if cost is None and self.price is not None:
-            cost = (tokens_in * self.price[0] + tokens_out * self.price[1]) / 1e6
-        self.cost = None if cost is None or self.cost is None else self.cost + cost
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing more may be asked."""
-        return self.most is not None and self.cost is not None and self.cost >= self.most
-
-    def as_json(self) -> dict[str, Any]:
-        """Its figures."""
-        figures = ("calls", "input_tokens", "output_tokens", "cost", "dry")
-        return {name: value for name, value in asdict(self).items() if name in figures}
-
-    def __str__(self) -> str:
-        about = "about " if self.dry else ""
-        cost = "price unknown" if self.cost is None else f"{about}${self.cost:,.4f}"
-        out = "" if self.dry else f", {self.output_tokens:,} out"
-        verb = "would be asked" if self.dry else "were asked"
-        return (
-            f"language models {verb} {self.calls:,} times: {about}{self.input_tokens:,} tokens in"
-            f"{out}; {cost}"
-        )
-
-
-_ledger: ContextVar[Ledger | None] = ContextVar("allminds_llm_ledger", default=None)
-
-
-@contextlib.contextmanager
-def spending(most: float | None = None, price: str = "", dry: bool = False) -> Iterator[Ledger]:
-    """Count what language models cost while this lasts, and ask them no more once it is `most`.
-
-    What is left of the exercises is missing then, and what was paid for stays. `price` is dollars
-    per million tokens in and out, such as 2.5/10, for models that Inspect knows no price of. A dry
-    run asks nobody: actions are drawn by lot, so that calls can be counted.
-    """
-    if most is not None and not most > 0:
-        raise Error(f"the most that may be spent must be above 0, not {most:g}")
-    ledger = Ledger(most, _price(price), dry)
-    token = _ledger.set(ledger)
-    try:
-        yield ledger
-    finally:
-        _ledger.reset(token)
-
-
-def _price(text: str) -> tuple[float, float] | None:
-    if not text:
-        return None
-    try:
-        low, high = (float(part) for part in text.split("/"))
-    except ValueError:
-        low = high = -1.0
-    if min(low, high) < 0:
-        raise Error(f"a price is dollars per million tokens in and out, as 2.5/10, not '{text}'")
-    return low, high
-
-
 # ---------------------------------------------------------------- the mind
 
 
@@ -131,7 +49,8 @@ class LanguageModel(MindBase):
     """
 
     takes_instrument = True
-    one_at_a_time = True  # what was paid for is whole exercises, not the beginnings of all
+    # what was paid for is whole exercises, not the beginnings of all
+    traits = Traits(one_at_a_time=True, paid=True)
 
     def __init__(
         self, tool: Instrument, model: str = "", form: str = "", seconds: float = PATIENCE
@@ -143,7 +62,7 @@ class LanguageModel(MindBase):
         self.seconds = seconds
         self.conversation = Conversation(tool, form)
         self.messages: list[Any] = []
-        ledger = _ledger.get() or Ledger()
+        ledger = LEDGER.get() or Ledger()
         if ledger.dry:
             return
         self.model = model_named(model)
@@ -157,7 +76,7 @@ class LanguageModel(MindBase):
 
     def act(self, observation: Any, random: Random) -> Any:
         """Ask the model, and read its reply."""
-        ledger = _ledger.get() or Ledger()
+        ledger = LEDGER.get() or Ledger()
         turn = self.conversation.ask(observation)
         if ledger.dry:
             self.messages.append(turn.text)
@@ -185,13 +104,6 @@ class LanguageModel(MindBase):
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Said with the next question."""
         self.conversation.told(reward)
-
-
-def is_language_model(subject: Subject) -> bool:
-    """Whether somebody is a language model, or a group that has one among its members."""
-    maker = getattr(subject.make, "func", None)
-    own = isinstance(maker, type) and issubclass(maker, LanguageModel)
-    return own or any(is_language_model(member) for member in subject.members)
 
 
 def message(turn: Turn) -> Any:

@@ -15,7 +15,7 @@ from allminds.cli.reading import settings_of
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.bridges.llm import Ledger
+    from allminds.core.spending import Ledger
     from allminds.runs.plan import Plan
 
 CORES = os.cpu_count() or 1
@@ -70,7 +70,7 @@ def run(
     Shows a table for every test and writes one HTML report into the run folder. The exit code is
     1 if a mind failed every exercise of a test.
     """
-    from allminds.bridges.llm import spending
+    from allminds.core.spending import spending
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
@@ -148,25 +148,20 @@ def evaluate(
 
     The exit code is 1 if a mind failed every exercise.
     """
-    from allminds import registry
-    from allminds.bridges.llm import spending
-    from allminds.runs import run as runs
+    from allminds.core.spending import spending
+    from allminds.evaluate import evaluate as give
     from allminds.runs.asking import Asking
     from allminds.terminal import show_test, watching
 
-    settings = settings_of(setting or [])
     minds = list(mind or [])
-    tool = registry.make_instrument(instrument, settings)
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
-    if not dry_run:
-        minds = registry.with_ends(minds, tool)
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
         how = Asking(jobs=jobs, engine=engine, strict=strict, progress=progress)
-        found = runs.evaluate(
-            instrument, minds, settings=settings, seed=seed, time_limit=time_limit, how=how,
-            episodes=(tool.length or 1000) if episodes is None else episodes,
-        )  # fmt: skip
+        found = give(
+            instrument, minds, settings=settings_of(setting or []), seed=seed, how=how,
+            time_limit=time_limit, episodes=episodes, ends=not dry_run, records=False,
+        ).summary  # fmt: skip
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)

@@ -108,9 +108,10 @@ def _on_the_spot(
     instrument: str, minds: list[str], exercises: int | None, settings: dict[str, Any], seed: int
 ) -> Pilot:
     from allminds import registry
+    from allminds.evaluate import evaluate
     from allminds.runs.run import How
     from allminds.statistics.pilot import Pilot
-    from allminds.terminal import evaluate, watching
+    from allminds.terminal import watching
 
     tool = registry.make_instrument(instrument, settings)
     ends = [name for name in (tool.floor_mind, tool.ceiling_mind) if name]

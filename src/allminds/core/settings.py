@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -56,3 +57,11 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
         inner = [k for k in (kind, *getattr(kind, "__args__", ())) if isinstance(k, type)]
         model = next((k for k in inner if issubclass(k, BaseModel)), model)
     return list(model.model_fields)
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Write settings in words: rows 5, cols 5."""
+    return ", ".join(
+        f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in settings.items()
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from allminds.report.data import TestData, settings_text
+from allminds.core.settings import settings_text
+from allminds.report.data import TestData
 from allminds.report.designs import Design, by_words
 from allminds.report.words import first_line
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.contracts import FAILURES, STATUSES, Instrument
+from allminds.core.settings import settings_text
 from allminds.inference import Difference, Plays, plain_interval
 from allminds.inference.estimates import play_scores
 from allminds.inference.intervals import of_mean
@@ -160,15 +160,6 @@ class TestData:
         return sources.exercise_means(
             self.sources, self.tool, self.test.episodes, self.minds, wanted
         )
-
-
-def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings in words: rows 5, cols 5."""
-    return ", ".join(f"{name} {_plain(value)}" for name, value in settings.items())
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def read_tests(*folders: RunFolder) -> list[TestData]:

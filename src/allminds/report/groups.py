@@ -13,9 +13,10 @@ from allminds import registry
 from allminds.contracts import Instrument, Subject
 from allminds.core.errors import Error
 from allminds.core.names import Name, parse
+from allminds.core.settings import settings_text
 from allminds.inference import Difference, corrected
 from allminds.report import drawing
-from allminds.report.data import TestData, settings_text
+from allminds.report.data import TestData
 from allminds.report.designs import Design
 from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.sources import Floats

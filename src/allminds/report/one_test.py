@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from allminds.core.settings import settings_text
 from allminds.inference.words import best_first, heading, unit_columns
-from allminds.report.data import Stretch, TestData, settings_text
+from allminds.report.data import Stretch, TestData
 from allminds.report.profile import best, places
 from allminds.report.words import first_line, interval, number
 

@@ -187,8 +187,4 @@ def described(mind: str, tool: Instrument) -> tuple[str, str]:
 
 def _first_line(subject: Subject) -> str:
     """Of the class or function that makes it."""
-    maker: Any = subject.make
-    maker = getattr(maker, "func", maker)
-    if maker is registry.FunctionMind:
-        maker = subject.make.args[0]  # type: ignore[attr-defined]
-    return first_line(maker)
+    return first_line(subject.maker)

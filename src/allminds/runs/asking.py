@@ -1,7 +1,7 @@
 """Language models cost money: they are asked here, and what was paid for is kept at once.
 
 Whatever the engine and the number of jobs, their exercises are played in this process one after
-the other, so that `allminds.bridges.llm.spending` counts every call, and each is handed on as soon
+the other, so that `allminds.core.spending` counts every call, and each is handed on as soon
 as it is over.
 """
 
@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from allminds.bridges.llm import is_language_model
 from allminds.runs import engine
-from allminds.runs import plan as plans
 from allminds.runs.engine import Part, Sitting, Spread
 from allminds.runs.plan import Plan
-from allminds.runs.run import How
+from allminds.runs.run import How, resolved
 from allminds.runs.store import RunFolder
 
 
@@ -63,7 +61,7 @@ def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) 
 
 def _asks(sitting: Sitting) -> bool:
     seats = (seat for line_up in sitting.line_ups for seat in line_up.seats)
-    return any(is_language_model(seat.subject) for seat in seats)
+    return any(seat.subject.paid for seat in seats)
 
 
 def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
@@ -71,12 +69,8 @@ def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
 
     For a dry run: whoever calls this has `spending(dry=True)` count.
     """
-    plans.check(plan)
-    for number, test in enumerate(plan.tests):
-        sittings = engine.seat(
-            test.instrument, test.settings, test.minds, plan.seed, 0, plan.time_limit
-        )
-        for n, sitting in enumerate(sittings):
+    for number, (test, given) in enumerate(zip(plan.tests, resolved(plan), strict=True)):
+        for n, sitting in enumerate(given.seats(plan.seed, 0, plan.time_limit)):
             if not _asks(sitting):
                 continue
             gaps = [(0, test.episodes)]

@@ -23,7 +23,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import allminds
 from allminds.core.errors import Error
 from allminds.runs.dask_helper import Order, dismiss, in_helper, on_thread, own_version
 from allminds.runs.engine import Part, Sitting, Spread
@@ -254,7 +253,7 @@ def packed(sitting: Sitting) -> bytes:
 def own_modules() -> list[ModuleType]:
     """Modules that are installed nowhere, such as a mind's own file: no worker could have them."""
     places = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
-    installed = (*places, str(Path(allminds.__file__).parent))
+    installed = (*places, str(Path(__file__).parents[1]))
     found = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None) or ""

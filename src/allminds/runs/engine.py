@@ -10,7 +10,7 @@ import contextlib
 import itertools
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
@@ -106,22 +106,49 @@ class Part:
     stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
 
 
-def seat(
-    instrument: str, settings: dict[str, Any], minds: Sequence[Any], seed: int, traced: int,
-    time_limit: float,
-) -> list[Sitting]:  # fmt: skip
-    """The sittings of a test: all compiled minds in one, every other in one of its own."""
-    given, folder = tuple(sorted(settings.items())), working_folder()
-    together: list[Any] = []
-    alone: list[Sitting] = []
-    for who in minds:
-        one = Sitting(instrument, given, (who,), seed, traced, time_limit, folder)
-        if one.compiled:
-            together.append(who)
-        else:
-            alone.append(one)
-    first = Sitting(instrument, given, tuple(together), seed, traced, time_limit, folder)
-    return ([first] if together else []) + alone
+@dataclass(frozen=True)
+class Given:
+    """A test with its names resolved: an instrument, and line-ups for it."""
+
+    tool: Instrument
+    settings: Mapping[str, Any]
+    minds: Sequence[Any]  # as they were given: names, classes, functions or objects
+    line_ups: Sequence[LineUp]
+
+    @classmethod
+    def of(cls, instrument: str, settings: Mapping[str, Any], minds: Sequence[Any]) -> Given:
+        """Resolve names, and reject a mind that is given twice."""
+        tool = registry.make_instrument(instrument, settings)
+        return cls(tool, settings, list(minds), line_ups_of(minds, tool))
+
+    def seats(self, seed: int, traced: int, time_limit: float) -> list[Sitting]:
+        """Make the sittings: all compiled minds in one, every other in one of its own."""
+
+        def sitting(minds: Sequence[Any], line_ups: Sequence[LineUp]) -> Sitting:
+            made = Sitting(
+                self.tool.name, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
+                time_limit, working_folder(),
+            )  # fmt: skip
+            vars(made).update(tool=self.tool, line_ups=list(line_ups))  # another process looks up
+            return made
+
+        each = [sitting([who], [one]) for who, one in zip(self.minds, self.line_ups, strict=True)]
+        together = [one for one in each if one.compiled]
+        alone = [one for one in each if not one.compiled]
+        if together:
+            minds = [one.minds[0] for one in together]
+            alone.insert(0, sitting(minds, [one.line_ups[0] for one in together]))
+        return alone
+
+
+def line_ups_of(minds: Sequence[Any], tool: Instrument) -> list[LineUp]:
+    """Resolve minds, and reject one that is given twice."""
+    found = [registry.line_up(who, tool) for who in minds]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise Error(f"the mind '{twice}' is given twice to {tool.name}; name it once")
+    return found
 
 
 def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

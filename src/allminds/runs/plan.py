@@ -12,7 +12,6 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from allminds import registry
-from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.names import parse_all
 from allminds.core.settings import Settings, checked
@@ -164,18 +163,3 @@ def _cannot(mind: str, test: Test, plan: Plan) -> str:
     with Watch(plan.time_limit).running() as watch:
         record = play(tool.exercise(plan.seed, 0), line_up, watch)
     return "" if "ok" in record.status else record.reason
-
-
-def check(plan: Plan) -> None:
-    """Find what is wrong with a plan before anything is played."""
-    for test in plan.tests:
-        distinct(test.minds, registry.make_instrument(test.instrument, test.settings))
-
-
-def distinct(minds: Sequence[Any], tool: Instrument) -> Sequence[Any]:
-    """The minds as given, if they are all good for the instrument and none is named twice."""
-    names = [registry.line_up(who, tool).name for who in minds]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise Error(f"the mind '{twice}' is given twice to {tool.name}; name it once")
-    return minds

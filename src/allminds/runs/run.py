@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds import registry
 from allminds.contracts import LineUp
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.settings import checked
 from allminds.runs import engine
-from allminds.runs import plan as plans
-from allminds.runs.engine import Part, Sitting, Spread
+from allminds.runs.engine import Given, Part, Sitting, Spread
 from allminds.runs.plan import Plan, Test
 from allminds.runs.store import RunFolder
 from allminds.runs.summary import Scores, summarise
@@ -53,29 +51,25 @@ class How:
         return engine.opened(self.engine, self.jobs)
 
 
-def evaluate(
-    instrument: str,
-    minds: Sequence[Any],
-    *,
-    settings: dict[str, Any] | None = None,
-    episodes: int = 1000,
+def give(
+    given: Given,
+    episodes: int,
     seed: int = 1,
     time_limit: float = 10.0,
     how: How | None = None,
     keep: Callable[[pa.Table], None] | None = None,
 ) -> dict[str, Any]:
-    """One instrument, some minds: names, classes, functions or objects. Nothing is written.
+    """Give one test to its minds and return the summary. Nothing is written.
 
-    Records are handed to `keep`, part by part; if nobody keeps them, memory stays flat.
+    Records are handed to `keep`, part by part; if there is none, memory stays flat.
     """
-    given = settings or {}
-    test = {"instrument": instrument, "minds": ["-"], "episodes": episodes}
-    checked(Test, test, f"evaluate {instrument}")
+    name = given.tool.name
+    test = {"instrument": name, "minds": ["-"], "episodes": episodes}
+    checked(Test, test, f"evaluate {name}")
     what = {"tests": [test], "seed": seed, "time_limit": time_limit}
-    checked(Plan, what, f"evaluate {instrument}")
-    tool = registry.make_instrument(instrument, given)
-    sittings = engine.seat(instrument, given, plans.distinct(minds, tool), seed, 0, time_limit)
-    scores = Scores(tool, minds)
+    checked(Plan, what, f"evaluate {name}")
+    sittings = given.seats(seed, 0, time_limit)
+    scores = Scores(given.tool, given.line_ups)
 
     def take(part: Part) -> None:
         scores.take(sittings[part.sitting], part)
@@ -84,43 +78,46 @@ def evaluate(
 
     how = how or How()
     with how.engaged() as spread:
-        _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, instrument, take)
+        _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, name, take)
     return scores.summary(seed, episodes)
+
+
+def resolved(plan: Plan) -> list[Given]:
+    """Resolve all names of a plan, so that what is wrong is found before anything is played."""
+    return [Given.of(test.instrument, test.settings, test.minds) for test in plan.tests]
 
 
 def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
     """Play a plan into a new run folder."""
-    plans.check(plan)
+    given = resolved(plan)
     how = how or How()
     with how.engaged() as spread:  # first: a cluster that is not there leaves no folder behind
-        return _fill(RunFolder.create(out, plan), how, spread)
+        return _fill(RunFolder.create(out, plan), given, how, spread)
 
 
 def resume(out: Path, how: How | None = None) -> RunFolder:
     """Do the rest of a run that was broken off; it ends bit-identical to an unbroken one."""
     folder = RunFolder.open(out)
-    plans.check(folder.plan)
+    given = resolved(folder.plan)
     how = how or How()
     with how.engaged() as spread:
-        return _fill(folder, how, spread)
+        return _fill(folder, given, how, spread)
 
 
-def _fill(folder: RunFolder, how: How, spread: Spread) -> RunFolder:
+def _fill(folder: RunFolder, given: Sequence[Given], how: How, spread: Spread) -> RunFolder:
     ahead = (
         compiling_ahead(folder.plan) if how.jobs > 1 and how.engine == "local" else nullcontext()
     )
     with folder.locked(), ahead:
-        for number, test in enumerate(folder.plan.tests):
+        for number, test in enumerate(given):
             _fill_test(folder, number, test, how, spread)
         folder.write_json("summary.json", summarise(folder))
     return folder
 
 
-def _fill_test(folder: RunFolder, number: int, test: Test, how: How, spread: Spread) -> None:
-    plan = folder.plan
-    sittings = engine.seat(
-        test.instrument, test.settings, test.minds, plan.seed, plan.traces, plan.time_limit
-    )
+def _fill_test(folder: RunFolder, number: int, given: Given, how: How, spread: Spread) -> None:
+    plan, test = folder.plan, folder.plan.tests[number]
+    sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
     gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
     if any(gaps) and sittings:
         folder.check_version(number, sittings[0].tool)

@@ -14,7 +14,7 @@ from allminds.core.blocks import Block
 from allminds.inference import Estimate, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised
 from allminds.registry import ends
-from allminds.runs.engine import Part, Sitting
+from allminds.runs.engine import Given, Part, Sitting
 from allminds.runs.store import RunFolder, read_part
 
 if TYPE_CHECKING:
@@ -72,9 +72,8 @@ class Score:
 class Scores:
     """The scores of all minds of a test, filled part by part."""
 
-    def __init__(self, tool: Instrument, minds: Sequence[Any]) -> None:
+    def __init__(self, tool: Instrument, line_ups: Sequence[LineUp]) -> None:
         self.tool = tool
-        line_ups = [registry.line_up(who, tool) for who in minds]
         self.of = {line_up.name: Score(line_up, tool.tally()) for line_up in line_ups}
 
     def take(self, sitting: Sitting, part: Part) -> None:
@@ -129,7 +128,8 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
     spent = folder.seconds()
     tests = []
     for number, test in enumerate(folder.plan.tests):
-        scores = Scores(registry.make_instrument(test.instrument, test.settings), test.minds)
+        given = Given.of(test.instrument, test.settings, test.minds)
+        scores = Scores(given.tool, given.line_ups)
         for path in folder.parts(number):
             rows = read_part(path)
             for name, score in scores.of.items():

@@ -42,9 +42,8 @@ def compiling_ahead(plan: Plan) -> Iterator[None]:
 def compile_all(plan: Plan) -> None:
     """Play the first exercise of every test but the first, with the minds that have kernels."""
     for test in plan.tests[1:]:
-        sittings = engine.seat(
-            test.instrument, test.settings, test.minds, plan.seed, plan.traces, plan.time_limit
-        )
+        given = engine.Given.of(test.instrument, test.settings, test.minds)
+        sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
         if sittings[0].compiled:
             engine.play(sittings[0], 0, 0, sittings[0].tool.sitting)
 

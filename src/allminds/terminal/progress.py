@@ -20,7 +20,6 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
-from allminds.papers import PAPERS, paper
 
 
 def show_listing(rows: list[dict[str, str]]) -> None:
@@ -36,6 +35,8 @@ def show_listing(rows: list[dict[str, str]]) -> None:
 def listing(what: str) -> list[dict[str, str]]:
     """Instruments, the minds of every instrument, or papers, with a line on what they are."""
     if what == "papers":
+        from allminds.papers import PAPERS, paper
+
         return [{"paper": name, "what": paper(name).what} for name in PAPERS]
     found = registry.instruments()
     if what == "instruments":

@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.core.settings import settings_text
 from allminds.inference import words
 from allminds.inference.words import heading, interval, notes, number, unit_columns
-from allminds.report.data import settings_text
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -74,7 +74,7 @@ def _print_test(test: dict[str, Any], console: Console) -> None:
         console.print(note, style="yellow", markup=False, highlight=False)
 
 
-def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: Instrument) -> Table:
+def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrument]) -> Table:
     table = Table(
         title=f"{test['instrument']}  ·  seed {test['seed']}", caption=_settings(test),
         box=box.SIMPLE, pad_edge=False, collapse_padding=True, title_justify="left",
@@ -103,8 +103,8 @@ def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: Instrument) -
 # ---------------------------------------------------------------- what both say
 
 
-def _tool(test: dict[str, Any]) -> Instrument:
-    return registry.make_instrument(test["instrument"], test["settings"])
+def _tool(test: dict[str, Any]) -> type[Instrument]:
+    return registry.kind(test["instrument"])
 
 
 def _settings(test: dict[str, Any]) -> str:

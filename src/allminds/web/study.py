@@ -289,8 +289,7 @@ def _asked_elsewhere(machine: Subject) -> bool:
     """Whether a mind is a person at the terminal, a language model or another program."""
     from allminds.instruments.games.minds.human import Human
 
-    maker = getattr(machine.make, "func", None)
-    return maker is Human or getattr(maker, "one_at_a_time", False)
+    return machine.maker is Human or machine.one_at_a_time
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.check import block_difference
@@ -21,7 +22,7 @@ from allminds.inference.words import notes
 from allminds.runs import engine
 from allminds.runs.plan import Plan
 from allminds.runs.replay import replayed
-from allminds.runs.run import How, evaluate, run
+from allminds.runs.run import How, run
 from allminds.statistics.calibration.figures import simulate_staircase
 
 STAIRCASE = {"time": 200, "steps": 20}

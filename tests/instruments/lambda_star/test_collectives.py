@@ -12,6 +12,7 @@ import dataclasses
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plainly import evaluate
 
 from allminds import registry
 from allminds.contracts import LineUp, MindBase, Subject
@@ -22,7 +23,6 @@ from allminds.instruments.lambda_star import groups as collectives
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import Recurrent
 from allminds.instruments.lambda_star.world import Foresight, State, View, World
-from allminds.runs.run import evaluate
 
 TORUS = Torus(7, 7)
 GOOD, EVIL = (3, 3), (0, 6)

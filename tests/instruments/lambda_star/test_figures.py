@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.core.watch import Watch
 from allminds.episode import form
-from allminds.runs.run import evaluate
 
 # Scores of the authors' released program, its first observation repaired (built and run by us,
 # 20,000 episodes; q-learning 5,000), standard errors beside them; mean reward per iteration.

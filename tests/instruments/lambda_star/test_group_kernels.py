@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plainly import evaluate
 
 from allminds import registry
 from allminds.check import block_difference
@@ -15,7 +16,6 @@ from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play
 from allminds.instruments.lambda_star import groups as collectives
 from allminds.instruments.lambda_star.fast.forms import Compiled
-from allminds.runs.run import evaluate
 
 
 def tool_of(**made):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from plainly import evaluate
 
 from allminds import registry
 from allminds.check import check_instrument
@@ -11,7 +12,6 @@ from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.instruments.series.bank import known, shipped
 from allminds.instruments.series.published import INDUCTION
-from allminds.runs.run import evaluate
 
 
 def test_the_instrument_keeps_the_contract_with_generated_items():

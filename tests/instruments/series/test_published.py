@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plainly import evaluate
 
 from allminds import registry
 from allminds.complexity.levin import rivals
@@ -20,7 +21,6 @@ from allminds.instruments.series.environment import LETTERS, NO_ANSWER, Item
 from allminds.instruments.series.minds import Pattern, distances, next_distance, run_up
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
-from allminds.runs.run import evaluate
 
 # r̃ of P0's minds on the 20 induction items (DEFINITIONS §4).
 SCORES = {

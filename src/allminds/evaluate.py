@@ -1,4 +1,8 @@
-"""What `evaluate` gives back: scores that print well, with the records they were made of."""
+"""Give an instrument to some minds: `evaluate`, and the `Results` that come of it.
+
+The command line prints what stands here. Modules are imported when they are used: `import allminds`
+imports this one.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from allminds import registry
 from allminds.core.errors import Error
-from allminds.core.table import ordered, scored
-from allminds.runs import run as runs
-from allminds.runs.store import RunFolder
-from allminds.statistics.comparison import MARGIN, compare, scores_of
-from allminds.terminal import tables
-from allminds.terminal.codebook import codebook
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,8 +21,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from allminds.contracts import Instrument
+    from allminds.runs.run import How
+    from allminds.runs.store import RunFolder
     from allminds.statistics.comparison import Difference
 
+MARGIN = 0.05  # differences that are smaller do not matter, unless told otherwise
 EPISODES = 1000  # of an instrument without a fixed form
 PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{}</title>\n{}\n'
 
@@ -45,6 +43,8 @@ class Results(Mapping[str, Any]):
     @classmethod
     def of(cls, folder: RunFolder | str | Path) -> Results:
         """The results of a complete run; its records are read when they are asked for."""
+        from allminds.runs.store import RunFolder
+
         run = folder if isinstance(folder, RunFolder) else RunFolder.open(Path(folder))
         return cls(run.summary(), run.records)
 
@@ -74,11 +74,15 @@ class Results(Mapping[str, Any]):
         return frame[frame["test"] == number].drop(columns="test").reset_index(drop=True)
 
     def __str__(self) -> str:
+        from allminds.terminal import tables
+
         return "\n\n".join(tables.text_of(test.summary) for test in self.tests)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        from allminds.terminal import tables
+
         return "\n".join(tables.html_of(test.summary) for test in self.tests)
 
     # ------------------------------------------------------------ records
@@ -89,11 +93,16 @@ class Results(Mapping[str, Any]):
 
     def codebook(self) -> pd.DataFrame:
         """What the columns of `frame` mean, and what is in them."""
+        from allminds.terminal.codebook import codebook
+
         return codebook(self.frame())
 
     def wide(self) -> pd.DataFrame:
         """The response matrix: a score for every mind (rows) and exercise; NaN where missing."""
         import pandas as pd
+
+        from allminds.core.table import scored
+        from allminds.statistics.comparison import scores_of
 
         scores = scores_of(scored(self.frame()))
         columns = pd.Index(scores.exercises["exercise"], name="exercise")
@@ -127,7 +136,10 @@ class Results(Mapping[str, Any]):
 
     def plot(self) -> alt.LayerChart:
         """Score against complexity, or by mind where all exercises are alike. An Altair chart."""
+        from allminds.core.table import scored
         from allminds.report.figure import score_chart
+        from allminds.statistics.comparison import scores_of
+        from allminds.terminal import tables
         from allminds.terminal.charts import complexity_chart
 
         test = self._one()
@@ -154,6 +166,11 @@ class Results(Mapping[str, Any]):
         return forest(pairs)
 
     def _differences(self, margin: float) -> list[Difference]:
+        import numpy as np
+
+        from allminds.core.table import scored
+        from allminds.statistics.comparison import compare
+
         test = self._one()
         tool, frame = test._tool(), scored(test.frame())
         if frame["mind"].nunique() < 2:
@@ -161,7 +178,9 @@ class Results(Mapping[str, Any]):
         return list(compare(frame, np.random.default_rng(1), tool=tool, margin=margin).differences)
 
     def _tool(self) -> Instrument:
-        return registry.make_instrument(self["instrument"], self["settings"])
+        from allminds.registry import make_instrument
+
+        return make_instrument(self["instrument"], self["settings"])
 
     def _one(self) -> Results:
         tests = self.tests
@@ -201,37 +220,52 @@ def evaluate(
     seed: int = 1,
     time_limit: float = 10.0,
     ends: bool = True,
-    how: runs.How | None = None,
+    records: bool = True,
+    how: How | None = None,
 ) -> Results:
     """Give one instrument to some minds: names, classes, functions or objects.
 
     Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
     `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
     ceiling sit the test too, unless `ends` is false. Nothing is written, and all records are held
-    in memory: millions of episodes are for `run`, or the command line.
+    in memory, unless `records` is false: then the scores are all there is.
     """
+    from allminds import registry
+    from allminds.runs.engine import Given, line_ups_of
+    from allminds.runs.run import give
+
     tool = registry.make_instrument(instrument, settings)
-    parts: list[pa.Table] = []
     named = _named(minds, tool)
-    summary = runs.evaluate(
-        instrument, registry.with_ends(named, tool) if ends else named, settings=settings,
-        seed=seed, time_limit=time_limit,
-        episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
-        keep=parts.append,
+    line_ups = line_ups_of(named, tool)
+    more = registry.missing_ends(line_ups, tool) if ends else []
+    line_ups += [registry.line_up(end, tool) for end in more]
+    parts: list[pa.Table] = []
+    number = (tool.length or EPISODES) if episodes is None else episodes
+    summary = give(
+        Given(tool, settings or {}, [*named, *more], line_ups), number, seed, time_limit, how,
+        parts.append if records else None,
     )  # fmt: skip
-    return Results(summary, partial(_frame, parts))
+    return Results(summary, partial(_frame, parts) if records else _no_frame)
 
 
 def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequence[Any]:
     if isinstance(minds, Mapping):
-        return [replace(registry.subject(who, tool), name=name) for name, who in minds.items()]
+        from allminds.registry import subject
+
+        return [replace(subject(who, tool), name=name) for name, who in minds.items()]
     if isinstance(minds, str) or not isinstance(minds, Sequence):
         raise Error(f"minds are a list, such as ['random', MyMind], not {minds!r}")
     return minds
 
 
 def _frame(parts: Sequence[pa.Table]) -> pd.DataFrame:
-    """Records in their one order."""
+    """Put records into their one order."""
     import pyarrow as pa
 
+    from allminds.core.table import ordered
+
     return ordered(pa.concat_tables(parts).to_pandas())
+
+
+def _no_frame() -> pd.DataFrame:
+    raise Error("no records were kept; evaluate with records=True")
