@@ -1,8 +1,8 @@
-"""Language models cost money: they are asked here, and what was paid for is kept at once.
+"""Language models cost money: they are asked here, and each paid answer is stored at once.
 
-Whatever the engine and the number of jobs, their exercises are played in this process one after
-the other, so that `allminds.bridges.llm.spending` counts every call, and each is handed on as soon
-as it is over.
+Whatever the engine and the number of jobs, their exercises are played in this process one after the
+other, so that `allminds.bridges.llm.spending` counts every call, and each exercise is handed on as
+soon as it is over.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from allminds.runs.store import RunFolder
 
 
 def _all_is_well() -> None:
-    """Nobody objects."""
+    """Accept every exercise: the default check."""
 
 
 @dataclass(frozen=True)
 class Asking(How):
-    """As `How`, with language models in it; `check` may raise, and then the exercise is lost."""
+    """A `How` for language models; if `check` raises, the exercise is not kept."""
 
     check: Callable[[], None] = _all_is_well  # called after every exercise of theirs
 
     @contextlib.contextmanager
     def engaged(self) -> Iterator[Spread]:
-        """The engine, for all but language models."""
+        """Open the engine, and play the exercises of language models in this process instead."""
         with super().engaged() as spread:
             yield partial(_spread, spread, self.check)
 
@@ -54,7 +54,7 @@ def _spread(
 
 
 def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) -> Iterator[Part]:
-    """An exercise each, here; an administration of an adaptive test is never split."""
+    """Play one exercise at a time, here; an administration of an adaptive test is never split."""
     size = sitting.tool.sitting if sitting.tool.adaptive else 1
     for first, last in todo:
         for low in range(first, last, size):
@@ -69,7 +69,7 @@ def _asks(sitting: Sitting) -> bool:
 def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
     """Play the language models of a plan, or what a run lacks of them, and keep nothing.
 
-    For a dry run: whoever calls this has `spending(dry=True)` count.
+    This is for a dry run: the caller counts the calls with `spending(dry=True)`.
     """
     plans.check(plan)
     for number, test in enumerate(plan.tests):
