@@ -1,4 +1,4 @@
-"""The main job: play a plan and keep what comes of it, or evaluate some minds on the spot."""
+"""Run a plan into a folder, resume it, or evaluate some minds without a folder."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _nobody(_what: str, _done: int, _total: int) -> None:
-    """Nobody is watching."""
+    """Ignore the progress: the default."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class How:
     progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
 
     def __post_init__(self) -> None:
-        """Jobs are counted from 1, and the engine is one that there is."""
+        """Require one job or more, and an engine that exists."""
         if self.jobs < 1:
             raise Error(f"jobs must be 1 or more, not {self.jobs}")
         engine.check_engine(self.engine)
 
     def engaged(self) -> AbstractContextManager[Spread]:
-        """The engine, while this lasts."""
+        """Open the engine while the context lasts."""
         return engine.opened(self.engine, self.jobs)
 
 
@@ -64,9 +64,9 @@ def evaluate(
     how: How | None = None,
     keep: Callable[[pa.Table], None] | None = None,
 ) -> dict[str, Any]:
-    """One instrument, some minds: names, classes, functions or objects. Nothing is written.
+    """Evaluate minds (names, classes, functions or objects) on one instrument; write nothing.
 
-    Records are handed to `keep`, part by part; if nobody keeps them, memory stays flat.
+    Records are handed to `keep`, part by part; without it they are dropped and memory stays flat.
     """
     given = settings or {}
     test = {"instrument": instrument, "minds": ["-"], "episodes": episodes}
@@ -97,7 +97,7 @@ def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
 
 
 def resume(out: Path, how: How | None = None) -> RunFolder:
-    """Do the rest of a run that was broken off; it ends bit-identical to an unbroken one."""
+    """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one."""
     folder = RunFolder.open(out)
     plans.check(folder.plan)
     how = how or How()
@@ -141,7 +141,7 @@ def _play(
     what: str,
     take: Callable[[Part], None],
 ) -> None:
-    """Play what is missing, and hand on every part."""
+    """Play what is missing, and hand every part to `take`."""
     counts = [sum(high - low for low, high in missing) for missing in gaps]
     total = sum(n * len(sitting.minds) for n, sitting in zip(counts, sittings, strict=True))
     done = 0
@@ -166,7 +166,7 @@ def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
             raise error
 
 
-# ---------------------------------------------------------------- what is kept of a part
+# ---------------------------------------------------------------- tables of a part
 
 
 def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
@@ -185,7 +185,7 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
 
 
 def _records(run: str, sitting: Sitting, part: Part) -> pa.Table:
-    """The rows of a part, line-up by line-up."""
+    """Build the rows of a part, line-up by line-up."""
     import pyarrow as pa
 
     tables = [
