@@ -227,9 +227,7 @@ def _describe(code_bits, last, lengths):
 
 @kernel
 def _own_bits(memory):
-    """Count the bits of the text in its own code, with its description; -1 if a code is too
-    deep.
-    """
+    """Count the bits of the text in its own code and of the code; -1 if a code is too deep."""
     last, longest = _huffman(memory, _LITERAL, _LITERAL_BITS, _LITERALS)
     last_distance, longest_too = _huffman(memory, _DISTANCE, _DISTANCE_BITS, _DISTANCES)
     lengths, length_bits = memory[_LENGTH], memory[_LENGTH_BITS]
@@ -279,9 +277,7 @@ def _least(memory, used):
 
 @kernel
 def deflate_length(text, begin, size, memory):
-    """Count the bytes of a part of a text (bytes below 144) after zlib, or return -1 if not
-    sure.
-    """
+    """Count the bytes of a part of a text (bytes below 144) after zlib; -1 if not sure."""
     if size > LONGEST:
         return -1
     if size < 5:  # nothing can repeat

@@ -20,9 +20,7 @@ LENGTH = 19
 
 
 def zlib_length(text: str | bytes, level: int = 6) -> int:
-    """Compute K_approx: the bytes of the text after zlib, by default at the level of the paper's
-    19.
-    """
+    """Compute K_approx: the bytes of the text after zlib, by default at level 6 as the paper."""
     _warn_once()
     return _length(text, level)
 
@@ -112,8 +110,7 @@ def lz76(symbols: Sequence[Hashable] | str) -> int:
 def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
     """Count the phrases K of an array of integers.
 
-    The memory used is about (distinct codes) x length
-    8 bytes.
+    The memory used is about (distinct codes) x length / 8 bytes.
     """
     from allminds.complexity import kernels
 

@@ -1,7 +1,7 @@
-"""How kernels are compiled and kept: the only module that imports Numba at the top.
+"""Compilation and caching of kernels: the only module that imports Numba at the top.
 
-Import it from `kernels.py` files alone, and import those where a kernel runs, so that
-``import allminds`` and ``allminds --help`` stay quick.
+Import it from `kernels.py` files alone, and import those where a kernel runs, so that ``import
+allminds`` and ``allminds --help`` stay quick.
 """
 
 from __future__ import annotations
@@ -173,8 +173,9 @@ def _round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m
 
 @_small
 def _digest(s, t, r):  # type: ignore[no-untyped-def]
-    """Compute `seeding._digest` of seed, stream and run as eight words; each line is one round's
-    σ.
+    """Compute `seeding._digest` of seed, stream and run as eight words.
+
+    Each line is one round with its σ.
     """
     v = _V
     v = _round(v, s, t, r, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0)

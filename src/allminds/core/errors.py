@@ -7,8 +7,7 @@ from collections.abc import Iterable
 
 
 class Error(Exception):
-    """An error that the user can correct: one sentence with what is wrong, where, and what is
-    right.
+    """An error that the user can correct: one sentence on what is wrong, where, what is right.
 
     The command line prints the sentence and ends with exit code 2; there is no traceback. Lines
     that stand below it, such as frames of the user's own code, are in `detail`.

@@ -1,7 +1,7 @@
-"""Where an exception came from in the user's own code, as text.
+"""The origin of an exception in the user's own code, as text.
 
-Text is what can travel from another process, be kept in a record and stand in a table. Frames of
-allminds, of Python's library and of installed packages are left out, as long as any other is left.
+Text can be sent from another process, kept in a record and shown in a table. Frames of allminds, of
+Python's library and of installed packages are left out, as long as any other is left.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INSTALLED = tuple(
 
 
 class Frame(NamedTuple):
-    """One line of code on the way to an exception."""
+    """A line of code on the way to an exception."""
 
     file: str
     line: int
@@ -171,7 +171,7 @@ def working_folder() -> str:
         return os.sep
 
 
-# ---------------------------------------------------------------- source that travels
+# ---------------------------------------------------------------- source that is sent along
 
 
 def sources_of(makers: Iterable[Any], every: bool = False) -> tuple[tuple[str, str], ...]:

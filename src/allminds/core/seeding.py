@@ -14,9 +14,9 @@ slot s draws from stream ``MINDS + s``, in whichever line-up it is.
 
     BLAKE2b-512(seed, t, e // 8 as three little-endian 64-bit words; person = "allminds streams")
 
-so that eight exercises share one digest, and who knows the key of one stream, or words drawn
-from it, knows nothing of the seed or of any other stream. (Whoever can guess the seed can make
-all of it: a test that minds may want to cheat needs a seed of 60 random bits, not 1.)
+so that eight exercises share one digest, and a mind that knows the key of one stream, or words
+drawn from it, knows nothing of the seed or of any other stream. (A mind that guesses the seed can
+compute all words: a test that minds may want to cheat needs a seed of 60 random bits, not 1.)
 
 **Words** of a stream come from its key by a splitmix64 finaliser (Steele, Lea and Flood 2014),
 which can be inverted: a mind's words tell its own key, and no more.

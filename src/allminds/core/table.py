@@ -117,7 +117,7 @@ def ordered(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(ORDER, kind="stable", ignore_index=True)
 
 
-# ---------------------------------------------------------------- what makes a score
+# ---------------------------------------------------------------- rows that count
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:

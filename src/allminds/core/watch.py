@@ -85,9 +85,7 @@ class Watch:
         self._seen = (-1, 0, 0.0)  # the call at the last tick, ticks in it, processor time then
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call a mind's own function(*arguments); return its result or the `Failure` that it
-        caused.
-        """
+        """Call a mind's own function(*arguments); return its result or its `Failure`."""
         self.calls += 1
         self.inside = True
         try:
@@ -104,9 +102,7 @@ class Watch:
         return Watch(0, self.folder) if subject.built_in else self
 
     def failure(self, error: BaseException) -> Failure:
-        """Convert a mind's exception to a `Failure`; raise an `Error`, which the user must
-        correct.
-        """
+        """Convert a mind's exception to a `Failure`; an `Error` is the user's and is raised."""
         if isinstance(error, Error):
             raise error
         if isinstance(error, Failed):

@@ -1,4 +1,4 @@
-"""From plays to one figure with its interval: what a score is, wherever allminds prints one.
+"""Estimates: from plays to one score with its interval, wherever allminds prints one.
 
 A play is one exercise taken by one mind. Plays of the same item are repeats and count as one unit;
 units that share a cluster (shifts of one series, one person, one test of seven) are not independent
@@ -39,7 +39,7 @@ NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
 
 @dataclass(frozen=True)
 class Rule:
-    """How the plays of a mind become one figure.
+    """The rule by which the plays of a mind become one figure.
 
     The figure is the mean over the strata of a complexity, each of the same weight, or each
     weighing n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting`
@@ -87,9 +87,7 @@ class Estimate:
         return (asked - self.failed) / asked if asked else None
 
     def with_interval(self, other: Estimate) -> Estimate:
-        """Replace the interval and the standard error by those of `other`, another kind of
-        sample.
-        """
+        """Replace the interval and the standard error by those of `other`."""
         return replace(self, ci95=other.ci95, stderr=other.stderr)
 
     @property
@@ -234,7 +232,7 @@ def _learning(plays: Plays) -> float | None:
     return math.fsum(means.tolist()) / len(means)
 
 
-# ---------------------------------------------------------------- two minds, or three
+# ---------------------------------------------------------------- several minds
 
 
 def difference(
@@ -276,9 +274,7 @@ def _common(first: Plays, second: Plays) -> tuple[Plays, Plays]:
 def _between_levels(
     first: Plays, second: Plays, rule: Rule, names: tuple[str, str], margin: float, failed: bool
 ) -> Difference:
-    """Compare levels of an adaptive test, paired by administration (from within, if there is
-    one).
-    """
+    """Compare levels of an adaptive test by administrations; from within, if there is one."""
     figures = [plays.figures(rule) for plays in (first, second)]
     n = min(len(found) for found in figures)
     if n < 2:
@@ -295,8 +291,7 @@ def _between_levels(
 def normalised(
     own: Plays, floor: Plays, ceiling: Plays | float, rule: Rule
 ) -> tuple[float, Interval | None] | None:
-    """Compute (score - floor)
-    (ceiling - floor) on common items, with the delta method's interval.
+    """Compute (score - floor) / (ceiling - floor) on common items, by the delta method.
 
     A known bound stands in for a ceiling that no mind plays. None where floor and ceiling cannot be
     told apart, so that there is no scale.
@@ -329,14 +324,12 @@ def _scores(plays: Plays, rule: Rule) -> Values:
     return units.score
 
 
-# ---------------------------------------------------------------- as plays come in
+# ---------------------------------------------------------------- a running tally
 
 
 @dataclass
 class Tally:
-    """The plays of a line-up, block after block in the order of exercises; readable at any
-    moment.
-    """
+    """The plays of a line-up, added block after block and readable at any moment."""
 
     rule: Rule
     _parts: list[Plays] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How sure a mean is: every interval that allminds prints is made here.
+"""Intervals of a mean: every interval that allminds prints is computed here.
 
 Each class holds what was observed and answers two questions: `interval(level)`, and `tails(value)`,
 the one-sided p-values of a truth at most, and at least, `value`. `of_mean` chooses among them for
@@ -42,16 +42,14 @@ _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed 
 
 
 class Evidence(Protocol):
-    """What some units say about the mean that they are a sample of."""
+    """The evidence of some units about the mean that they are a sample of."""
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Compute the two-sided confidence interval of the mean."""
         ...
 
     def tails(self, value: float) -> tuple[float, float]:
-        """Compute one-sided p-values: of a true mean at most `value`, and of one at least
-        `value`.
-        """
+        """Compute one-sided p-values of a true mean at most, and at least, `value`."""
         ...
 
 
@@ -135,10 +133,10 @@ class StratifiedHits:
 class Betting:
     """A weighted mean of independent scores in [low, high], whatever their distribution.
 
-    A gambler who bets the share c of her capital that scores are above m, unit after unit, has
-    Π (1 - c + c·y/m) in the end. If the true mean were m she would have 1 or less on average, so m
-    is refused once the mean of her capitals over many c reaches 2/α. Valid for means that differ
-    from unit to unit, since bets do not change on the way.
+    A gambler that bets the share c of its capital that scores are above m, unit after unit, has Π
+    (1 - c + c·y/m) in the end. If the true mean were m the capital would be 1 or less on average,
+    so m is refused once the mean of the capitals over many c reaches 2/α. This is valid for means
+    that differ from unit to unit, since bets do not change on the way.
     """
 
     scores: Values
@@ -154,9 +152,7 @@ class Betting:
         return self.low + width * max(low, 0.0), self.low + width * min(high, 1.0)
 
     def tails(self, value: float) -> tuple[float, float]:
-        """Compute 1
-        the gambler's capital, at most 1, for either side.
-        """
+        """Compute 1 / the gambler's capital, at most 1, for either side."""
         m = (value - self.low) / (self.high - self.low)
         at_most, at_least = self._capital(self._unit(), m), self._capital(1 - self._unit(), 1 - m)
         return math.exp(-max(at_most, 0.0)), math.exp(-max(at_least, 0.0))
@@ -208,8 +204,9 @@ class PairedHits:
         return float(ndtr(-z)), float(ndtr(z))
 
     def _score(self, at: float) -> float:
-        """Compute (b - c - nΔ)
-        √(n(2q + Δ(1 - Δ))), q the likeliest chance of a loss if Δ were true.
+        """Compute the score statistic (b - c - nΔ) / √(n(2q + Δ(1 - Δ))).
+
+        q is the likeliest chance of a loss if Δ were true.
         """
         b, c, n = self.gained, self.lost, self.n
         middle = -b - c + (2 * n - b + c) * at
@@ -222,7 +219,7 @@ class PairedHits:
         return above / math.sqrt(variance)
 
 
-# ---------------------------------------------------------------- which of them to use
+# ---------------------------------------------------------------- the choice of evidence
 
 
 @dataclass(frozen=True)
@@ -338,8 +335,9 @@ def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
 
 
 def _skewness(units: Units) -> float:
-    """Compute the skewness of what clusters add to the mean; for c rare hits its square is about
-    n/c.
+    """Compute the skewness of what clusters add to the mean.
+
+    For c rare hits its square is about n / c.
     """
     stratum, weights = _collapsed(units), units.weights
     centre = sums(stratum, weights * units.score) / sums(stratum, weights)
@@ -379,8 +377,7 @@ def clustered_error(units: Units) -> tuple[float, float]:
 def _freedom(
     where: Numbers, whose: Numbers, scale: Values, mass: Values, own: Values, total: Values
 ) -> float:
-    """Compute (tr E)²
-    tr E², E the covariance of the clusters' pulls under equal variances.
+    """Compute (tr E)² / tr E², E the covariance of the clusters' pulls under equal variances.
 
     With m = scale · mass and a = scale · own / total of the parts, a stratum's E is the diagonal of
     scale² · own, less a mᵀ + m aᵀ, plus e m mᵀ; so traces need sums over parts only.
@@ -442,9 +439,7 @@ def _collapsed(units: Units) -> Numbers:
 
 
 def mostly_alike(values: Values) -> bool:
-    """Check whether more than half of the values are the same, so that their spread says
-    nothing.
-    """
+    """Check whether more than half of the values are the same: their spread says nothing."""
     _, counts = np.unique(values, return_counts=True)
     return bool(2 * counts.max() > len(values))
 

@@ -1,4 +1,4 @@
-"""What may be said of a difference: four words, the same wherever allminds says them.
+"""Verdicts on a difference: four words, the same wherever allminds prints them.
 
 - **different**: p, corrected by Holm (1979) over all that was asked, is below .05.
 - **equivalent**: the 90 % interval lies within ±δ (two one-sided tests), corrected likewise.
@@ -78,18 +78,14 @@ class Difference:
 
     @property
     def sign(self) -> int:
-        """1 if the first mind is better, -1 if the second is, 0 if the verdict is not
-        "different".
-        """
+        """1 if the first mind is better, -1 if the second is, 0 if neither is "different"."""
         if not self.verdict.startswith("different"):
             return 0
         return 1 if self.mean > 0 else -1
 
     @property
     def gained(self) -> str:
-        """The verdict on a group (first) against its members (second): gains, loses, or as
-        usual.
-        """
+        """The verdict on a group (first) against its members (second): gains, loses or other."""
         word = {1: "gains", -1: "loses", 0: self.verdict}[self.sign]
         return f"{word}, but less than {self.margin:g}" if "smaller" in self.verdict else word
 
@@ -209,9 +205,7 @@ def corrected(found: Sequence[Difference]) -> list[Difference]:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Correct by Holm's step-down rule: the k-th smallest of m p-values times m - k + 1, in
-    order.
-    """
+    """Correct by Holm's step-down rule: the k-th smallest of m p-values times m - k + 1."""
     order = np.argsort(values, kind="stable")
     steps = np.asarray(values, float)[order] * np.arange(len(values), 0, -1)
     made = np.empty(len(values))
@@ -241,9 +235,7 @@ def _pulls(units: Units) -> Values:
 
 
 def _flipped(pulls: Values) -> float:
-    """Compute the share of all assignments of signs whose sum is as far from 0 as the observed
-    one.
-    """
+    """Compute the share of assignments of signs whose sum is as far from 0 as the observed."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pulls))))
     sums = np.abs(signs @ pulls)
     return float((sums >= abs(pulls.sum()) * (1 - 1e-12)).mean())

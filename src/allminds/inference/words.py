@@ -45,9 +45,7 @@ def heading(column: str, adaptive: bool) -> str:
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """List the notes below a table: failures and what they could have changed, and missing
-    plays.
-    """
+    """List the notes below a table: failures, what they could have changed, missing plays."""
     said = [failure(row) for row in rows if row["failed"]]
     said += [
         f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "

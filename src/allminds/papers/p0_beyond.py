@@ -92,8 +92,9 @@ def calibration(minds: Sequence[str], answers: Counts) -> Part:
 
 
 def _foreseen(level: Counts) -> dict[Scheme, Foreseen]:
-    """Predict by the winning curve, with each complexity left out in turn, and the upper at
-    once.
+    """Predict by the winning curve.
+
+    Each complexity is left out in turn, then the upper ones at once.
     """
     from allminds.statistics.accuracy import compare, foresee
 

@@ -1,7 +1,7 @@
-"""P3: Insa-Cabrera and others, people and Q-learning on Λ (AGI 2011).
+"""Insa-Cabrera et al. (2011, P3): people and Q-learning on Λ.
 
 Our simulation stands beside the published figures: 20,000 tests show where 20 may lie. With the
-authors' own rows (`--rows`, see `instruments.cells.rows`) theirs are recomputed as well.
+authors' own rows (`--rows`, see `instruments.lambda_.rows`) theirs are recomputed as well.
 """
 
 from __future__ import annotations

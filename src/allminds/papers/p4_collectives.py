@@ -1,9 +1,9 @@
-"""P4: Chmait, Li, Dowe and Green, groups of minds on Λ* (2016).
+"""Chmait, Li, Dowe and Green (2016, P4): groups of minds on Λ*.
 
 The paper describes the test and its factors and prints an example of a complexity, but no scores.
 Beside ours stand those of the program its authors released, run with its first observation
-repaired; `docs/lambda-star.md` says where that program and the paper part. The tests that the paper
-proposes in §6 are in `p4_extensions`.
+repaired; `docs/lambda-star.md` says where that program and the paper differ. The tests that the
+paper proposes in §6 are in `p4_extensions`.
 """
 
 from __future__ import annotations

@@ -83,8 +83,10 @@ def scores(
     instrument: str, mind: str, exercises: int, settings: tuple[tuple[str, str], ...] = (),
     seed: int = 1,
 ) -> pd.DataFrame:  # fmt: skip
-    """Simulate a mind: a row for each exercise with its number, score (mean over slots),
-    complexity.
+    """Simulate a mind on the first exercises of an instrument.
+
+    The result has a row for each exercise: its number, the score (a mean over slots) and its
+    complexities.
     """
     import pandas as pd
 

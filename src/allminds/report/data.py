@@ -248,7 +248,7 @@ def pq_names(part: Path) -> list[str]:
 
 
 def _numbered_items(episodes: int) -> Floats:
-    """Number exercises before their records are read: each is an item of its own."""
+    """Give each exercise its own item number, before the records are read."""
     about = np.zeros((3, episodes))
     about[0] = about[1] = np.arange(episodes, dtype=np.int64).view(np.float64)
     return about

@@ -56,9 +56,7 @@ def designs(tests: Sequence[Test]) -> list[Design]:
 
 
 def by_words(words: dict[str, dict[str, str]]) -> dict[str, str]:
-    """Name minds by their words (auction
-    local-search), unless two would look alike.
-    """
+    """Name minds by their words (auction / local-search), unless two would look alike."""
     short = {mind: " / ".join(own.values()) or mind for mind, own in words.items()}
     all_short = list(short.values())
     return {mind: text if all_short.count(text) == 1 else mind for mind, text in short.items()}

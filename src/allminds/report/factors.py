@@ -218,9 +218,7 @@ def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str,
 
 
 def _effects(effects: Sequence[Effect]) -> dict[str, Any]:
-    """Build the rows of the table, the small ones apart, and the rest; none if chance is
-    unknown.
-    """
+    """Build the rows of the table, small ones apart, and the rest; empty if chance is unknown."""
     if not effects:
         return {"effects": [], "small": [], "small_share": 0.0, "rest": None}
     small = [e for e in effects[:-1] if len(e.factors) > 1 and e.share < SMALL]

@@ -48,9 +48,7 @@ class Group:
 
     @property
     def label(self) -> str:
-        """Protocol
-        members, or the protocol alone if no members are named.
-        """
+        """The label: protocol / members, or the protocol alone if no members are named."""
         return f"{self.protocol} / {self.members}" if parse(self.name).arguments else self.protocol
 
 

@@ -1,4 +1,4 @@
-"""SVG by hand: axes, lines, symbols and words, as few bytes as will do.
+"""SVG by hand: axes, lines, symbols and words, in as few bytes as possible.
 
 A report has dozens of plots; this draws each in a millisecond, where a plotting library takes
 half a second. Everything that is text is escaped here.

@@ -82,7 +82,7 @@ def predicted(data: TestData) -> Predicted | None:
     return Predicted(data, minds, counts, compared, foreseen)
 
 
-# ---------------------------------------------------------------- harder than any tried
+# ---------------------------------------------------------------- beyond the hardest level
 
 
 def beyond_rows(minds: Sequence[str], counts: Counts) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ def upper_checked(counts: Counts) -> tuple[int, int]:
     return sum(inside), len(inside)
 
 
-# ---------------------------------------------------------------- scores that are no hits
+# ---------------------------------------------------------------- scores other than hits
 
 
 def score_row(data: TestData) -> dict[str, Any] | None:

@@ -28,8 +28,9 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
 
 
 def row_of(data: TestData) -> dict[str, Any]:
-    """Compute the three figures of one test, and the precision of more exercises; None if
-    unknown.
+    """Compute the three figures of one test, and the precision of more exercises.
+
+    None stands for what cannot be estimated.
     """
     kept, left = counted(data)
     results = data.summary["results"]
@@ -85,8 +86,9 @@ def figures(data: TestData) -> Reliability | None:
 
 
 def _repeats(scores: Floats, length: int | None) -> Floats:
-    """Reshape to [exercise, mind, repeat]; exercise i of a fixed form is item i modulo its
-    length.
+    """Reshape to [exercise, mind, repeat].
+
+    Exercise i of a fixed form is item i modulo its length.
     """
     if length is None or len(scores) <= length:
         return scores[:, :, None]

@@ -167,7 +167,7 @@ def batches(part: Path, slots: int, columns: Sequence[str]) -> Iterator[pa.Table
 
 
 def numbered(rows: pa.Table, names: dict[str, str], minds: Sequence[str]) -> NDArray[np.intp]:
-    """Number each record's mind as in the report; -1 for a mind that is not in the plan."""
+    """Convert each record's mind to its number in the report; -1 if it is not in the plan."""
     coded = rows["who"].combine_chunks().dictionary_encode()
     place = {mind: n for n, mind in enumerate(minds)}
     known = [place.get(names.get(name, ""), -1) for name in coded.dictionary.to_pylist()]

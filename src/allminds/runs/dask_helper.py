@@ -65,7 +65,7 @@ def _ready(pickled: bytes) -> Sitting:
     return sitting
 
 
-# ---------------------------------------------------------------- helpers, as a worker sees them
+# ---------------------------------------------------------------- helpers, from the worker
 
 
 class Helper:

@@ -62,8 +62,9 @@ def read_foreign(form: str, path: Path) -> pd.DataFrame:
 
 
 def _column(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
-    """Convert a column to whole numbers, numbers or text; raise ValueError or TypeError if it is
-    none.
+    """Convert a column to whole numbers, numbers or text.
+
+    Raise ValueError or TypeError if it is none of these.
     """
     import pandas as pd
 

@@ -35,7 +35,7 @@ def _nobody(_what: str, _done: int, _total: int) -> None:
 
 @dataclass(frozen=True)
 class How:
-    """How exercises are played; the results do not depend on it."""
+    """How exercises are played: jobs, engine, strictness; the results do not depend on it."""
 
     jobs: int = os.cpu_count() or 1
     engine: str = "local"

@@ -60,8 +60,9 @@ class RunFolder:
         return folder
 
     def _check_unused(self) -> None:
-        """Reject a folder with more in it than what a run leaves that was killed before it
-        began.
+        """Reject a folder that is in use.
+
+        A run that was killed before it began may have left files there.
         """
         path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
         if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):

@@ -1,7 +1,7 @@
 """Difficulty curves, and the capability and generality that they give; scores at unseen levels.
 
-ψ(h) is what a mind makes of exercises of difficulty h, from 0 (as good as chance) to 1 (all that
-can be had). Read as P(X > h), the chance that the mind's reach X goes beyond h, its area is the
+ψ(h) is the score of a mind on exercises of difficulty h, from 0 (as good as chance) to 1 (the most
+possible). Read as P(X > h), the chance that the mind's reach X goes beyond h, its area is the
 mean of X, and how slowly it falls is the spread of X:
 
 - **capability** = h_0 + A, A = ∫ψ from h_0, where difficulty begins;
@@ -10,8 +10,8 @@ mean of X, and how slowly it falls is the spread of X:
   is as general as can be. spread/capability is the same without a scale.
 
 A curve that has not come down to .05 at the highest difficulty is cut off: the figures are then
-bounds. Under Eq. 1 of P0, ψ = e^(-h/α), capability and spread are both α, whatever α is: take these
-figures from measured curves, for Eq. 1 cannot tell generality from capability.
+bounds. Under Eq. 1 of Chmait et al. (2017), ψ = e^(-h/α), capability and spread are both α, whatever
+α is: take these figures from measured curves, for Eq. 1 cannot tell generality from capability.
 """
 
 from __future__ import annotations
@@ -62,16 +62,12 @@ class DifficultyCurve:
 
     @property
     def generality(self) -> float | None:
-        """Generality 1/spread; an upper bound if the curve is cut off, None if there is no
-        spread.
-        """
+        """Generality 1/spread; None without spread, an upper bound if the curve is cut off."""
         return 1 / self.spread if self.spread > 0 else None
 
     @property
     def relative_spread(self) -> float | None:
-        """Relative spread, spread/capability; None if the curve is cut off, when it is not a
-        bound.
-        """
+        """Relative spread, spread/capability; None if the curve is cut off."""
         capability = self.capability
         return None if self.cut_off or capability <= 0 else self.spread / capability
 
@@ -148,7 +144,7 @@ class _Study:
         return scaled
 
     def redrawn(self, rng: np.random.Generator, draws: int) -> Values:
-        """Draw the exercises of each level anew from that level: [draw, exercise]."""
+        """Draw the exercises of each level again from that level: [draw, exercise]."""
         base = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         size = np.repeat(self.counts, self.counts)
         chosen = base + (rng.random((draws, len(self.score))) * size).astype(np.intp)

@@ -1,8 +1,8 @@
 """The reliability of scores: three figures, never one.
 
-- **Rel** = e^(-TE) of P1, where TE, the mean squared error of a mind's mean score, is bias² + σ²/n
-  over n exercises, averaged over minds. It depends on the scale of rewards, and is near 1 for
-  anything averaged over a few exercises.
+- **Rel** = e^(-TE) of Insa-Cabrera and Hernández-Orallo (2015), where TE, the mean squared error
+  of a mind's mean score, is bias² + σ²/n over n exercises, averaged over minds. It depends on the
+  scale of rewards, and is near 1 for anything averaged over a few exercises.
 - **√TE**, the standard error of measurement, in units of score.
 - **Generalisability** Eρ² = σ²_p / (σ²_p + (σ²_pe + σ²_r/r)/n), from minds × exercises × repeats:
   how much of the variance in the mean scores of the minds measured is not chance; **dependability**
@@ -34,7 +34,7 @@ _FAR = 5000.0  # noncentralities beyond this are taken as normal
 
 @dataclass(frozen=True)
 class Components:
-    """Where scores vary: between minds, between exercises, in both together, between repeats."""
+    """Variance components of scores: of minds, exercises, both together, and repeats."""
 
     minds: float  # σ²_p, over the minds measured: they are the population
     exercises: float  # σ²_e
@@ -197,16 +197,15 @@ def _one_stratum(exercises: int) -> Strata:
 
 
 def _size(strata: Strata) -> float:
-    """Compute the size of an even spread over strata that says as much: S²
-    Σ 1/n_h.
-    """
+    """Compute the size of an even spread over strata that says as much: S² / Σ 1/n_h."""
     _, counts = np.unique(strata, return_counts=True)
     return float(len(counts) ** 2 / (1 / counts).sum())
 
 
 def _mean_squares(cells: Values, strata: Strata) -> tuple[float, float, float]:
-    """Compute mean squares of minds, exercises and both, in cells[exercise, mind], within
-    strata.
+    """Compute the mean squares of minds, of exercises and of both together, within strata.
+
+    The scores are cells[exercise, mind].
     """
     exercises, minds = cells.shape
     middle, by_mind = _stratum_means(cells, strata)
@@ -303,8 +302,7 @@ def exercises_for_rel(wanted: float, variance: float, bias: float = 0.0) -> int:
 
 
 def exercises_for_generalisability(wanted: float, minds: float, error: float) -> int:
-    """Find the least n with Eρ² >= wanted: n = σ²_δ ρ
-    (σ²_p (1 - ρ)).
+    """Find the least n with Eρ² >= wanted: n = σ²_δ ρ / (σ²_p (1 - ρ)).
 
     With σ²_δ + σ²_e as error it is the least n for Φ.
     """

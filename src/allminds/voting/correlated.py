@@ -1,10 +1,10 @@
 """Votes of members whose errors are correlated, by one stated model: a common latent factor.
 
 Member i is right where τ_i + √ρ Z + √(1-ρ) E_i > 0, with Φ(τ_i) its accuracy p_i and Z, E_i
-independent standard normal numbers: Z is what makes a question easy or hard for all of them, and
-ρ, the latent correlation of every two members, says how much of it is common. ρ = 0 is
-independence; at ρ = 1 whoever is less accurate is right only where the better ones are. Given Z
-members are independent, so that every rule of voting needs one integral over Z.
+independent standard normal numbers: Z is what makes a question easy or hard for all of them, and ρ,
+the latent correlation of every two members, says how much of it is common. ρ = 0 is independence;
+at ρ = 1 a less accurate member is right only where the better ones are. Given Z members are
+independent, so that every rule of voting needs one integral over Z.
 """
 
 from __future__ import annotations
@@ -34,19 +34,16 @@ LEAST_UNITS = 10  # items, or clusters, to estimate it from
 
 
 def correlated_majority(p: ArrayLike, correlation: float, ties: Ties = "coin") -> float:
-    """Compute the accuracy of a majority of members with accuracies p and a latent correlation
-    ρ.
-    """
+    """Compute the accuracy of a majority of members with accuracies p and correlation ρ."""
     members = accuracies(p)
     return min(1.0, float(right_together(members, correlation) @ majority_wins(members.size, ties)))
 
 
 def correlated_plurality(p: ArrayLike, correlation: float, options: int) -> float:
-    """Compute the accuracy of a plurality; wrong votes fall evenly and independently on wrong
-    options.
+    """Compute the accuracy of a plurality of members with accuracies p and correlation ρ.
 
-    Only being right is correlated. Where members also agree on *which* wrong option, a plurality
-    does worse than this.
+    Wrong votes fall on the wrong options evenly and independently: only being right is correlated.
+    Where members also agree on *which* wrong option, a plurality does worse than this.
     """
     return plurality_of(right_together(accuracies(p), correlation), options)
 
@@ -76,9 +73,7 @@ def correlated_weighted(
 
 
 def right_together(p: Floats, correlation: float) -> Floats:
-    """Compute the probability that exactly a of n members are right, for a = 0..n, under the
-    model.
-    """
+    """Compute the probability that exactly a of n members are right, for a = 0..n."""
 
     def distribution(right: Floats) -> Floats:
         d = np.zeros((len(right), p.size + 1))
@@ -131,15 +126,13 @@ def _over_factor(p: Floats, correlation: float, value: Callable[[Floats], Floats
 
 
 def _comonotone(p: Floats, value: Callable[[Floats], Floats]) -> Floats:
-    """Average at ρ = 1: a question has one difficulty U for all, and member i is right where U <
-    p_i.
-    """
+    """Average at ρ = 1: each question has one difficulty U, and member i is right if U < p_i."""
     ends = np.unique(np.concatenate([[0.0, 1.0], p]))
     middles = (ends[1:] + ends[:-1]) / 2
     return np.asarray(np.diff(ends) @ value((middles[:, None] < p).astype(np.float64)))
 
 
-# ---------------------------------------------------------------- from actual votes
+# ---------------------------------------------------------------- estimation from votes
 
 
 @dataclass(frozen=True)
@@ -234,8 +227,8 @@ class _Votes:
 def _widening(patterns: Floats, counts: Floats, whole: _Votes, best: float) -> float:
     """Divide the jackknife's variance of ρ by that of the likelihood alone; 1 at least.
 
-    Units with the same answers are left out once for all of them. Near 0 the likelihood alone
-    will do; near 1, where the jackknife fails, its interval is doubled.
+    Units with the same answers are left out once for all of them. Near 0 the likelihood alone is
+    enough; near 1, where the jackknife fails, its interval is doubled.
     """
     if not 0.02 < best < 0.98:
         return 1.0 if best < 0.5 else 4.0

@@ -88,9 +88,7 @@ def number_right(p: Floats) -> Floats:
 
 
 def _binomial(n: int, p: float) -> Floats:
-    """Compute the binomial from its mode outwards by ratios, as n! and p^n would leave the
-    range.
-    """
+    """Compute the binomial from its mode outwards by ratios, since n! and p^n overflow."""
     d = np.zeros(n + 1)
     if p in (0.0, 1.0):
         d[int(p) * n] = 1.0

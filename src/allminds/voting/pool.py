@@ -42,8 +42,8 @@ class Pool:
     def search(self, size: int, best: list[int]) -> list[int]:
         """Find the cheapest group of one size if it is cheaper than the best so far.
 
-        For a given size a more accurate member never does harm, so a group begun is given up when
-        it would fail even with the best of those left, taken anew for each task.
+        For a given size a more accurate member never does harm, so a group is given up when it
+        would fail even with the best of the remaining minds, chosen for each task separately.
         """
 
         def go_on(first: int, chosen: list[int]) -> None:
@@ -100,9 +100,10 @@ class Pool:
     def at_least(self, size: int) -> float:
         """Compute a cost that no good group of one size is below; infinite if there is none.
 
-        If the group's j-th dearest member costs x, all but j - 1 of them cost x or less. So x is
-        no less than the smallest for which j - 1 of any cost, and the others of cost x or less,
-        would do if they were the most accurate such, taken anew for each task.
+        If the group's j-th dearest member costs x, all but j - 1 of them cost x or less. So x is no
+        less than the smallest cost for which j - 1 minds of any cost, and the others of cost x or
+        less, would be good enough if they were the most accurate such minds, chosen for each task
+        separately.
         """
         dearest = []
         for free in range(size):

@@ -129,8 +129,7 @@ ROWS = 100_000  # states handled at once
 
 
 def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) -> Floats:
-    """Compute the best weights for independent votes, log((m-1) p
-    (1-p)), for m options.
+    """Compute the best weights for independent votes, log((m-1) p / (1-p)), for m options.
 
     They are log(p / (1-p)) for two options. A member that does worse than chance has a negative
     weight: its vote speaks against an option. An accuracy measured in N trials is kept in

@@ -193,9 +193,7 @@ def follow(
 
 @kernel
 def redundant(program: Bytes, at: int, room: int) -> bool:
-    """Check whether the program may be skipped for its instruction at `at`, with `room` for
-    more.
-    """
+    """Check whether a program may be skipped for its instruction at `at`, with `room` for more."""
     last = program[at]
     if last <= LOOPM:
         if (at < 4 and last == LOOPS) or (at < 7 and last == LOOPM):

@@ -51,7 +51,7 @@ MOST_K = 20  # a search gives up beyond: what costs more takes hours and explain
 
 @dataclass(frozen=True)
 class Puzzle:
-    """Letters to be printed, `ANY` where any will do, and the place asked about, from 0."""
+    """Letters to be printed, `ANY` for any letter, and the place asked about, from 0."""
 
     letters: tuple[int, ...]
     blank: int
@@ -62,9 +62,7 @@ class Puzzle:
         return tuple(range(LETTERS)) if self.letters[0] == ANY else self.letters[:1]
 
     def begun(self, start: int, clock: int) -> tuple[int, ...]:
-        """List the letters from a start letter, with `ANY` for those after them up to the
-        clock's WRITE.
-        """
+        """List the letters from a start letter, and `ANY` up to the clock's WRITE."""
         return (start, *self.letters[1:]) + (ANY,) * (clock - len(self.letters))
 
 
@@ -223,7 +221,7 @@ def rivals(
     )
 
 
-# ---------------------------------------------------------------- with compiled code
+# ---------------------------------------------------------------- search by compiled code
 
 Weights = NDArray[np.int64]
 
@@ -231,8 +229,9 @@ Weights = NDArray[np.int64]
 def _cheapest(
     puzzle: Puzzle, limit: int, clock: int, most_k: int = MOST_K
 ) -> tuple[Weights, dict[int, Program]]:
-    """Find the least weight by letter, right for the cheapest: the bound rises by one k at a
-    time.
+    """Find the least weight by letter, right for the cheapest letter.
+
+    The bound rises by one k at a time.
     """
     for k in range(min(7, most_k), most_k + 1):
         below = math.isqrt(2 ** (2 * k + 1)) + 1  # weights of up to this k
@@ -331,9 +330,7 @@ def describe(program: Sequence[int], start: str | None = None) -> str:
 
 
 def _steps(program: Program) -> list[tuple[int, str]]:
-    """Number the steps; repeated instructions are one step, unless a loop goes back between
-    them.
-    """
+    """Describe numbered steps; repeated instructions are one step, unless a loop enters there."""
     landings = {target(x, at + 1) for at, x in enumerate(program) if x in LOOPS_ALL}
     groups: list[list[int]] = []
     for _, run_of in groupby(range(len(program)), key=program.__getitem__):

@@ -23,9 +23,8 @@ def item_information(
 ) -> Values:
     """Compute the information I of one answer about ln α.
 
-    With x = (D/α)^β, it is I = β² (1-c) x² e^(-2x)
-    [(1 - e^(-x)) (c + (1-c) e^(-x))]. Items far too easy (x → 0) or far too hard (x → ∞) tell
-    nothing.
+    With x = (D/α)^β, it is I = β² (1-c) x² e^(-2x) / [(1 - e^(-x)) (c + (1-c) e^(-x))]. Items far
+    too easy (x → 0) or far too hard (x → ∞) tell nothing.
     """
     c = _below_one(chance_level(options, chance))
     out: Values = (beta**2 * _of_ratio(ratio(difficulty, alpha, beta), c))[()]
@@ -189,9 +188,7 @@ class AdaptiveTest:
 
     @property
     def verdict(self) -> str:
-        """The text to print beside the estimate: why the test ended, and whether it is off
-        target.
-        """
+        """The text beside the estimate: why the test ended, and whether it is off target."""
         return "; ".join(part for part in (self.ended or "not ended", self._aim()) if part)
 
     def _aim(self) -> str:

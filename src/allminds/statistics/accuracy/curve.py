@@ -1,5 +1,4 @@
-"""Accuracy from ability and difficulty, and back: Eq. 1 of Chmait et al. (2017), and counts of
-hits.
+"""Accuracy from ability and difficulty, and back: Eq. 1 of Chmait et al. (2017); counts of hits.
 
 The accuracy P of a mind of ability α on a task of difficulty D with m options, chance c = 1/m, is
 
@@ -74,9 +73,7 @@ def ability(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """Compute α = -D
-    ln((P - c)/(1 - c)), the ability that has accuracy P at difficulty D.
-    """
+    """Compute α = -D / ln((P - c)/(1 - c)), the ability that has accuracy P at difficulty D."""
     c = _chance_to_invert(options, chance)
     p, d = _accuracy(accuracy), _difficulty(difficulty)
     _require(p > c, p, "no ability gives an accuracy of {}: it is not above chance")

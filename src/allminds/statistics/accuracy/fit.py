@@ -53,16 +53,15 @@ class Omega:
 
 
 def scores(counts: Counts) -> Values:
-    """Compute r̃ = Σ k hit
-    Σ k of each mind.
-    """
+    """Compute r̃ = Σ k hit / Σ k of each mind."""
     weights = _tried(counts).trials @ counts.difficulty
     return np.asarray(counts.hits @ counts.difficulty / weights)
 
 
 def score_errors(counts: Counts) -> Values:
-    """Compute the standard error of r̃ by levels k: √(Σ n_k k² p̃(1-p̃))
-    Σ n_k k, p̃ = (x+1)/(n+2).
+    """Compute the standard error of r̃ of each mind.
+
+    se² = Σ (n_k k)² p̃(1-p̃)/n_k / (Σ n_k k)², p̃ = (x+1)/(n+2).
     """
     level = counts.by_level()
     n, k = level.trials, level.difficulty

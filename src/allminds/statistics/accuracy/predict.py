@@ -1,4 +1,4 @@
-"""What is predicted and what is supported by data, kept apart; and difficulty from scores.
+"""Prediction of accuracy, and what data support, kept apart; and difficulty from scores.
 
 A *prediction* at a difficulty is what the curve that wins held-out says, with its interval, and E1
 beside it; beyond all that was tried it is what the stacked curves of `beyond` say. It is
@@ -24,9 +24,7 @@ from allminds.statistics.accuracy.models import Fit, fit_curve, refit
 
 @dataclass(frozen=True)
 class Predicted:
-    """The accuracy of a mind at a difficulty by one curve, or a stack of them, without
-    guarantee.
-    """
+    """The accuracy of a mind at a difficulty by one curve, or several stacked; no promise."""
 
     curve: str
     accuracy: float | None  # None where nothing can be said

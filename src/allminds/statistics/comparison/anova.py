@@ -140,8 +140,7 @@ def repeated_measures(
 
 
 def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
-    """Compute ε = (tr S)²
-    (d tr S²) for the effect of factors of table[subject, level, level, …].
+    """Compute ε = (tr S)² / (d tr S²) of an effect in table[subject, level, level, …].
 
     S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
     """

@@ -61,9 +61,7 @@ class Alike:
     above: float
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """Compute how far below and above the estimate the truth may lie, at confidence 1 -
-        alpha.
-        """
+        """Compute how far below and above the estimate the truth may lie, at 1 - alpha."""
         unseen = 1 - (alpha / 2) ** (1 / self.units)
         return unseen * self.below, unseen * self.above
 
@@ -430,10 +428,10 @@ def _t(over: Literal["people", "items"], values: Values) -> Spread:
 
 
 def _of_few_hits(hits: Values, low: float | None, high: float | None) -> list[Spread]:
-    """Compute the standard error of a program's share of hits, two of each kind added (Agresti
-    1998).
+    """Compute the standard error of a program's share of hits, two of each kind added.
 
-    The variance of a few hits is often too low, and 0 if all are alike.
+    This follows Agresti (1998): the variance of a few hits is often too low, and 0 if all are
+    alike.
     """
     if low is None or high is None or not np.isin(hits, (low, high)).all():
         return []

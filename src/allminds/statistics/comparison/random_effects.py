@@ -180,9 +180,8 @@ class LinearMixed:
     def contrast(self, weights: ArrayLike) -> Contrast:
         """Estimate weights · β with Satterthwaite's degrees of freedom.
 
-        df = 2 v²
-        (g' A g): v the variance of the contrast, g its gradient in (θ, σ), A twice the inverse
-        Hessian of the deviance in them (by differences, as lmerTest does).
+        df = 2 v² / (g' A g): v the variance of the contrast, g its gradient in (θ, σ), A twice the
+        inverse Hessian of the deviance in them (by differences, as lmerTest does).
         """
         c = np.asarray(weights, float)
 

@@ -133,8 +133,6 @@ def _wrong(game: Game, line_up: LineUp, said: str) -> Error:
     return Error(f"{game.name}, line-up {names}: {said}")
 
 
-
-
 Floats = NDArray[np.float64]
 
 

@@ -73,7 +73,7 @@ class Crossing:
         return self._table(self.scores.mean(axis=1), self.careful / self.repeats, None)
 
     def resampled(self, rng: np.random.Generator) -> Results:
-        """Resample the results: episodes are drawn anew within every line-up.
+        """Resample the results: episodes are drawn again within every line-up.
 
         Deviations are stretched by √(r/(r-1)), for resampled means vary too little; and noise is in
         these results twice.

@@ -172,9 +172,7 @@ class Ratings:
         return sorted(found, key=lambda row: -row["rating"])
 
     def cycles_as_json(self) -> list[dict[str, Any]]:
-        """Convert each cycle to plain values: its minds, each of which beats the next, and
-        margins.
-        """
+        """Convert each cycle to plain values: minds, each of which beats the next, and margins."""
         return [
             {"minds": [self.minds[n] for n in cycle.minds], "margins": list(cycle.margins)}
             for cycle in self.cycles
@@ -228,8 +226,9 @@ UNEQUAL = "not symmetric: teams are of unequal size"
 
 
 def exact_profile(game: Exact, weights: LineUpWeights, w_s: Floats) -> Profile:
-    """Compute every property of one environment, in one pass over its line-ups and one more a
-    slot.
+    """Compute every property of one environment.
+
+    This takes one pass over its line-ups, and one more for each slot.
     """
     table, sums, count = exact_results(game, weights)
     figures = statistics(table, w_s)

@@ -186,9 +186,7 @@ def step_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence,
 
 
 def slot_reward_dependency(table: Results) -> Floats:
-    """Compute the matrix SRD_ij: correlations of R_i and R_j over line-ups; NaN without
-    variance.
-    """
+    """Compute the matrix SRD_ij: correlations of R_i and R_j over line-ups, or NaN."""
     n = len(table.slots)
     rewards, weights = table.of_minds.reshape(-1, n), table.weights.all.ravel()
     apart = rewards - weights @ rewards

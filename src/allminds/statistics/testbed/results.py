@@ -79,8 +79,9 @@ class Results:
         return one_slot_first(self.noise_of_minds[..., i, i], i)
 
     def pair(self, rewards: Floats, i: int, j: int) -> Floats:
-        """Reshape rewards to [mind in slot i, in slot j, line-up of the others, …]; π_r in i and
-        j only.
+        """Reshape rewards to [mind in slot i, in slot j, line-up of the others, …].
+
+        π_r is in i and j only.
         """
         n = self.minds
         here = tuple(slice(None) if slot in (i, j) else slice(n) for slot in self.slots)

@@ -135,9 +135,7 @@ class Estimated:
 
 
 def hajek(ratios: Floats, rewards: Floats) -> tuple[float, float]:
-    """Compute Σ (w/p) R
-    Σ (w/p), and its standard error.
-    """
+    """Compute Σ (w/p) R / Σ (w/p), and its standard error."""
     total = ratios.sum()
     value = float(ratios @ rewards / total)
     return value, float(np.sqrt(ratios**2 @ (rewards - value) ** 2) / total)
@@ -149,9 +147,7 @@ def literal(weights: Floats, rewards: Floats) -> float:
 
 
 def literal_limit(draws: Draws, testbed: Testbed[Exact]) -> float:
-    """Compute Σ p w R
-    Σ p w, the limit of the literal estimator; less Υ, it is its bias.
-    """
+    """Compute Σ p w R / Σ p w, the limit of the literal estimator; less Υ, it is its bias."""
     above = below = 0.0
     for at, game in enumerate(testbed.games):
         outer = testbed.w_m[at] * testbed.w_s[at] * draws.p_m[at] * draws.p_s[at]
