@@ -20,7 +20,10 @@ LENGTH = 19
 
 
 def zlib_length(text: str | bytes, level: int = 6) -> int:
-    """Compute K_approx: the bytes of the text after zlib, by default at level 6 as the paper."""
+    """Compute K_approx: the bytes of the text after zlib.
+
+    The default level gives the paper's 19 for its example.
+    """
     _warn_once()
     return _length(text, level)
 

@@ -10,8 +10,9 @@ mean of X, and how slowly it falls is the spread of X:
   is as general as can be. spread/capability is the same without a scale.
 
 A curve that has not come down to .05 at the highest difficulty is cut off: the figures are then
-bounds. Under Eq. 1 of Chmait et al. (2017), ψ = e^(-h/α), capability and spread are both α, whatever
-α is: take these figures from measured curves, for Eq. 1 cannot tell generality from capability.
+bounds. Under Eq. 1 of Chmait et al. (2017), ψ = e^(-h/α), capability and spread are both α,
+whatever α is: take these figures from measured curves, for Eq. 1 cannot tell generality from
+capability.
 """
 
 from __future__ import annotations
