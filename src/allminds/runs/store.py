@@ -60,9 +60,9 @@ class RunFolder:
         return folder
 
     def _check_unused(self) -> None:
-        """Reject a folder that is in use.
+        """Reject a folder that is not empty.
 
-        A run that was killed before it began may have left files there.
+        What a run leaves that was killed before it began does not count.
         """
         path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
         if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):
