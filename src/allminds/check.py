@@ -38,11 +38,11 @@ _EXERCISES = 4
 def check_mind(
     who: Any, instrument: str = "lambda-star", settings: Mapping[str, Any] | None = None
 ) -> None:
-    """Whether a mind keeps the contract on an instrument.
+    """Check that a mind keeps the contract on an instrument.
 
-    It answers every exercise with an action that there is, repeats itself given the same random
-    words, does not carry anything from one exercise into another, reads no random word twice and
-    none of an earlier step, draws no words if it says it is deterministic, and gives the same
+    The mind answers every exercise with an action that there is, repeats itself given the same
+    random words, does not carry anything from one exercise into another, reads no random word twice
+    and none of an earlier step, draws no words if it says it is deterministic, and gives the same
     results in its quick form as in the plain loop.
     """
     tool = registry.make_instrument(instrument, settings)
@@ -70,7 +70,7 @@ def check_mind(
 
 
 def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:
-    """The records of exercise i's administration before it, of those of exercises 0, 1, 2, …"""
+    """Select the earlier records of exercise i's administration, from those of exercises 0, 1, …"""
     return records[i - i % tool.sitting : i]
 
 
@@ -79,7 +79,7 @@ def _outcome(record: Record) -> tuple[Any, ...]:
 
 
 def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
-    """A mind's draws advance: it uses every word once, and only in the step it belongs to."""
+    """Check that a mind uses every random word once, and only in the step it belongs to."""
     found: list[str] = []
     seats = [
         replace(seat, subject=replace(seat.subject, make=_noting(seat.subject, found)))
@@ -94,7 +94,7 @@ def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch
 
 
 class _Noted(Random):
-    """Randomness that notes what is read twice, or too late."""
+    """Randomness that notes words that are read twice, or too late."""
 
     __slots__ = ("found", "over", "used")
 
@@ -123,7 +123,7 @@ class _Noted(Random):
 
 
 def _noting(subject: Subject, found: list[str]) -> Any:
-    """Make a mind or a group whose draws are noted."""
+    """Wrap the maker of a mind or a group so that draws are noted."""
 
     def make() -> Any:
         mind = subject.make()
@@ -144,7 +144,7 @@ def _noting(subject: Subject, found: list[str]) -> Any:
 
 
 def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
-    """A mind that says it is deterministic does as well without random words."""
+    """Check that a mind that says it is deterministic plays the same without random words."""
     seats = []
     for seat in line_up.seats:
         if not seat.subject.traits.deterministic or seat.subject.group:
@@ -159,7 +159,7 @@ def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watc
 
 
 class _NoWords(Random):
-    """Randomness that refuses."""
+    """Randomness that raises an error at every draw."""
 
     def word_at(self, j: int) -> int:
         raise RuntimeError(f"word {j} was drawn")
@@ -189,7 +189,7 @@ def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
 
 
 def block_difference(a: Block, b: Block) -> str:
-    """What differs between two blocks, bit by bit; nothing if they are equal."""
+    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
     if a.first != b.first:
         return f"first: {a.first} and {b.first}"
     if set(a.complexity) != set(b.complexity):
@@ -212,10 +212,10 @@ def block_difference(a: Block, b: Block) -> str:
 def check_instrument(
     which: str | Instrument, settings: Mapping[str, Any] | None = None, seed: int = SEED
 ) -> None:
-    """Whether an instrument keeps the contract.
+    """Check that an instrument keeps the contract.
 
-    Its exercises are reproducible and independent of each other, its environments are values
-    with bounded rewards that are equal within a team, and it can be shown and answered in text.
+    Its exercises are reproducible and independent of each other, its environments are values with
+    bounded rewards that are equal within a team, and it can be shown and answered in text.
     """
     tool = registry.make_instrument(which, settings) if isinstance(which, str) else which
     _require(
@@ -263,7 +263,7 @@ def _check_exercise(
 
 
 def _check_play(tool: Instrument, exercise: Exercise) -> Record:
-    """Play by lot, twice: it ends in time, repeats, and can be shown and answered."""
+    """Play twice at random: the exercise must end in time, repeat, and be shown and answered."""
     where = f"{tool.name}, exercise {exercise.index}"
     first, second = Episode(exercise), Episode(exercise)
     for episode in (first, second):
@@ -326,7 +326,7 @@ def _different_slots(record: Record) -> set[tuple[int, int]]:
 
 
 def _warn_of_equals(tool: Instrument, differing: set[tuple[int, int]]) -> None:
-    """Slots of different teams that were always rewarded alike may be one team."""
+    """Warn of slots in different teams that were always rewarded alike: they may be one team."""
     teams = tool.exercise(SEED, 0).environment.teams
     of = {slot: team for team in teams for slot in team}
     for a in range(tool.slots):

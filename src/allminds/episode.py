@@ -1,8 +1,8 @@
-"""One exercise being played: who is awaited, what they see, what they do.
+"""One exercise being played: the slots that must act, what they see, and what they do.
 
 `Episode` is the loop turned inside out, so that the runner, a browser, a language model and a
-training library can all drive the same object. `play` is the plain loop over it, the reference
-that every quicker form must equal bit for bit.
+training library can all drive the same object. `play` is the plain loop over it, the reference that
+every quicker form must equal bit for bit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from allminds.core.watch import Watch, malformed
 class Episode:
     """One exercise, open until `record` is filled.
 
-    ``waiting`` maps each slot that is to act to what it sees; `play` takes their actions.
+    ``waiting`` maps each slot that is to act to what it sees; `play` takes the actions of these
+    slots.
     """
 
     def __init__(self, exercise: Exercise) -> None:
@@ -51,7 +52,7 @@ class Episode:
         self._look()
 
     def task(self, slot: int, rehearsal: bool = False, future: bool = False) -> Task:
-        """What the mind in a slot may know beforehand."""
+        """Describe to the mind in a slot what it may know beforehand."""
         environment = self.environment
         return Task(
             instrument=self.exercise.instrument,
@@ -66,7 +67,7 @@ class Episode:
         )
 
     def play(self, actions: Mapping[int, Any | Failure]) -> None:
-        """One step: the actions of all slots that are awaited."""
+        """Play one step with the actions of all slots that are awaited."""
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it takes no more actions")
         if set(actions) != set(self.waiting):
@@ -89,13 +90,13 @@ class Episode:
         self._look()
 
     def observe(self, slot: int) -> Any:
-        """What a slot sees now, whether or not it is its turn."""
+        """Return what a slot sees now, whether or not it is its turn."""
         if slot in self.waiting:
             return self.waiting[slot]
         return self.environment.observe(self.state, slot)
 
     def _allowed(self, slot: int, action: Any) -> bool:
-        """Whether there is such an action, and it may be taken now."""
+        """Check whether an action is in the slot's space and legal now."""
         legal = getattr(self.waiting[slot], "legal", None)
         there = self.environment.actions[slot].contains(action)
         return there and (legal is None or action in legal)
@@ -117,7 +118,7 @@ class Episode:
             )
 
     def fail(self, failures: Mapping[int, Failure]) -> None:
-        """Close with the score of a failure for the slots at fault, and none for the others."""
+        """Close the exercise: slots at fault get the score of a failure, others get none."""
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it cannot fail any more")
         slots = range(len(self.environment.actions))
@@ -159,7 +160,10 @@ class Episode:
 
 
 def check_rewards(environment: Environment, rewards: Sequence[float], where: str) -> None:
-    """Rewards are in [-1, 1], and equal in a team whoever plays (P1 Def. 1)."""
+    """Require rewards in [-1, 1] that are equal within a team, whatever minds play.
+
+    This is Definition 1 of Insa-Cabrera and Hernández-Orallo (2015).
+    """
     for slot, reward in enumerate(rewards):
         if not -1.0 <= reward <= 1.0:
             raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
@@ -169,7 +173,7 @@ def check_rewards(environment: Environment, rewards: Sequence[float], where: str
 
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:
-    """Whether a group gave an action for every slot."""
+    """Check whether a group gave an action for every slot."""
     return (
         not isinstance(actions, str) and hasattr(actions, "__len__") and len(actions) == len(slots)
     )
@@ -191,7 +195,7 @@ def _learning(rewards: Sequence[float]) -> float | None:
 
 
 class Player:
-    """A mind or a group on its slots, seen by the loop as one thing that never raises."""
+    """A mind or a group on its slots, which the loop can call without exceptions."""
 
     def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
         self.slots, self.group = seat.slots, seat.subject.group
@@ -245,11 +249,11 @@ class Player:
 
 
 def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Record:
-    """Play one exercise: the rehearsals that its minds asked for, then the one that counts.
+    """Play one exercise: the rehearsals that its minds asked for, then the play that counts.
 
     A mind that asked for p rehearsals lives through the last p of them; in earlier ones, and for
-    minds that asked for none, a fresh copy fills the slot. Random words are numbered by play
-    (0 is the one that counts) and step, so that it does not matter who rehearsed.
+    minds that asked for none, a fresh copy fills the slot. Random words are numbered by play (0 is
+    the one that counts) and step, so that they do not depend on the rehearsals.
     """
     watch = watch or Watch()
     players: dict[int, Player] = {}
@@ -265,7 +269,7 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
 
 
 def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
-    """The record of a mind that failed in a rehearsal: what it gained there does not count."""
+    """Rescore the record of a mind that failed in a rehearsal: gains there do not count."""
     score = tuple(
         None if one is None else exercise.tool.failed_score(exercise.environment, slot, [])
         for slot, one in enumerate(rehearsal.score)
@@ -294,7 +298,7 @@ def _one_play(
 
 
 def _shared(episode: Episode, line_up: LineUp) -> Record:
-    """The record, with a failure counted in all slots of the mind that failed."""
+    """Spread a failure to all slots of the mind that failed, and return the record."""
     record = episode.record
     assert record is not None
     at_fault = {n: Failure(word) for n, word in enumerate(record.status) if word in FAILURES}
@@ -311,7 +315,7 @@ def play_on(
 ) -> list[tuple[Exercise, Record]]:
     """Play exercises first..last-1, one after the other.
 
-    What an adaptive instrument asks depends on what came before, so the administration that
+    What an adaptive instrument asks depends on the answers before, so the administration that
     `first` belongs to is played from its beginning.
     """
     played: list[tuple[Exercise, Record]] = []
@@ -324,7 +328,7 @@ def play_on(
 
 
 class Plain:
-    """The plain loop as a `Fast` form like any other: the yardstick for all of them."""
+    """The plain loop as a `Fast` form: the reference for all others."""
 
     compiled = False
 
@@ -332,7 +336,7 @@ class Plain:
         self.tool, self.line_up, self.watch = tool, line_up, watch
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """Exercise by exercise."""
+        """Play exercise by exercise, and join the records to a block."""
         played = play_on(self.tool, self.line_up, seed, first, last, self.watch)
         steps = max(exercise.environment.steps for exercise, _ in played)
         return Block.of([record for _, record in played], steps, traced - first)

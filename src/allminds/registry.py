@@ -58,7 +58,7 @@ def group(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]
 
 
 def instrument(cls: type[Instrument]) -> type[Instrument]:
-    """Register an instrument under its own name."""
+    """Register an instrument class under its own name."""
     _put(_instruments, cls.name, cls)
     return cls
 
@@ -109,13 +109,13 @@ def _fetch(name: str) -> None:
 
 
 def instruments() -> dict[str, type[Instrument]]:
-    """All instruments by name."""
+    """Return all instruments by name."""
     load()
     return dict(sorted(_instruments.items()))
 
 
 def minds(instrument_name: str) -> dict[str, Any]:
-    """All minds and groups registered for an instrument, by name."""
+    """Return all minds and groups registered for an instrument, by name."""
     load()
     return _minds_for(instrument_name)
 
@@ -142,7 +142,7 @@ def kind(name: str) -> type[Instrument]:
 
 
 def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
-    """An instrument with its settings checked."""
+    """Make an instrument with its settings checked."""
     cls = kind(name)
     return cls(**_checked_settings(cls, settings or {}))
 
@@ -156,13 +156,13 @@ def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[s
 
 
 def settings_hash(settings: Any) -> str:
-    """Eight hex digits that name the settings of an instrument in an exercise's id."""
+    """Hash the settings of an instrument to eight hex digits, for an exercise's id."""
     text = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def exercise_prefix(tool: Instrument, seed: int) -> str:
-    """The id of an exercise without its number: ``instrument@version/settings/seed/``."""
+    """Write the id of an exercise without its number: ``instrument@version/settings/seed/``."""
     return f"{tool.name}@{tool.version}/{settings_hash(tool.settings)}/{seed}/"
 
 
@@ -170,7 +170,10 @@ def exercise_prefix(tool: Instrument, seed: int) -> str:
 
 
 def subject(who: Any, tool: Instrument) -> Subject:
-    """Who a user means: a name, a class, a plain function, an object with `act`, or a Subject."""
+    """Resolve what a user gives as a mind.
+
+    That is a name, a class, a plain function, an object with `act`, or a Subject.
+    """
     if isinstance(who, Subject):
         return _fits(who, tool)
     if isinstance(who, str):
@@ -188,7 +191,7 @@ def subject(who: Any, tool: Instrument) -> Subject:
 
 
 def line_up(who: Any, tool: Instrument) -> LineUp:
-    """Who plays an instrument: one subject in all slots, or several in slot order.
+    """Build the line-up of an instrument: one subject in all slots, or several in slot order.
 
     Several are a list, or names with commas between them: ``tit-for-tat, defect*3``.
     """
@@ -202,7 +205,7 @@ def line_up(who: Any, tool: Instrument) -> LineUp:
 
 
 def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
-    """The names of the line-ups that are floor and ceiling of this one.
+    """Name the line-ups that are floor and ceiling of this one.
 
     In a game whose score is that of the first mind they have its place, against the same others.
     """
@@ -273,7 +276,7 @@ def _find(name: str, tool: Instrument) -> Any:
 
 
 def _imported(name: str) -> Any:
-    """``package.module:Name`` or ``path/to/file.py:Name``."""
+    """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
     where, _, what = name.rpartition(":")
     if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
         sys.path.append(os.getcwd())
@@ -310,7 +313,7 @@ def _from_file(path: Path) -> Any:
     return module
 
 
-# ---------------------------------------------------------------- making them
+# ---------------------------------------------------------------- making subjects
 
 
 class FunctionMind(MindBase):
@@ -322,7 +325,7 @@ class FunctionMind(MindBase):
         self._takes_random = len(inspect.signature(function).parameters) > 1
 
     def act(self, observation: Any, random: Any) -> Any:
-        """The function's value."""
+        """Call the function with the observation, and with `random` if it takes two arguments."""
         return (
             self.function(observation, random) if self._takes_random else self.function(observation)
         )
@@ -359,7 +362,7 @@ def _subject_of(
 
 
 def _value(maker: type, text: str, key: str, value: str) -> Any:
-    """A parameter as the constructor's annotation says."""
+    """Convert a parameter to the type that the constructor's annotation says."""
     parameters = inspect.signature(maker).parameters
     if key not in parameters:
         raise Error(
@@ -384,7 +387,7 @@ def _traits(thing: Any) -> Traits:
 
 
 def _is_ours(maker: Any) -> bool:
-    """Tell whether a class or function comes with allminds."""
+    """Check whether a class or function comes with allminds."""
     return str(getattr(maker, "__module__", "")).startswith("allminds.")
 
 

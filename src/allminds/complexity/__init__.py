@@ -1,4 +1,4 @@
-"""How complex is a sequence? The measures by name, for the command line and for plans."""
+"""Measures of the complexity of a sequence, by name, for the command line and for plans."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def measure(sequence: str, name: str) -> float | int:
-    """The complexity of a sequence written as text, by the measure of that name.
+    """Measure the complexity of a sequence written as text, by the measure of that name.
 
     With a comma in it the text is a list of symbols; without, each character is one.
     """
@@ -78,7 +78,7 @@ def measure(sequence: str, name: str) -> float | int:
 
 
 def growth(sequence: str, name: str) -> list[tuple[int, float]]:
-    """The complexity of every beginning of a sequence, by its number of symbols."""
+    """Measure every beginning of a sequence, and pair it with its number of symbols."""
     measure(sequence, name)  # what is wrong with it is found here
     symbols = _symbols(sequence)
     joint = "," if "," in sequence else ""

@@ -30,7 +30,7 @@ _TOKENS, _FEW = 11, 12
 
 @kernel
 def scratch():
-    """Memory for `deflate_length`."""
+    """Allocate the memory for `deflate_length`."""
     return np.zeros((13, 2 * _LITERALS + 1), np.int32)
 
 
@@ -39,7 +39,7 @@ def scratch():
 
 @kernel
 def _length_code(length):
-    """The symbol of a repeat's length, and its extra bits."""
+    """Encode the length of a repeat as its symbol and its number of extra bits."""
     if length == 258:
         return 285, 0
     rest = length - 3
@@ -53,7 +53,7 @@ def _length_code(length):
 
 @kernel
 def _distance_code(distance):
-    """The symbol of a repeat's distance, and its extra bits."""
+    """Encode the distance of a repeat as its symbol and its number of extra bits."""
     rest = distance - 1
     if rest < 4:
         return rest, 0
@@ -114,7 +114,7 @@ def _tokens(text, begin, size, memory):
 
 @kernel
 def _tally(memory, used):
-    """How often each symbol is used."""
+    """Count how often each symbol is used."""
     memory[_LITERAL, :_LITERALS] = 0
     memory[_DISTANCE, :_DISTANCES] = 0
     memory[_LITERAL, _END] = 1
@@ -154,9 +154,10 @@ def _sink(heap, size, k, weight, depth):
 
 @kernel
 def _huffman(memory, used, code, symbols):
-    """Bits of every symbol in zlib's Huffman code: (last symbol, longest); see its `build_tree`.
+    """Build zlib's Huffman code, the bits of every symbol: (last symbol, longest).
 
-    How often symbols are used stands in row `used` of the memory, the bits go to row `code`.
+    See zlib's `build_tree`. How often symbols are used stands in row `used` of the memory, the bits
+    go to row `code`.
     """
     counts, code_bits = memory[used], memory[code]
     heap, depth, weight = memory[_HEAP], memory[_DEPTH], memory[_WEIGHT]
@@ -226,7 +227,7 @@ def _describe(code_bits, last, lengths):
 
 @kernel
 def _own_bits(memory):
-    """Bits of the text in a code of its own, with its description; -1 if a code is too deep."""
+    """Count the bits of the text in its own code and of the code; -1 if a code is too deep."""
     last, longest = _huffman(memory, _LITERAL, _LITERAL_BITS, _LITERALS)
     last_distance, longest_too = _huffman(memory, _DISTANCE, _DISTANCE_BITS, _DISTANCES)
     lengths, length_bits = memory[_LENGTH], memory[_LENGTH_BITS]
@@ -252,7 +253,7 @@ def _own_bits(memory):
 
 @kernel
 def _least(memory, used):
-    """Bits that no code of its own goes below for the symbols: their entropy, and the distances.
+    """Bound from below the bits of the symbols in an own code: their entropy, and the distances.
 
     Most texts are too short for such a code to pay; this finds out without making it. All repeats
     are taken for one symbol, and bytes that share their last four bits for another.
@@ -276,7 +277,7 @@ def _least(memory, used):
 
 @kernel
 def deflate_length(text, begin, size, memory):
-    """Bytes of a part of a text (of bytes below 144) after zlib, or -1 if it is not sure."""
+    """Count the bytes of a part of a text (bytes below 144) after zlib; -1 if not sure."""
     if size > LONGEST:
         return -1
     if size < 5:  # nothing can repeat

@@ -1,4 +1,4 @@
-"""LZ76 compiled: the bit-equal twin of `lempel_ziv.lz76_reference`.
+"""LZ76 compiled: the bit-equal twin of `measures.lz76_reference`.
 
 Every symbol keeps a row of bits, one per position where it has been seen. While a phrase grows, a
 further row, `ends`, marks where its earlier occurrences could end next: AND with the row of the
@@ -27,13 +27,13 @@ ALL = np.uint64(2**64 - 1)
 
 @kernel
 def lz76_scratch(alphabet: int, length: int) -> Bits:
-    """Memory for `lz76_kernel`: codes below `alphabet`, sequences of up to `length` symbols."""
+    """Allocate memory for `lz76_kernel`: codes below `alphabet`, up to `length` symbols."""
     return np.zeros((alphabet + 1, (length + 63) // 64), np.uint64)
 
 
 @kernel
 def lz76_kernel(codes: Codes, length: int, scratch: Bits) -> int:
-    """K: the number of phrases in the first `length` of the codes (0 of none).
+    """Count the phrases K in the first `length` of the codes (0 of none).
 
     Nothing is checked: codes must be in 0..alphabet-1 of the scratch. The scratch holds zeros but
     for its last row, and does so again afterwards; it is made once and used for many sequences,
@@ -46,7 +46,7 @@ def lz76_kernel(codes: Codes, length: int, scratch: Bits) -> int:
 
 @kernel
 def _short(codes: Codes, length: int, scratch: Bits) -> int:
-    """Up to 64 positions: a row is one word, and `ends` stays in a register."""
+    """Count over up to 64 positions: a row is one word, and `ends` stays in a register."""
     phrases = 0
     ends = ALL
     here = ONE
@@ -69,7 +69,7 @@ def _short(codes: Codes, length: int, scratch: Bits) -> int:
 
 @kernel
 def _long(codes: Codes, length: int, scratch: Bits) -> int:
-    """Any length: the same over as many words as there are positions so far."""
+    """Count over any length, with as many words as there are positions so far."""
     phrases = 0
     ends = scratch[-1]
     complete = True

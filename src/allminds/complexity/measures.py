@@ -1,4 +1,4 @@
-"""Complexity of strings: deflate, entropy, Lempel and Ziv."""
+"""Complexity of strings: length after zlib, entropy, and the phrases of Lempel and Ziv."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ LENGTH = 19
 
 
 def zlib_length(text: str | bytes, level: int = 6) -> int:
-    """K_approx: the bytes of the text after zlib, by default at the level of the paper's 19."""
+    """Compute K_approx: the bytes of the text after zlib.
+
+    The default level gives the paper's 19 for its example.
+    """
     _warn_once()
     return _length(text, level)
 
 
 @functools.cache
 def checks_out() -> bool:
-    """Does this build of zlib give the published 19? Others, such as zlib-ng, may not."""
+    """Check whether this build of zlib gives the published 19; others, such as zlib-ng, may not."""
     return _length(PATTERN, 6) == LENGTH
 
 
@@ -49,7 +52,7 @@ def _warn_once() -> None:
 
 
 def shannon(symbols: Sequence[Hashable] | str) -> float:
-    """Bits per symbol of the sequence's own distribution of symbols, whatever their order."""
+    """Compute the bits per symbol of the sequence's own distribution, whatever the order."""
     if len(symbols) == 0:
         raise Error("an empty sequence has no entropy: give at least one symbol")
     total = len(symbols)
@@ -57,9 +60,10 @@ def shannon(symbols: Sequence[Hashable] | str) -> float:
 
 
 def search_space(rows: int, cols: int) -> float:
-    """H(μ) = log2(mn(mn-1)): the bits that say where Good and Evil are on an m-by-n grid (P4 §4.3).
+    """Compute H(μ) = log2(mn(mn-1)), the bits that place Good and Evil on an m-by-n grid.
 
-    They are never in one cell, so Evil has one cell less to choose from.
+    After Chmait et al. (2016), section 4.3. Good and Evil are never in one cell, so Evil has one
+    cell less to choose from.
     """
     cells = rows * cols
     if min(rows, cols) < 1 or cells < 2:
@@ -74,7 +78,7 @@ EMPTY = "an empty sequence has no complexity: give at least one symbol"
 
 
 def lz76_reference(symbols: Sequence[Hashable] | str) -> int:
-    """K: the phrases in the exhaustive history of a sequence (Lempel and Ziv 1976).
+    """Count the phrases K in the exhaustive history of a sequence (Lempel and Ziv 1976).
 
     Each phrase is the shortest that does not occur earlier; the earlier occurrence may overlap the
     phrase itself. The last phrase counts one even if the sequence ends before it is new, which is
@@ -95,19 +99,22 @@ def lz76_reference(symbols: Sequence[Hashable] | str) -> int:
 
 
 def _occurs_earlier(sequence: list[Hashable], start: int, size: int) -> bool:
-    """Does the phrase of this size at `start` also begin at some earlier place?"""
+    """Check whether the phrase of this size at `start` also begins at some earlier place."""
     phrase = sequence[start : start + size]
     return any(sequence[place : place + size] == phrase for place in range(start))
 
 
 def lz76(symbols: Sequence[Hashable] | str) -> int:
-    """K of any symbols, a text being a sequence of characters; as `lz76_reference`, compiled."""
+    """Count the phrases K of any symbols, or characters of a text; a compiled `lz76_reference`."""
     numbers: dict[Hashable, int] = {}
     return lz76_codes(np.array([numbers.setdefault(s, len(numbers)) for s in symbols], np.int64))
 
 
 def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
-    """K of an array of integers; takes about (distinct codes) x length / 8 bytes of memory."""
+    """Count the phrases K of an array of integers.
+
+    The memory used is about (distinct codes) x length / 8 bytes.
+    """
     from allminds.complexity import kernels
 
     if len(codes) == 0:
@@ -120,9 +127,9 @@ def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
 
 
 def lz78(symbols: Sequence[Hashable] | str) -> int:
-    """The phrases in the parse of Ziv and Lempel (1978).
+    """Count the phrases in the parse of Ziv and Lempel (1978).
 
-    Each phrase is the shortest that differs from all phrases before it; a last one that the end
+    Each phrase is the shortest that differs from all phrases before it; a last phrase that the end
     cuts short counts one.
     """
     if len(symbols) == 0:

@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, names, randomness, time limits, blocks and the table."""
+"""The foundations of all other packages: errors, names, randomness, time limits, blocks, table."""

@@ -1,4 +1,4 @@
-"""Records by the thousand: the same as `Record`, as arrays."""
+"""Records by the thousand: the fields of `Record`, as arrays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Block:
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
-        """The records of consecutive exercises of at most `steps` steps as arrays."""
+        """Convert the records of consecutive exercises of at most `steps` steps to arrays."""
 
         def numbers(rows: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
             return np.array([[np.nan if x is None else x for x in row] for row in rows], float)
@@ -72,7 +72,7 @@ class Block:
 
     @classmethod
     def join(cls, blocks: Sequence[Block]) -> Block:
-        """Consecutive blocks as one."""
+        """Join consecutive blocks into one."""
         curve = np.zeros(max(len(block.curve) for block in blocks))
         for block in blocks:
             curve[: len(block.curve)] += block.curve

@@ -1,7 +1,7 @@
-"""How kernels are compiled and kept: the only module that imports Numba at the top.
+"""Compilation and caching of kernels: the only module that imports Numba at the top.
 
-Import it from `kernels.py` files alone, and import those where a kernel runs, so that
-``import allminds`` and ``allminds --help`` stay quick.
+Import it from `kernels.py` files alone, and import those where a kernel runs, so that ``import
+allminds`` and ``allminds --help`` stay quick.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from allminds.core import seeding
 
 
 def cache_folder() -> Path:
-    """The user's cache folder for allminds (compiled kernels, catalogues of patterns)."""
+    """Locate the user's cache folder for allminds (compiled kernels, catalogues of patterns)."""
     home = Path(os.path.expanduser("~"))
     default = home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
     return Path(os.environ.get("XDG_CACHE_HOME") or default) / "allminds"
@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 
 @cache
 def _imports(path: Path) -> tuple[Path, ...]:
-    """The files of this package that a file imports at its top."""
+    """List the files of this package that a file imports at its top."""
     found = []
     for node in ast.parse(path.read_bytes()).body:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -45,10 +45,10 @@ def _imports(path: Path) -> tuple[Path, ...]:
 
 @cache
 def _folder(path: Path) -> Path:
-    """Where the kernels of a file are kept: by a hash of it and of all it imports.
+    """Locate the kernels of a file: by a hash of the file and of all it imports.
 
     Numba notices a change only in the file of the function it cached, not in the functions that
-    one calls.
+    this function calls.
     """
     known: dict[Path, None] = {}
     waiting = [path, Path(__file__)]
@@ -82,17 +82,17 @@ _used: set[Path] = set()  # folders that kernels were looked for in
 
 
 def is_warm() -> bool:
-    """Whether the kernels imported so far are compiled and on disk already."""
+    """Check whether the kernels imported so far are compiled and on disk already."""
     return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
 
 
 def is_cold() -> bool:
-    """Whether nothing was ever compiled here, though there is a place to keep it."""
+    """Check whether nothing was ever compiled here, though there is a place to keep it."""
     return _cached and not any(_kernels.rglob("*.nbi"))
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function with the GIL released; kept on disk where the home can be written to."""
+    """Compile a function with the GIL released, and cache it on disk if the home is writable."""
     if not _cached:
         return numba.njit(nogil=True)(function)
     before = numba.config.CACHE_DIR
@@ -104,9 +104,9 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """Compile into every caller: for a helper that takes named tuples of arrays.
+    """Compile a function into every caller: for a helper that takes named tuples of arrays.
 
-    Handed over in a call, every array in the tuple has its references counted up and down.
+    In an ordinary call, the references of every array in the tuple are counted up and down.
     """
     return numba.njit(nogil=True, inline="always")(function)
 
@@ -173,7 +173,10 @@ def _round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m
 
 @_small
 def _digest(s, t, r):  # type: ignore[no-untyped-def]
-    """`seeding._digest` of seed, stream and run as eight words: each line has a round's σ."""
+    """Compute `seeding._digest` of seed, stream and run as eight words.
+
+    Each line is one round with its σ.
+    """
     v = _V
     v = _round(v, s, t, r, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0, _0)
     v = _round(v, _0, _0, _0, _0, _0, _0, _0, _0, t, _0, s, r, _0, _0, _0, _0)
@@ -204,7 +207,7 @@ def _fill_keys(seed, exercises, stream, out):  # type: ignore[no-untyped-def]
 
 
 def keys(seed: int, exercises: NDArray[np.int64], stream: int) -> seeding.Words:
-    """`seeding.keys`, a digest for every eight exercises that follow one another."""
+    """Compute `seeding.keys`, with one digest for every eight consecutive exercises."""
     seeding.check_seed(seed)
     out = np.empty(len(exercises), np.uint64)
     _fill_keys(seed, exercises, stream, out)
@@ -229,7 +232,7 @@ def _fill_strata(seed, exercises, count, key, out):  # type: ignore[no-untyped-d
 
 
 def strata(seed: int, exercises: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """`seeding.stratum` of many exercises."""
+    """Compute `seeding.stratum` for many exercises at once."""
     seeding.check_seed(seed)
     out = np.empty(len(exercises), np.int64)
     _fill_strata(seed, exercises, count, np.empty(1, np.uint64), out)

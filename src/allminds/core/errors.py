@@ -1,4 +1,4 @@
-"""The one exception a user can act on."""
+"""The one exception that a user can act on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class Error(Exception):
-    """Something a user can mend: one sentence with what was wrong, where, and what would be right.
+    """An error that the user can correct: one sentence on what is wrong, where, what is right.
 
     The command line prints the sentence and ends with exit code 2; there is no traceback. Lines
     that stand below it, such as frames of the user's own code, are in `detail`.
@@ -17,7 +17,7 @@ class Error(Exception):
 
 
 def nearest(wrong: str, known: Iterable[str]) -> str:
-    """A hint to end an error with: the known name nearest to a wrong one, or all there are."""
+    """Suggest, as the end of an error, the known name nearest to a wrong one, or list all."""
     names = sorted(known)
     close = difflib.get_close_matches(wrong, names, n=1, cutoff=0.5)
     if close:

@@ -1,7 +1,7 @@
-"""Where an exception came from in the user's own code, as text.
+"""The origin of an exception in the user's own code, as text.
 
-Text is what can travel from another process, be kept in a record and stand in a table. Frames of
-allminds, of Python's library and of installed packages are left out, as long as any other is left.
+Text can be sent from another process, kept in a record and shown in a table. Frames of allminds, of
+Python's library and of installed packages are left out, as long as any other is left.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ INSTALLED = tuple(
 
 
 class Frame(NamedTuple):
-    """One line of code on the way to an exception."""
+    """A line of code on the way to an exception."""
 
     file: str
     line: int
@@ -49,9 +49,9 @@ class Frame(NamedTuple):
 
 
 def shown(thing: Any, how: Callable[[Any], str]) -> str:
-    """One line of what an object says of itself, cut short and fit for a file.
+    """Show in one line what an object says of itself, cut short and fit for a file.
 
-    An object that cannot say it, because its own method fails, is shown by its type.
+    An object whose own method fails is shown by its type.
     """
     try:
         text = " ".join(how(thing)[:200].split())
@@ -63,7 +63,7 @@ def shown(thing: Any, how: Callable[[Any], str]) -> str:
 
 
 def reason_of(error: BaseException, folder: str = "") -> str:
-    """One line: what was raised, then the last frames of the user's code, innermost first.
+    """Write one line: what was raised, then the last frames of the user's code, innermost first.
 
     Paths below `folder`, or below the working directory, are shown relative to it.
     """
@@ -73,7 +73,7 @@ def reason_of(error: BaseException, folder: str = "") -> str:
 
 
 def story_of(error: BaseException, folder: str = "") -> str:
-    """What was raised, and below it the frames of the user's code, innermost last."""
+    """Write what was raised, and below it the frames of the user's code, innermost last."""
     lines: list[str] = []
     link: BaseException | None = error
     for number in range(CHAIN):
@@ -86,9 +86,10 @@ def story_of(error: BaseException, folder: str = "") -> str:
 
 
 def frames_of(error: BaseException, folder: str = "") -> list[Frame]:
-    """The frames of the user's own code, innermost last; those nearest to it if there are none.
+    """List the frames of the user's own code, innermost last; the nearest ones if there are none.
 
-    Of a group of exceptions, the frames of the first, if it was raised before it was put there.
+    For a group of exceptions, these are the frames of the first, if it was raised before it was put
+    into the group.
     """
     leaf = _leaf(error)
     error = leaf if leaf.__traceback__ else error
@@ -115,7 +116,7 @@ def _frame(code: CodeType, line: int, names: dict[str, Any], folder: str) -> Fra
 
 
 def _paragraph(frames: list[Frame]) -> list[str]:
-    """Frames line by line; one that repeats, as in endless recursion, is shown once."""
+    """Write frames line by line; a frame that repeats, as in endless recursion, is shown once."""
     lines: list[str] = []
     repeats = 0
     for n, frame in enumerate(frames):
@@ -129,14 +130,14 @@ def _paragraph(frames: list[Frame]) -> list[str]:
 
 
 def _leaf(error: BaseException) -> BaseException:
-    """The first exception that a group holds, or the exception itself."""
+    """Find the first exception that a group holds, or return the exception itself."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
 def _named(error: BaseException) -> str:
-    """An exception by its type and message."""
+    """Write an exception as its type and message."""
     text = error.msg if isinstance(error, SyntaxError) else shown(error, str)
     name = f"{type(error).__name__}: {text}" if text else type(error).__name__
     leaf = _leaf(error)
@@ -153,7 +154,7 @@ def _whose(file: str) -> str:
 
 
 def _path(file: str, folder: str) -> str:
-    """A path as the user would write it."""
+    """Shorten a path to what the user would write."""
     if NOTEBOOK.search(file):
         return "notebook cell"
     try:
@@ -163,20 +164,20 @@ def _path(file: str, folder: str) -> str:
 
 
 def working_folder() -> str:
-    """The working directory, or the root if it was removed."""
+    """Find the working directory, or the root if it was removed."""
     try:
         return os.getcwd()
     except OSError:
         return os.sep
 
 
-# ---------------------------------------------------------------- source that travels
+# ---------------------------------------------------------------- source that is sent along
 
 
 def sources_of(makers: Iterable[Any], every: bool = False) -> tuple[tuple[str, str], ...]:
-    """The source files of the user's code behind some makers of minds, as (file, text).
+    """Collect the source files of the user's code behind makers of minds, as (file, text).
 
-    Only those that are no file on this machine, such as cells of a notebook, unless `every`.
+    Only sources that are no file on this machine, such as cells of a notebook, unless `every`.
     """
     files = sorted({code.co_filename for maker in makers for code in _codes(maker)})
     texts = ((file, "".join(linecache.getlines(file))) for file in files if _whose(file) == "user")
@@ -186,14 +187,14 @@ def sources_of(makers: Iterable[Any], every: bool = False) -> tuple[tuple[str, s
 
 
 def remember_sources(sources: Mapping[str, str] | Iterable[tuple[str, str]]) -> None:
-    """Let `frames_of` find source that is no file here."""
+    """Register source that is no file here, so that `frames_of` finds it."""
     for file, text in dict(sources).items():
         if file not in linecache.cache and not Path(file).exists():
             linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
 def _codes(thing: Any) -> Iterator[CodeType]:
-    """The code of a function, of all methods of a class, or of what a partial is made of."""
+    """Yield the code of a function, of all methods of a class, or of the parts of a partial."""
     if isinstance(thing, functools.partial):
         for part in (thing.func, *thing.args):
             yield from _codes(part)

@@ -20,7 +20,7 @@ MOST_DEEP = 50  # brackets within brackets
 
 @dataclass(frozen=True)
 class Name:
-    """A parsed name: what it is called, what it is given, how often it is repeated."""
+    """A parsed name: the word, its arguments and keywords, and how often it is repeated."""
 
     name: str
     arguments: tuple[Name, ...] = ()
@@ -35,7 +35,7 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """Parse a name, or say where it breaks off."""
+    """Parse one name; the error says where the text breaks off."""
     names = parse_all(text)
     if len(names) > 1:
         raise Error(f"cannot read the name '{text}': ',' is not expected after it")
@@ -43,7 +43,7 @@ def parse(text: str) -> Name:
 
 
 def parse_all(text: str) -> tuple[Name, ...]:
-    """Names with commas between them, as of a line-up: ``tit-for-tat, defect*3``."""
+    """Parse names with commas between them, as of a line-up: ``tit-for-tat, defect*3``."""
     parser = _Parser(text)
     names = [parser.name()]
     while parser.peek() == ",":

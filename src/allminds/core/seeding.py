@@ -14,9 +14,9 @@ slot s draws from stream ``MINDS + s``, in whichever line-up it is.
 
     BLAKE2b-512(seed, t, e // 8 as three little-endian 64-bit words; person = "allminds streams")
 
-so that eight exercises share one digest, and who knows the key of one stream, or words drawn
-from it, knows nothing of the seed or of any other stream. (Whoever can guess the seed can make
-all of it: a test that minds may want to cheat needs a seed of 60 random bits, not 1.)
+so that eight exercises share one digest, and a mind that knows the key of one stream, or words
+drawn from it, knows nothing of the seed or of any other stream. (A mind that guesses the seed can
+compute all words: a test that minds may want to cheat needs a seed of 60 random bits, not 1.)
 
 **Words** of a stream come from its key by a splitmix64 finaliser (Steele, Lea and Flood 2014),
 which can be inverted: a mind's words tell its own key, and no more.
@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 
 class Functions(NamedTuple):
-    """The four functions that words are made of."""
+    """The four functions that random words are made with."""
 
     fold: Callable[[Any, Any], Any]  # (hash, number) -> hash
     word: Callable[[Any, Any, Any], Any]  # (key, step, j) -> 64 random bits
@@ -57,7 +57,7 @@ class Functions(NamedTuple):
 
 
 def functions(uint: Callable[[int], Any], compiled: Callable[[Any], Any]) -> Functions:
-    """The source of the functions, written once: for `int`, for NumPy arrays and for Numba."""
+    """Build the four functions from one source: for `int`, for NumPy arrays or for Numba."""
     golden, mask = uint(0x9E3779B97F4A7C15), uint(0xFFFFFFFFFFFFFFFF)
     first, second = uint(0xBF58476D1CE4E5B9), uint(0x94D049BB133111EB)
     s11, s27, s30, s31, s32, one = (uint(n) for n in (11, 27, 30, 31, 32, 1))
@@ -96,25 +96,25 @@ _numpy = functions(np.uint64, _as_it_is)
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that is not a whole number from 0 to 2^63 - 1."""
+    """Reject a seed that is not a whole number from 0 to 2^63 - 1."""
     if not (isinstance(seed, int | np.integer) and 0 <= seed < 2**63):
         raise Error(f"a seed is a whole number from 0 to 2^63 - 1, not {seed!r}")
 
 
 def _digest(seed: int, stream: int, run: int) -> bytes:
-    """The keys of one stream of exercises 8 run, 8 run + 1, … 8 run + 7."""
+    """Compute the keys of one stream for exercises 8 run, 8 run + 1, … 8 run + 7."""
     return blake2b(_ENCODED.pack(seed, stream, run), digest_size=64, person=PERSON).digest()
 
 
 def key(seed: int, exercise: int, stream: int) -> int:
-    """The key of one stream of one exercise: what is left is to choose step and j."""
+    """Compute the key of one stream of one exercise, from which step and j select words."""
     check_seed(seed)
     run, place = divmod(exercise, SHARED)
     return int.from_bytes(_digest(seed, stream, run)[8 * place : 8 * place + 8], "little")
 
 
 def keys(seed: int, exercises: NDArray[np.integer[Any]], stream: int) -> Words:
-    """`key` for many exercises at once."""
+    """Compute `key` for many exercises at once."""
     check_seed(seed)
     runs, which = np.unique(np.asarray(exercises) // SHARED, return_inverse=True)
     digests = b"".join(_digest(seed, stream, run) for run in runs.tolist())
@@ -124,7 +124,7 @@ def keys(seed: int, exercises: NDArray[np.integer[Any]], stream: int) -> Words:
 
 
 def words(stream_keys: Words, step: int, j: int = 0) -> Words:
-    """`Random.word_at(j)` at one step, for many exercises at once."""
+    """Compute `Random.word_at(j)` at one step, for many exercises at once."""
     place = np.array(
         [(step << 32) | j], np.uint64
     )  # an array, for NumPy warns of scalars that wrap
@@ -133,7 +133,7 @@ def words(stream_keys: Words, step: int, j: int = 0) -> Words:
 
 
 def below(bits: Words, n: Any) -> Words:
-    """`Random.below` for many words at once; n may be an array too."""
+    """Compute `Random.below` for many words at once; n may be an array too."""
     result: Words = _numpy.below(bits, np.asarray(n, np.uint64))
     return result
 
@@ -219,11 +219,11 @@ class Random:
     # ------------------------------------------------------------ other words
 
     def at_step(self, step: int) -> Random:
-        """The same stream at another step, or at the beginning of this one."""
+        """Return the same stream at another step, or at the beginning of this one."""
         return Random(self.key, step)
 
     def part(self, number: int) -> Random:
-        """A stream of its own for a part of a mind, such as a member that votes."""
+        """Derive a stream for a part of a mind, such as a member that votes."""
         return Random(int(_python.fold(self.key, number)), self.step)
 
 
@@ -236,11 +236,11 @@ def _check_count(n: int) -> None:
 
 
 def stratum(seed: int, exercise: int, count: int) -> int:
-    """Which of `count` strata an exercise is from: each once in every run, in random order.
+    """Assign an exercise to one of `count` strata: each comes once in every run, in random order.
 
-    Exercises count·r … count·r + count - 1 are run r, and its order is drawn from the making
-    stream of exercise r at a step of its own. So the first n exercises are an unbiased sample of
-    the strata whatever n is.
+    Exercises count·r … count·r + count - 1 are run r, and its order is drawn from the making stream
+    of exercise r at a step of its own. So the first n exercises are an unbiased sample of the
+    strata whatever n is.
     """
     run, place = divmod(exercise, count)
     return _order(seed, run, count)[place]

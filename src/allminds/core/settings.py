@@ -1,4 +1,4 @@
-"""Settings and plans, checked once at the edge, with errors a person can act on."""
+"""Settings and plans, validated once at the edge, with errors that a person can act on."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Settings(BaseModel):
-    """Base of all settings: frozen, and nothing unknown gets in."""
+    """The base of all settings: frozen, and unknown names are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
-    """A model from a user's values, or one sentence that says what is wrong with the first."""
+    """Build a model from a user's values; the error names the first wrong value in one sentence."""
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -49,7 +49,7 @@ def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str
 
 
 def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    """The fields of the model that a path of names leads to."""
+    """List the fields of the model that a path of names leads to."""
     for part in path:
         if isinstance(part, int) or part not in model.model_fields:
             continue

@@ -24,7 +24,7 @@ ORDER = ["instrument", "settings", "seed", "index", "mind", "slot"]
 
 
 def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) -> pa.Table:
-    """The rows of a block for one line-up."""
+    """Build the rows of a block for one line-up."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -54,7 +54,7 @@ def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) 
 
 
 def units_of(exercise: Exercise) -> dict[str, int]:
-    """The item and the cluster of an exercise, as `table` has them for one played here."""
+    """Return the item and the cluster of an exercise, numbered as in `table`."""
     item = exercise.item
     if item is None:
         item = int(numbered(registry.exercise_prefix(exercise.tool, exercise.seed), exercise.index))
@@ -102,7 +102,7 @@ def _constant(value: str, rows: int) -> Any:
 
 
 def _repeated(values: list[str], times: int) -> Any:
-    """A short list over and over, kept as codes."""
+    """Repeat a short list `times` times, as a dictionary array."""
     import pyarrow as pa
 
     words = sorted(set(values))
@@ -111,20 +111,20 @@ def _repeated(values: list[str], times: int) -> Any:
 
 
 def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table in its one order, words as words: codes would be in the order they came in."""
+    """Sort the table in its one order; categories become words, for codes sort as they came."""
     for name in frame.select_dtypes("category"):
         frame[name] = frame[name].astype(frame[name].cat.categories.dtype)
     return frame.sort_values(ORDER, kind="stable", ignore_index=True)
 
 
-# ---------------------------------------------------------------- what makes a score
+# ---------------------------------------------------------------- rows that count
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows that scores are made of, with every line-up as one mind.
+    """Select the rows that scores are made of, with every line-up as one mind.
 
-    In a game that is slot 0, elsewhere all slots, as the instrument says. A person is always
-    a mind of its own, in whichever slot.
+    In a game that is slot 0, elsewhere all slots, as the instrument says. A person is always a mind
+    of its own, in whichever slot.
     """
     frame = frame.reset_index(drop=True)
     person = np.zeros(len(frame), bool)
@@ -141,7 +141,7 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def scoring_slots(instrument: str, slots: int) -> tuple[int, ...]:
-    """The slots whose rewards are in the score; all of them if nobody knows the instrument."""
+    """List the slots whose rewards are in the score; all of them if the instrument is unknown."""
     try:
         first = registry.kind(instrument).scored == "first"
     except Error:

@@ -1,4 +1,4 @@
-"""A watch over minds that hang, without reading a clock at every move."""
+"""The time-out guard over minds that hang, without reading a clock at every move."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Failed(Exception):
 
 
 def malformed(action: Any, space: Space, legal: Sequence[Any] | None = None) -> Failure:
-    """The failure of a mind that gave this for an action, with what would be right.
+    """Describe the failure of a mind that gave a wrong action, with what would be right.
 
     `legal` are the actions that may be taken now, where not all of the space may.
     """
@@ -58,7 +58,7 @@ _away = 0  # how many wait for a provider just now
 
 @contextlib.contextmanager
 def away() -> Iterator[None]:
-    """Stop the clock of every watch while a mind waits for somebody else, such as a provider."""
+    """Stop the clock of every watch while a mind waits for something else, such as a provider."""
     global _away
     _away += 1
     try:
@@ -68,13 +68,13 @@ def away() -> Iterator[None]:
 
 
 class Watch:
-    """Calls a mind's code and breaks in when one call takes too long.
+    """A guard that calls a mind's code and interrupts a call that takes too long.
 
-    Too long is 1 to 1.5 times `seconds` of processor time of this thread, so that a busy machine
-    fails nobody, or ten times that by the clock, so that a mind that sleeps is found too. A timer
-    ticks in the background and looks at the call: so a call costs one addition, not a system call.
-    Signals reach the main thread only: in another thread, or with ``seconds=0``, minds are not
-    watched. Paths in reasons are relative to `folder`, the working directory if empty.
+    Too long is 1 to 1.5 times `seconds` of processor time of this thread, so that no mind fails
+    because the machine is busy, or ten times that by the clock, so that a mind that sleeps is found
+    too. A timer ticks in the background and looks at the call: so a call costs one addition, not a
+    system call. Signals reach the main thread only: in another thread, or with ``seconds=0``, minds
+    are not watched. Paths in reasons are relative to `folder`, the working directory if empty.
     """
 
     def __init__(self, seconds: float = 10.0, folder: str = "") -> None:
@@ -85,7 +85,7 @@ class Watch:
         self._seen = (-1, 0, 0.0)  # the call at the last tick, ticks in it, processor time then
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A mind's own function(*arguments), or the `Failure` that came of it."""
+        """Call a mind's own function(*arguments); return its result or its `Failure`."""
         self.calls += 1
         self.inside = True
         try:
@@ -98,11 +98,11 @@ class Watch:
             self.inside = False
 
     def over(self, subject: Subject) -> Watch:
-        """This watch, or one without a limit for a mind that comes with allminds."""
+        """Return this watch, or one without a limit for a mind that comes with allminds."""
         return Watch(0, self.folder) if subject.built_in else self
 
     def failure(self, error: BaseException) -> Failure:
-        """What a mind's exception comes to; our own errors are the user's to mend."""
+        """Convert a mind's exception to a `Failure`; an `Error` is the user's and is raised."""
         if isinstance(error, Error):
             raise error
         if isinstance(error, Failed):
@@ -121,7 +121,7 @@ class Watch:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Watch]:
-        """Watch while this lasts."""
+        """Watch calls as long as this context lasts."""
         if self.seconds <= 0 or threading.current_thread() is not threading.main_thread():
             yield self
             return

@@ -1,8 +1,8 @@
-"""What may be said, and how sure it is: read these three files and you know what allminds claims.
+"""Statistical inference: these three files define every claim that allminds makes.
 
-`intervals` says how sure a mean is, `estimates` turns plays into one score with its interval, and
-`verdict` says what two scores differ by, in four words. Terminal, notebook, report, `compare`,
-groups and votes all print what these make.
+`intervals` computes how sure a mean is, `estimates` turns plays into one score with its interval,
+and `verdict` states in four words how two scores differ. Terminal, notebook, report, `compare`,
+groups and votes all print what these compute.
 """
 
 from allminds.inference.estimates import Estimate, Plays, Rule, Tally, difference, estimate

@@ -1,4 +1,4 @@
-"""From plays to one figure with its interval: what a score is, wherever allminds prints one.
+"""Estimates: from plays to one score with its interval, wherever allminds prints one.
 
 A play is one exercise taken by one mind. Plays of the same item are repeats and count as one unit;
 units that share a cluster (shifts of one series, one person, one test of seven) are not independent
@@ -39,7 +39,7 @@ NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
 
 @dataclass(frozen=True)
 class Rule:
-    """How the plays of a mind become one figure.
+    """The rule by which the plays of a mind become one figure.
 
     The figure is the mean over the strata of a complexity, each of the same weight, or each
     weighing n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting`
@@ -58,13 +58,13 @@ class Rule:
 
     @property
     def range(self) -> tuple[float, float]:
-        """What a difference of two scores can be."""
+        """The least and the greatest difference that two scores can have."""
         return self.low - self.high, self.high - self.low
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score with all that must stand beside it; what cannot be estimated is None."""
+    """A score with the figures printed beside it; None stands for what cannot be estimated."""
 
     score: float | None = None
     stderr: float | None = None
@@ -82,22 +82,22 @@ class Estimate:
 
     @property
     def coverage(self) -> float | None:
-        """The share of plays that were finished, of those that could be."""
+        """The share of the plays that were finished, without the missing ones."""
         asked = self.episodes - self.missing
         return (asked - self.failed) / asked if asked else None
 
     def with_interval(self, other: Estimate) -> Estimate:
-        """The same score with the interval of another way to take a sample of it."""
+        """Replace the interval and the standard error by those of `other`."""
         return replace(self, ci95=other.ci95, stderr=other.stderr)
 
     @property
     def ranked(self) -> bool:
-        """Whether the score may stand in a ranking: at most 5 % failed."""
+        """True if the score may stand in a ranking: at most 5 % of the plays failed."""
         return self.score is not None and not too_many(self.failed, self.episodes - self.missing)
 
 
 def too_many(failed: int, plays: int) -> bool:
-    """Whether more than 5 % of the plays failed."""
+    """Check whether more than 5 % of the plays failed."""
     return failed > MOST_FAILED * plays
 
 
@@ -117,19 +117,19 @@ class Plays:
 
     @property
     def fails_too_often(self) -> bool:
-        """Whether more than 5 % of the plays that are there failed."""
+        """True if more than 5 % of the plays that are not missing failed."""
         return too_many(int(self.failed.sum()), int((~np.isnan(self.score)).sum()))
 
     def where(self, rows: NDArray[np.bool_]) -> Plays:
-        """Some of the plays."""
+        """Select the plays for which `rows` is True."""
         return Plays(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def scored_as(self, score: Values) -> Plays:
-        """The same plays with other scores."""
+        """Copy the plays with other scores."""
         return replace(self, score=score)
 
     def units(self, rule: Rule) -> Units | None:
-        """The independent units, repeats averaged; None if nothing was played."""
+        """Average the repeats of each item into one unit; return None if nothing was played."""
         missing = np.isnan(self.score)
         if missing.all():
             return None
@@ -148,7 +148,7 @@ class Plays:
         return Units(score, stratum, cluster, share, rule.low, rule.high)
 
     def figures(self, rule: Rule) -> Values:
-        """The figure of every whole administration; of the plays so far while none is whole."""
+        """Compute the figure of every whole administration, or of all plays while none is whole."""
         assert rule.figure is not None
         score = np.where(np.isnan(self.score), rule.low, self.score)
         size = rule.sitting
@@ -161,7 +161,7 @@ class Plays:
 
 
 def estimate(plays: Plays, rule: Rule) -> Estimate:
-    """The score of a mind, its interval, and what its failures could have changed."""
+    """Estimate the score of a mind, its interval, and the bounds that its failures leave."""
     found = Estimate(
         episodes=len(plays),
         failed=int(plays.failed.sum()),
@@ -185,7 +185,7 @@ def estimate(plays: Plays, rule: Rule) -> Estimate:
 def summed(
     plays: Plays, rule: Rule
 ) -> tuple[float | None, tuple[int, int], Evidence | None, float | None]:
-    """The mean, its units and clusters, the evidence about it and its standard error."""
+    """Compute the mean, the numbers of units and clusters, the evidence and the standard error."""
     if rule.figure is not None:
         return _levels(plays, rule)
     units = plays.units(rule)
@@ -199,7 +199,7 @@ def summed(
 def _levels(
     plays: Plays, rule: Rule
 ) -> tuple[float | None, tuple[int, int], Evidence | None, float | None]:
-    """The mean over administrations; its error from them, or from within a single one."""
+    """Average over administrations, with the error between them or, if there is one, within it."""
     if not len(plays):
         return None, (0, 0), None, None
     figures = plays.figures(rule)
@@ -213,7 +213,7 @@ def _levels(
 
 
 def over_figures(figures: Values) -> tuple[float, float] | None:
-    """Standard error of the mean of independent figures, and its degrees of freedom.
+    """Compute the standard error of the mean of independent figures, and its degrees of freedom.
 
     None if more than half of them are one value, as at either end of the scale.
     """
@@ -223,7 +223,7 @@ def over_figures(figures: Values) -> tuple[float, float] | None:
 
 
 def _learning(plays: Plays) -> float | None:
-    """The mean over strata of what plays gained from their first half to their second."""
+    """Average over the strata what the plays gained from their first half to their second."""
     there = ~np.isnan(plays.learning)
     if not there.any():
         return None
@@ -232,14 +232,14 @@ def _learning(plays: Plays) -> float | None:
     return math.fsum(means.tolist()) / len(means)
 
 
-# ---------------------------------------------------------------- two minds, or three
+# ---------------------------------------------------------------- several minds
 
 
 def difference(
     first: Plays, second: Plays, rule: Rule, names: tuple[str, str], margin: float = MARGIN,
     unpaired: bool = False,
 ) -> Difference | None:  # fmt: skip
-    """What two minds differ by in the figure that `estimate` gives, on the items both were given.
+    """Estimate the difference of two minds in the figure of `estimate`, on the items of both.
 
     None if they have no item in common, unless `unpaired` comparisons are wanted.
     """
@@ -263,7 +263,7 @@ def difference(
 
 
 def _common(first: Plays, second: Plays) -> tuple[Plays, Plays]:
-    """The plays of items that both have, without those that are missing."""
+    """Keep the plays of the items that both minds have, without the missing ones."""
     if np.array_equal(first.item, second.item) and not np.isnan(first.score + second.score).any():
         return first, second
     one, other = (plays.where(~np.isnan(plays.score)) for plays in (first, second))
@@ -274,7 +274,7 @@ def _common(first: Plays, second: Plays) -> tuple[Plays, Plays]:
 def _between_levels(
     first: Plays, second: Plays, rule: Rule, names: tuple[str, str], margin: float, failed: bool
 ) -> Difference:
-    """Levels of an adaptive test, paired by administration; from within where there is but one."""
+    """Compare levels of an adaptive test by administrations; from within, if there is one."""
     figures = [plays.figures(rule) for plays in (first, second)]
     n = min(len(found) for found in figures)
     if n < 2:
@@ -291,7 +291,7 @@ def _between_levels(
 def normalised(
     own: Plays, floor: Plays, ceiling: Plays | float, rule: Rule
 ) -> tuple[float, Interval | None] | None:
-    """(score - floor) / (ceiling - floor) on common items, with the delta method's interval.
+    """Compute (score - floor) / (ceiling - floor) on common items, by the delta method.
 
     A known bound stands in for a ceiling that no mind plays. None where floor and ceiling cannot be
     told apart, so that there is no scale.
@@ -324,22 +324,22 @@ def _scores(plays: Plays, rule: Rule) -> Values:
     return units.score
 
 
-# ---------------------------------------------------------------- as plays come in
+# ---------------------------------------------------------------- a running tally
 
 
 @dataclass
 class Tally:
-    """Takes blocks in the order of their exercises; can be read at any moment."""
+    """The plays of a line-up, added block after block and readable at any moment."""
 
     rule: Rule
     _parts: list[Plays] = field(default_factory=list)
 
     def add(self, block: Block) -> None:
-        """Take the next exercises."""
+        """Append the plays of the next block."""
         self._parts.append(plays_of(block, self.rule))
 
     def plays(self) -> Plays:
-        """All plays so far."""
+        """Join all plays so far."""
         if not self._parts:
             nothing = np.zeros(0)
             none = np.zeros(0, np.int64)
@@ -353,12 +353,12 @@ class Tally:
         return self._parts[0]
 
     def estimate(self) -> Estimate:
-        """The figures so far."""
+        """Estimate the score from the plays so far."""
         return estimate(self.plays(), self.rule)
 
 
 def plays_of(block: Block, rule: Rule) -> Plays:
-    """The plays of a line-up from its records."""
+    """Convert a line-up's block of records to plays."""
     scored = list(rule.scored)
     score, failed = play_scores(block.score[:, scored], block.status[:, scored])
     stratum = block.complexity[rule.strata] if rule.strata else np.zeros(len(score))
@@ -370,7 +370,7 @@ def plays_of(block: Block, rule: Rule) -> Plays:
 
 
 def play_scores(score: Values, status: NDArray[np.int8]) -> tuple[Values, NDArray[np.bool_]]:
-    """The score of each play from its slots [play, slot], and whether it failed.
+    """Compute the score of each play from its slots [play, slot], and whether the play failed.
 
     It failed if a slot's mind did, and then that slot's score counts; it is missing (NaN) if a slot
     has none through no fault of its own.

@@ -1,4 +1,4 @@
-"""How sure a mean is: every interval that allminds prints is made here.
+"""Intervals of a mean: every interval that allminds prints is computed here.
 
 Each class holds what was observed and answers two questions: `interval(level)`, and `tails(value)`,
 the one-sided p-values of a truth at most, and at least, `value`. `of_mean` chooses among them for
@@ -42,14 +42,14 @@ _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed 
 
 
 class Evidence(Protocol):
-    """What some units say about the mean that they are a sample of."""
+    """The evidence of some units about the mean that they are a sample of."""
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """The two-sided confidence interval."""
+        """Compute the two-sided confidence interval of the mean."""
         ...
 
     def tails(self, value: float) -> tuple[float, float]:
-        """One-sided p-values: of a true mean at most `value`, and of one at least `value`."""
+        """Compute one-sided p-values of a true mean at most, and at least, `value`."""
         ...
 
 
@@ -67,12 +67,12 @@ class Student:
     high: float = math.inf
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """mean ± t · standard error, cut to the scale."""
+        """Compute mean ± t · standard error, cut to the scale."""
         low, high = t_interval(self.mean, self.stderr, self.freedom, level)
         return max(low, self.low), min(high, self.high)
 
     def tails(self, value: float) -> tuple[float, float]:
-        """By the t distribution."""
+        """Compute both p-values from the t distribution."""
         from scipy.special import stdtr
 
         t = (self.mean - value) / self.stderr
@@ -81,13 +81,13 @@ class Student:
 
 @dataclass(frozen=True)
 class Hits:
-    """`hits` of `n` right, all of the same weight."""
+    """A count of `hits` among `n` units, all of the same weight."""
 
     hits: int
     n: int
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Clopper and Pearson's below 20, Wilson's from there on."""
+        """Compute Clopper and Pearson's interval for n below 20, Wilson's from there on."""
         if self.n >= EXACT_BELOW:
             return wilson(self.hits / self.n, self.n, _z(level))
         from scipy.special import betaincinv
@@ -98,7 +98,7 @@ class Hits:
         return low, high
 
     def tails(self, value: float) -> tuple[float, float]:
-        """The levels at which the interval ends at `value`."""
+        """Find the levels at which the interval ends at `value`."""
         return level_tails(self.interval, self.hits / self.n, value)
 
 
@@ -111,7 +111,7 @@ class StratifiedHits:
     share: Values
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Wilson's for as many units as would be as sure if there were no strata.
+        """Compute Wilson's interval for the number of units that would be as sure without strata.
 
         Their number is p(1 - p) / Σ W² p_h(1 - p_h)/n_h, with every p_h drawn a little towards ½,
         so that strata without variance count too.
@@ -122,7 +122,7 @@ class StratifiedHits:
         return wilson(self._mean(), whole * (1 - whole) / variance, _z(level))
 
     def tails(self, value: float) -> tuple[float, float]:
-        """The levels at which the interval ends at `value`."""
+        """Find the levels at which the interval ends at `value`."""
         return level_tails(self.interval, self._mean(), value)
 
     def _mean(self) -> float:
@@ -133,10 +133,10 @@ class StratifiedHits:
 class Betting:
     """A weighted mean of independent scores in [low, high], whatever their distribution.
 
-    A gambler who bets the share c of her capital that scores are above m, unit after unit, has
-    Π (1 - c + c·y/m) in the end. If the true mean were m she would have 1 or less on average, so m
-    is refused once the mean of her capitals over many c reaches 2/α. Valid for means that differ
-    from unit to unit, since bets do not change on the way.
+    A gambler that bets the share c of its capital that scores are above m, unit after unit, has Π
+    (1 - c + c·y/m) in the end. If the true mean were m the capital would be 1 or less on average,
+    so m is refused once the mean of the capitals over many c reaches 2/α. This is valid for means
+    that differ from unit to unit, since bets do not change on the way.
     """
 
     scores: Values
@@ -145,24 +145,24 @@ class Betting:
     high: float
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """The means that are refused neither as too low nor as too high."""
+        """Find the means that are refused neither as too low nor as too high."""
         least = math.log(2 / (1 - level))
         low, high = self._lower(self._unit(), least), 1 - self._lower(1 - self._unit(), least)
         width = self.high - self.low
         return self.low + width * max(low, 0.0), self.low + width * min(high, 1.0)
 
     def tails(self, value: float) -> tuple[float, float]:
-        """1 / the gambler's capital, at most 1."""
+        """Compute 1 / the gambler's capital, at most 1, for either side."""
         m = (value - self.low) / (self.high - self.low)
         at_most, at_least = self._capital(self._unit(), m), self._capital(1 - self._unit(), 1 - m)
         return math.exp(-max(at_most, 0.0)), math.exp(-max(at_least, 0.0))
 
     def _unit(self) -> Values:
-        """The scores as shares of the scale."""
+        """Rescale the scores to shares of the scale."""
         return (self.scores - self.low) / (self.high - self.low)
 
     def _capital(self, y: Values, m: float) -> float:
-        """The logarithm of what bets on a mean above m come to."""
+        """Compute the logarithm of the capital after bets on a mean above m."""
         if m <= 0:
             return math.inf if (y > 0).any() else 0.0
         scaled = len(y) * self.weights * y / m
@@ -171,7 +171,7 @@ class Betting:
         return top + math.log(float(np.exp(logs - top).mean()))
 
     def _lower(self, y: Values, least: float) -> float:
-        """The m at which the capital falls to `least`."""
+        """Find the m at which the capital falls to `least`."""
         from scipy.optimize import brentq
 
         mean = float((self.weights * y).sum())
@@ -183,28 +183,31 @@ class Betting:
 
 @dataclass(frozen=True)
 class PairedHits:
-    """Two minds on `n` common units: `gained` were right for the first only, `lost` the second."""
+    """Two minds on `n` common units: `gained` the first alone solved, `lost` the second alone."""
 
     gained: int
     lost: int
     n: int
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Tango's: the differences whose score statistic is within ±z."""
+        """Compute Tango's interval: the differences whose score statistic is within ±z."""
         z, mean = _z(level), (self.gained - self.lost) / self.n
         low = _root(lambda at: self._score(at) - z, -1.0, mean) if mean > -1 else -1.0
         high = _root(lambda at: self._score(at) + z, mean, 1.0) if mean < 1 else 1.0
         return low, high
 
     def tails(self, value: float) -> tuple[float, float]:
-        """By the score statistic."""
+        """Compute both p-values from the score statistic."""
         from scipy.special import ndtr
 
         z = self._score(value)
         return float(ndtr(-z)), float(ndtr(z))
 
     def _score(self, at: float) -> float:
-        """(b - c - nΔ) / √(n(2q + Δ(1 - Δ))), q the likeliest chance of a loss if Δ were true."""
+        """Compute the score statistic (b - c - nΔ) / √(n(2q + Δ(1 - Δ))).
+
+        q is the likeliest chance of a loss if Δ were true.
+        """
         b, c, n = self.gained, self.lost, self.n
         middle = -b - c + (2 * n - b + c) * at
         root = math.sqrt(max(middle**2 - 8 * n * -c * at * (1 - at), 0.0))
@@ -216,7 +219,7 @@ class PairedHits:
         return above / math.sqrt(variance)
 
 
-# ---------------------------------------------------------------- which of them to use
+# ---------------------------------------------------------------- the choice of evidence
 
 
 @dataclass(frozen=True)
@@ -248,7 +251,7 @@ class Units:
 
     @property
     def clusters(self) -> int:
-        """How many independent units there are."""
+        """The number of clusters, numbered 0, 1, … without gaps."""
         return int(self.cluster.max()) + 1
 
 
@@ -274,17 +277,17 @@ def of_difference(units: Units, hits: bool) -> Evidence:
 
 
 def differing(units: Units) -> int:
-    """How many clusters have a difference other than 0."""
+    """Count the clusters with a difference other than 0."""
     return int((sums(units.cluster, np.abs(units.score)) > 0).sum())
 
 
 def sums(code: Numbers, values: Values, least: int = 0) -> Values:
-    """The sum of the values that have each code 0, 1, …."""
+    """Sum the values that have each code 0, 1, …"""
     return np.asarray(np.bincount(code, values, minlength=least), float)
 
 
 def _of_hits(units: Units) -> Evidence:
-    """Hits of equal weight are one count; weighted ones are counted by pools of strata."""
+    """Count hits of equal weight as one sample; count weighted hits by pools of strata."""
     weights, n = units.weights, len(units.score)
     if np.ptp(weights) < 1e-12 and (n < EXACT_BELOW or len(units.share) == 1):
         return Hits(int(units.score.sum()), n)
@@ -297,7 +300,7 @@ def _of_hits(units: Units) -> Evidence:
 
 
 def _pooled(stratum: Numbers) -> Numbers:
-    """Neighbouring strata put together until each has `POOLED` units."""
+    """Merge neighbouring strata until each has `POOLED` units."""
     sizes = np.bincount(stratum)
     pool, number, held = np.zeros(len(sizes), np.int64), 0, 0
     for h, size in enumerate(sizes):
@@ -309,7 +312,7 @@ def _pooled(stratum: Numbers) -> Numbers:
 
 
 def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
-    """Student's t for the mean, or None where the sample cannot bear it.
+    """Build Student's t for the mean, or return None where the sample cannot bear it.
 
     Scores whose standard deviation is below `nearly` of the scale have nearly no variance.
     """
@@ -332,7 +335,10 @@ def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
 
 
 def _skewness(units: Units) -> float:
-    """The skewness of what clusters add to the mean; of c rare hits its square is about n / c."""
+    """Compute the skewness of what clusters add to the mean.
+
+    For c rare hits its square is about n / c.
+    """
     stratum, weights = _collapsed(units), units.weights
     centre = sums(stratum, weights * units.score) / sums(stratum, weights)
     pulls = sums(units.cluster, weights * (units.score - centre[stratum]))
@@ -340,14 +346,14 @@ def _skewness(units: Units) -> float:
 
 
 def betting_of(units: Units) -> Betting:
-    """The betting evidence, a cluster being one score."""
+    """Build the betting evidence, with one score for each cluster."""
     weights = sums(units.cluster, units.weights)
     scores = sums(units.cluster, units.weights * units.score) / weights
     return Betting(np.clip(scores, units.low, units.high), weights, units.low, units.high)
 
 
 def clustered_error(units: Units) -> tuple[float, float]:
-    """The CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
+    """Compute the CR2 standard error of the mean, and Satterthwaite's degrees of freedom.
 
     A stratum of a single cluster says nothing of its own variance, so it is put together with its
     neighbour for this purpose (collapsed strata, which errs on the wide side); if all are such,
@@ -371,7 +377,7 @@ def clustered_error(units: Units) -> tuple[float, float]:
 def _freedom(
     where: Numbers, whose: Numbers, scale: Values, mass: Values, own: Values, total: Values
 ) -> float:
-    """(tr E)² / tr E², E the covariance of the clusters' pulls if all units were equally variable.
+    """Compute (tr E)² / tr E², E the covariance of the clusters' pulls under equal variances.
 
     With m = scale · mass and a = scale · own / total of the parts, a stratum's E is the diagonal of
     scale² · own, less a mᵀ + m aᵀ, plus e m mᵀ; so traces need sums over parts only.
@@ -401,7 +407,7 @@ def _freedom(
 
 
 def _parts(cluster: Numbers, stratum: Numbers, strata: int) -> tuple[Numbers, Numbers, Numbers]:
-    """The part of every unit, and the stratum and the cluster of every part.
+    """Find the part of every unit, and the stratum and the cluster of every part.
 
     A part is what a cluster has in one stratum; mostly a cluster is a single unit.
     """
@@ -414,7 +420,7 @@ def _parts(cluster: Numbers, stratum: Numbers, strata: int) -> tuple[Numbers, Nu
 
 
 def _collapsed(units: Units) -> Numbers:
-    """Strata, with those of a single cluster put to their neighbour."""
+    """Merge each stratum of a single cluster with its neighbour."""
     strata = len(units.share)
     _, where, _ = _parts(units.cluster, units.stratum, strata)
     clusters = np.bincount(where, minlength=strata)
@@ -433,13 +439,13 @@ def _collapsed(units: Units) -> Numbers:
 
 
 def mostly_alike(values: Values) -> bool:
-    """True if more than half of the values are the same, so that a spread says nothing."""
+    """Check whether more than half of the values are the same: their spread says nothing."""
     _, counts = np.unique(values, return_counts=True)
     return bool(2 * counts.max() > len(values))
 
 
 def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL) -> Interval:
-    """mean ± t · standard error."""
+    """Compute mean ± t · standard error."""
     from scipy.special import stdtrit
 
     reach = float(stdtrit(freedom, (1 + level) / 2)) * stderr
@@ -447,14 +453,14 @@ def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL)
 
 
 def plain_interval(mean: float, stderr: float, n: float) -> Interval | None:
-    """Student's interval of n values; None from fewer than eight, or if none differs."""
+    """Compute Student's interval of n values; return None below eight, or if none differs."""
     if n < FEWEST or stderr <= 1e-12:
         return None
     return t_interval(mean, stderr, n - 1)
 
 
 def wilson(rate: float, n: float, z: float) -> Interval:
-    """The rates that lie within z standard errors of the one observed."""
+    """Compute Wilson's interval: the rates within z standard errors of the observed one."""
     z2 = z * z / n
     middle = (rate + z2 / 2) / (1 + z2)
     reach = math.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
@@ -468,7 +474,7 @@ def _z(level: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float, steps: int = 36) -> float:
-    """Where a falling function crosses 0 between two values, by halving."""
+    """Find by bisection where a falling function crosses 0 between two values."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
@@ -478,7 +484,7 @@ def _root(function: Callable[[float], float], low: float, high: float, steps: in
 def level_tails(
     interval: Callable[[float], Interval], estimate: float, value: float
 ) -> tuple[float, float]:
-    """One-sided p-values, from the levels at which an interval ends at `value`."""
+    """Compute one-sided p-values from the levels at which an interval ends at `value`."""
     if value == estimate:
         return 1.0, 1.0
     end = 0 if value < estimate else 1

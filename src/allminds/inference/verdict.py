@@ -1,4 +1,4 @@
-"""What may be said of a difference: four words, the same wherever allminds says them.
+"""Verdicts on a difference: four words, the same wherever allminds prints them.
 
 - **different**: p, corrected by Holm (1979) over all that was asked, is below .05.
 - **equivalent**: the 90 % interval lies within ±δ (two one-sided tests), corrected likewise.
@@ -47,7 +47,7 @@ MOST_FLIPPED = 12  # differing units, up to which all assignments of signs are g
 
 @dataclass(frozen=True)
 class Difference:
-    """The score of one mind minus that of another; None is what cannot be estimated."""
+    """The score of one mind minus that of another; None stands for what cannot be estimated."""
 
     first: str
     second: str
@@ -68,7 +68,7 @@ class Difference:
 
     @property
     def verdict(self) -> Verdict:
-        """The word that the data bear."""
+        """The verdict that the corrected p-values support."""
         if not self.differs or self.p_holm is None or self.p_same_holm is None:
             return "undecided"
         same = self.p_same_holm < ALPHA and not self.failed
@@ -78,20 +78,20 @@ class Difference:
 
     @property
     def sign(self) -> int:
-        """1 if the first is better, -1 if the second is, 0 if that is not said."""
+        """1 if the first mind is better, -1 if the second is, 0 if neither is "different"."""
         if not self.verdict.startswith("different"):
             return 0
         return 1 if self.mean > 0 else -1
 
     @property
     def gained(self) -> str:
-        """The verdict on a group (first) against its members (second)."""
+        """The verdict on a group (first) against its members (second): gains, loses or other."""
         word = {1: "gains", -1: "loses", 0: self.verdict}[self.sign]
         return f"{word}, but less than {self.margin:g}" if "smaller" in self.verdict else word
 
     @property
     def words(self) -> str:
-        """The verdict with its reason, as a sentence part."""
+        """The verdict with its reason, as part of a sentence."""
         if self.interval90 is None:
             return "undecided: there are too few units to tell"
         if not self.differs:
@@ -113,7 +113,7 @@ class Difference:
 def paired(
     units: Units, hits: bool, names: tuple[str, str], margin: float = MARGIN, failed: bool = False
 ) -> Difference:
-    """The difference on common units: `units.score` is the first's score minus the second's."""
+    """Compare two minds on common units: `units.score` is the first's score minus the second's."""
     n, mean, differs = units.clusters, units.mean, differing(units)
     evidence = of_difference(units, hits) if n > 1 else None
     stderr = clustered_error(units)[0] if n > 1 else None
@@ -125,7 +125,7 @@ def paired(
 def of_levels(
     units: Units, names: tuple[str, str], margin: float = MARGIN, failed: bool = False
 ) -> Difference:
-    """The difference of levels, each the mean of many plays: Student's t from two on."""
+    """Compare levels, each the mean of many plays, by Student's t from two administrations on."""
     n, mean = len(units.score), units.mean
     spread = float(units.score.std(ddof=1)) / n**0.5
     evidence = None if mostly_alike(units.score) else Student(mean, spread, n - 1)
@@ -138,7 +138,7 @@ def apart(
     first: tuple[float, int, Evidence | None], second: tuple[float, int, Evidence | None],
     names: tuple[str, str], margin: float = MARGIN, failed: bool = False,
 ) -> Difference:  # fmt: skip
-    """The difference of minds that had other units, each with its mean, units and evidence."""
+    """Compare minds that had different units; each is given as (mean, units, evidence)."""
     (one, n, here), (other, m, there) = first, second
     evidence = None if here is None or there is None else Apart(here, there, one, other)
     p = None
@@ -166,7 +166,7 @@ class Apart:
         return None
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Welch's for two of Student's, else Zou and Donner's (2008)."""
+        """Compute Welch's interval if both are Student's, else Zou and Donner's (2008)."""
         mean, a, b = self.one - self.other, self.first, self.second
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).interval(level)
@@ -178,7 +178,7 @@ class Apart:
         return mean - down, mean + up
 
     def tails(self, value: float) -> tuple[float, float]:
-        """One-sided p-values of a true difference at most, and at least, `value`."""
+        """Compute one-sided p-values of a true difference at most, and at least, `value`."""
         a, b = self.first, self.second
         if isinstance(a, Student) and isinstance(b, Student):
             return self._welch(a, b).tails(value)
@@ -192,7 +192,7 @@ class Apart:
 
 
 def corrected(found: Sequence[Difference]) -> list[Difference]:
-    """The same differences with Holm's correction over all of them, for both kinds of claim."""
+    """Apply Holm's correction over all differences, for both kinds of claim."""
     places = [n for n, one in enumerate(found) if one.p is not None]
     both = {
         name: dict(zip(places, holm([getattr(found[n], name) or 0.0 for n in places]), strict=True))
@@ -205,7 +205,7 @@ def corrected(found: Sequence[Difference]) -> list[Difference]:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: the k-th smallest of m p-values times m - k + 1, in order."""
+    """Correct by Holm's step-down rule: the k-th smallest of m p-values times m - k + 1."""
     order = np.argsort(values, kind="stable")
     steps = np.asarray(values, float)[order] * np.arange(len(values), 0, -1)
     made = np.empty(len(values))
@@ -217,7 +217,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> float:
-    """The two-sided p of no difference: exact for hits."""
+    """Compute the two-sided p of no difference, which is exact for hits."""
     if differs == 0:
         return 1.0
     pulls, p = _pulls(units), min(1.0, 2 * min(evidence.tails(0.0)))
@@ -229,20 +229,20 @@ def _p_of_none(units: Units, evidence: Evidence, differs: int, hits: bool) -> fl
 
 
 def _pulls(units: Units) -> Values:
-    """What each cluster adds to the mean difference, those that add something."""
+    """Compute what each cluster adds to the mean difference, without those that add nothing."""
     found = sums(units.cluster, units.weights * units.score)
     return found[np.abs(found) > 1e-15]
 
 
 def _flipped(pulls: Values) -> float:
-    """The share of all assignments of signs whose sum is as far from 0 as the one observed."""
+    """Compute the share of assignments of signs whose sum is as far from 0 as the observed."""
     signs = np.array(list(itertools.product((1.0, -1.0), repeat=len(pulls))))
     sums = np.abs(signs @ pulls)
     return float((sums >= abs(pulls.sum()) * (1 - 1e-12)).mean())
 
 
 def _sign_test(above: int, n: int) -> float:
-    """The exact two-sided binomial test that as many are above as below."""
+    """Test exactly, two-sided, that as many of n are above as below (binomial)."""
     from scipy.special import bdtr
 
     return min(1.0, 2 * float(bdtr(min(above, n - above), n, 0.5)))

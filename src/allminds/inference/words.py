@@ -1,4 +1,4 @@
-"""Figures in words, the same in the terminal, in a notebook and in the report."""
+"""Scores, intervals and failures in words, the same in terminal, notebook and report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NONE = "–"  # what cannot be estimated
 
 
 def number(value: float | None) -> str:
-    """Three decimals with a real minus sign; zero has none."""
+    """Write three decimals with a real minus sign; zero has none."""
     if value is None:
         return NONE
     text = f"{value:.3f}"
@@ -22,7 +22,7 @@ def interval(ends: Sequence[float] | None) -> str:
 
 
 def best_first(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of a test by score; then those that are not ranked, then those without a score."""
+    """Sort the rows of a test by score, then those not ranked, then those without a score."""
     return sorted(
         rows,
         key=lambda row: (row["score"] is None, not row.get("ranked", True), -(row["score"] or 0.0)),
@@ -30,7 +30,7 @@ def best_first(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def unit_columns(rows: Sequence[Mapping[str, Any]], adaptive: bool) -> list[str]:
-    """The columns that say how many independent units there are, where they are not the plays."""
+    """Name the columns that count independent units, where these are not simply the plays."""
     names = []
     if any(row.get("units") and row["units"] != row["episodes"] - row["missing"] for row in rows):
         names.append("units")
@@ -40,12 +40,12 @@ def unit_columns(rows: Sequence[Mapping[str, Any]], adaptive: bool) -> list[str]
 
 
 def heading(column: str, adaptive: bool) -> str:
-    """How a column of units is called."""
+    """Name the heading of a column of units."""
     return {"units": "sittings" if adaptive else "items"}.get(column, column)
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What must be said below a table: failures and what they could have changed, and gaps."""
+    """List the notes below a table: failures, what they could have changed, missing plays."""
     said = [failure(row) for row in rows if row["failed"]]
     said += [
         f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
@@ -65,12 +65,12 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _why(row: Mapping[str, Any]) -> str:
-    """Why exercises are missing, where no failure's reason stands there already."""
+    """Say why exercises are missing, unless the reason of a failure is printed already."""
     return "" if row["failed"] or not row.get("reason") else f". First: {row['reason']}"
 
 
 def failure(row: Mapping[str, Any]) -> str:
-    """How many exercises a mind failed, how, and what that does to its score."""
+    """Say how many exercises a mind failed, how, and what that does to its score."""
     kinds = row.get("failures", {})
     ways = ", ".join(f"{count:,} {status}" for status, count in kinds.items())
     said = f"{row['mind']} failed {row['failed']:,} of {row['episodes']:,} exercises"

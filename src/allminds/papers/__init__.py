@@ -1,4 +1,4 @@
-"""The papers, one module each: every figure and table that can be computed, ours beside theirs.
+"""The papers, one module each: every figure and table that can be computed, with our values.
 
 A new paper is a module with a `PAPER` and a line in `PAPERS`.
 """
@@ -24,7 +24,7 @@ PAPERS = {
 
 
 def paper(name: str, rows: Path | None = None) -> Paper:
-    """The paper of that name; with the authors' rows, if they are given and it knows them."""
+    """Load the paper of that name, with the authors' rows if they are given and it uses them."""
     if name not in PAPERS:
         raise Error(f"there is no paper '{name}'; {nearest(name, PAPERS)}")
     found: Paper = import_module(PAPERS[name]).PAPER
@@ -32,7 +32,7 @@ def paper(name: str, rows: Path | None = None) -> Paper:
 
 
 def asked_for(words: Sequence[str], rows: Path | None = None) -> dict[str, list[str]]:
-    """Papers and the parts of each, from words such as p0 or p0:figure-2; all if there are none."""
+    """Parse words such as p0 or p0:figure-2 to papers and the parts of each; no word means all."""
     chosen: dict[str, list[str]] = {}
     for word in words or PAPERS:
         name, _, part = word.partition(":")

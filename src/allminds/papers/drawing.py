@@ -23,7 +23,7 @@ def lines(
     y_title: str,
     y_domain: tuple[float, float],
 ) -> str:
-    """A plot of named lines, each named at its end."""
+    """Plot named lines, with each name at the line's end."""
     marks = [
         Mark(name, x, y, y, y, shown=number % max(1, len(line) // 6) == 0)
         for name, line in named.items()
@@ -39,7 +39,10 @@ def lines(
 def density(
     values: Mapping[str, NDArray[np.float64]], x_title: str, mark: float | None = None
 ) -> str:
-    """Histograms as lines with the densities that fit them best, and a value to look for."""
+    """Plot kernel density estimates of named samples.
+
+    `mark` is a value to compare with, drawn as a vertical line ("theirs").
+    """
     from scipy.stats import gaussian_kde
 
     ends = [end for of in values.values() for end in (float(of.min()), float(of.max()))]
@@ -54,7 +57,7 @@ def density(
 
 
 def boxes(frame: pd.DataFrame, by: str, value: str, x_title: str, y_title: str) -> str:
-    """Quartiles, 5th and 95th percentile, and means joined by a line."""
+    """Plot quartiles, 5th and 95th percentile, and means joined by a line."""
     import altair as alt
 
     shares = {"low": 0.05, "first": 0.25, "median": 0.5, "third": 0.75, "high": 0.95}
@@ -78,7 +81,7 @@ def boxes(frame: pd.DataFrame, by: str, value: str, x_title: str, y_title: str) 
 
 
 def heat(frame: pd.DataFrame, x: str, y: str, value: str) -> str:
-    """A value over two factors, darker where it is more, with its figure in each cell."""
+    """Plot a value over two factors, darker where it is more, with its figure in each cell."""
     import altair as alt
 
     rows = [{"x": row[x], "y": row[y], "value": float(row[value])} for _, row in frame.iterrows()]

@@ -1,4 +1,4 @@
-"""P0: Chmait, Dowe, Li and Green, a predictive model for the accuracy of agents.
+"""Chmait, Dowe, Li and Green (2017, P0): a predictive model for the accuracy of agents.
 
 Their items of the C-test are not public: scores on the 20 published induction items stand beside
 theirs. Group A¹ is three min-distance minds, A² has one replaced by a better, A³ by a worse one.
@@ -36,7 +36,7 @@ P_AXIS = "accuracy P"
 
 @cache
 def _answers() -> Counts:
-    """Hits of the nine minds on the published induction items; the random mind's are expected."""
+    """Count hits of the nine minds on the published items; the random mind's are expected."""
     from allminds.instruments.series.published import INDUCTION
 
     return _counts([[1 / 26] * len(INDUCTION), *(_hits(name) for name in MINDS[1:])])
@@ -60,7 +60,7 @@ def _counts(hits: Sequence[Sequence[float]]) -> Counts:
 
 
 def figure_1() -> Part:
-    """Scores, and the accuracy that Eq. 1 gives with the fitted ω."""
+    """Compute scores, and the accuracy that Eq. 1 gives with the fitted ω."""
     import pandas as pd
 
     from allminds.statistics.accuracy import accuracy, omega, scores
@@ -103,7 +103,7 @@ def figure_1() -> Part:
 
 
 def figure_2() -> Part:
-    """Accuracy of the min-distance mind over difficulty, by options."""
+    """Plot the accuracy of the min-distance mind over difficulty, by options."""
     import pandas as pd
 
     from allminds.statistics.accuracy import accuracy
@@ -125,7 +125,7 @@ def figure_2() -> Part:
 
 
 def figure_3() -> Part:
-    """Shift in accuracy over difficulty and options, by ability."""
+    """Plot the shift in accuracy over difficulty and options, by ability."""
     import pandas as pd
 
     from allminds.statistics.accuracy import accuracy
@@ -153,7 +153,10 @@ def figure_3() -> Part:
 
 
 def turning_ability() -> float:
-    """The α from which difficulty 1..20 changes accuracy more than options 2..10 do, on average."""
+    """Find the α from which difficulty matters more than options.
+
+    From there on, difficulty 1..20 changes accuracy more than options 2..10 do, on average.
+    """
     from scipy.optimize import brentq
 
     from allminds.statistics.accuracy import accuracy
@@ -167,7 +170,7 @@ def turning_ability() -> float:
 
 
 def figure_4() -> Part:
-    """The hardest task for every accuracy that is wanted, by options."""
+    """Compute the hardest task for every accuracy that is wanted, by options."""
     import pandas as pd
 
     from allminds.statistics.accuracy import difficulty
@@ -195,7 +198,7 @@ def figure_4() -> Part:
 
 
 def _curves(options: int, ability: float = MIND) -> dict[str, Curve]:
-    """The min-distance mind of an ability, and the four groups that vote."""
+    """Build the curves of the min-distance mind of an ability, and of the four groups that vote."""
     from allminds.statistics.accuracy import accuracy
     from allminds.statistics.selection import group_curve
 
@@ -211,7 +214,7 @@ def _curves(options: int, ability: float = MIND) -> dict[str, Curve]:
 
 
 def figure_5() -> Part:
-    """Groups that vote beside the single mind."""
+    """Compare groups that vote with the single mind."""
     import pandas as pd
 
     grid = np.arange(0.0, 31.0)
@@ -234,7 +237,7 @@ def figure_5() -> Part:
 
 
 def cut_off(options: int, ability: float, one: str, other: str) -> float:
-    """The difficulty at which two of the subjects are equally accurate; NaN if there is none."""
+    """Find the difficulty at which two of the subjects are equally accurate; NaN if none."""
     from allminds.statistics.selection import crossings
 
     curves = _curves(options, ability)
@@ -242,11 +245,11 @@ def cut_off(options: int, ability: float, one: str, other: str) -> float:
     return found[0] if found else float("nan")
 
 
-# ---------------------------------------------------------------- numbers of the text
+# ---------------------------------------------------------------- numbers in the text
 
 
 def claims() -> Sequence[Claim]:
-    """Every number of the text."""
+    """Compare every number in the text of the paper with ours."""
     from allminds.instruments.series.minds import distances
     from allminds.statistics.accuracy import accuracy, omega, scores
     from allminds.voting import majority_accuracy, plurality_accuracy

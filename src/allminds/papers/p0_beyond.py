@@ -1,4 +1,7 @@
-"""Beyond P0: which curve foresees answers, how well, and how many items an adaptive test saves."""
+"""Beyond Chmait et al. (2017): which curve predicts answers, and how well.
+
+Also the number of items that an adaptive test saves.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ PREDICTED = 200  # simulated minds for each truth
 
 
 def _students() -> Counts:
-    """Right answers of the students to the published items."""
+    """Count the students' right answers to the published items."""
     from allminds.instruments.series.published import ABDUCTION, INDUCTION
     from allminds.statistics.accuracy import Counts
 
@@ -33,7 +36,7 @@ def _students() -> Counts:
 
 
 def students() -> Part:
-    """Hit rates of the 48 students on the published items, and the curves fitted to them."""
+    """Fit the curves to the hit rates of the 48 students on the published items."""
     import pandas as pd
 
     from allminds.statistics.accuracy import compare, fit_curve
@@ -59,7 +62,7 @@ def students() -> Part:
 
 
 def calibration(minds: Sequence[str], answers: Counts) -> Part:
-    """Predicted against observed accuracy at complexities left out: every mind, and the students.
+    """Compare predicted with observed accuracy at complexities left out.
 
     The minds share their winning curve, as all are of one kind; the students have their own.
     """
@@ -89,7 +92,10 @@ def calibration(minds: Sequence[str], answers: Counts) -> Part:
 
 
 def _foreseen(level: Counts) -> dict[Scheme, Foreseen]:
-    """What the winning curve foresees, each complexity left out in turn and the upper at once."""
+    """Predict by the winning curve.
+
+    Each complexity is left out in turn, then the upper ones at once.
+    """
     from allminds.statistics.accuracy import compare, foresee
 
     folds = len(level.difficulty)
@@ -113,9 +119,9 @@ def _errors(name: str, left_out: str, one: Foreseen) -> dict[str, Any]:
 
 
 def beyond() -> Part:
-    """What 95 % intervals beyond the data cover, for truths on the curves and for others.
+    """Measure the coverage of 95 % intervals beyond the data, for truths on and off the curves.
 
-    `COVERAGE` of `psychometrics.accuracy.beyond` is the column of steps here.
+    `COVERAGE` of `statistics.accuracy.beyond` is the column of steps here.
     """
     import pandas as pd
 
@@ -150,7 +156,7 @@ def beyond() -> Part:
 
 
 def adaptive() -> Part:
-    """Items until se(ln α) is .25: asked where they tell most, or in the order of a fixed form."""
+    """Count items until se(ln α) is .25: chosen adaptively, or in the order of a fixed form."""
     import pandas as pd
 
     abilities = (3.0, 6.0, 12.0, 24.0)
@@ -179,7 +185,7 @@ def adaptive() -> Part:
 
 
 def _sitting(alpha: float, number: int) -> tuple[int, int, float]:
-    """Items asked of one mind by either test, and the error of ln α by the adaptive one."""
+    """Count the items that either test asks of one mind, and the adaptive one's error of ln α."""
     from allminds.statistics.accuracy import AdaptiveTest, accuracy, administer
 
     bank = np.repeat(np.arange(1.0, 41.0), 10)

@@ -1,4 +1,4 @@
-"""P1: Insa-Cabrera and Hernández-Orallo, instrumental properties of social testbeds (2015).
+"""Insa-Cabrera and Hernández-Orallo (2015, P1): instrumental properties of social testbeds.
 
 The paper has definitions and small examples, no results: so its definitions are run on five
 testbeds, and its examples are checked. Most properties are only named in it; `docs/testbeds.md`
@@ -45,7 +45,7 @@ def _survey(name: str) -> Survey:
 
 
 def properties() -> Part:
-    """Testbeds by properties."""
+    """Tabulate five testbeds by their properties."""
     import pandas as pd
 
     rows = []
@@ -75,7 +75,7 @@ def properties() -> Part:
 
 
 def claims() -> Sequence[Claim]:
-    """The examples of the text."""
+    """Compare the examples of the text with ours."""
     from allminds.statistics.testbed import sigma
     from allminds.statistics.testbed.results import team_sums
 

@@ -1,7 +1,8 @@
-"""P2: Hilton, Liao and Poggio, matrices in the style of Raven's, generated.
+"""Hilton, Liao and Poggio (P2): matrices in the style of Raven's, generated.
 
-The paper describes a generator and shows one item; it has no scores. So: a sheet with an item of
-every rule and attribute, an item of Figure 2's kind, and what shortcuts get on our options.
+The paper describes a generator and shows one item; it has no scores. So this module shows a sheet
+with an item of every rule and attribute, an item of Figure 2's kind, and the scores of shortcuts on
+our options.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ PROBLEMS = 4_000
 
 
 def sheet() -> Part:
-    """An item of every rule and attribute."""
+    """Draw an item of every rule and attribute."""
     import pandas as pd
 
     from allminds.instruments.matrices.drawing.sheet import sheet_svg
@@ -38,7 +39,7 @@ def sheet() -> Part:
 
 
 def figure_2() -> Part:
-    """An item with a distribution of three and a constant in a row."""
+    """Draw an item with a distribution of three and a constant in a row."""
     import pandas as pd
 
     from allminds.instruments.matrices.drawing.sheet import sheet_items
@@ -66,7 +67,7 @@ def _battery(rules: int) -> list[Entry]:
 
 
 def baselines() -> Part:
-    """What shortcuts get, by the number of rules."""
+    """Tabulate the hits of shortcuts, by the number of rules."""
     import pandas as pd
 
     rows = [
@@ -85,7 +86,7 @@ def baselines() -> Part:
 
 
 def claims() -> Sequence[Claim]:
-    """What the generator must hold to."""
+    """Compare the generator with the numbers that the paper states."""
     from allminds.instruments.matrices.environment import made
     from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS
 

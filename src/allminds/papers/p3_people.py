@@ -1,7 +1,7 @@
-"""P3: Insa-Cabrera and others, people and Q-learning on Λ (AGI 2011).
+"""Insa-Cabrera et al. (2011, P3): people and Q-learning on Λ.
 
 Our simulation stands beside the published figures: 20,000 tests show where 20 may lie. With the
-authors' own rows (`--rows`, see `instruments.cells.rows`) theirs are recomputed as well.
+authors' own rows (`--rows`, see `instruments.lambda_.rows`) theirs are recomputed as well.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ TABLE_2 = {
 
 
 def simulated(mind: str = "q-learning", tests: int = TESTS) -> pd.DataFrame:
-    """The scores of a mind on generated tests of the paper, with test and cells."""
+    """Simulate a mind on the paper's generated tests: scores with test and cells."""
     frame = scores("lambda", mind, 7 * tests).copy()
     frame["test"] = frame["exercise"] // 7
     return frame
 
 
 def summary(frame: pd.DataFrame) -> dict[str, float]:
-    """Mean, standard deviation of the test means, and correlation with K, for some tests."""
+    """Compute the mean, the standard deviation of test means, and the correlation with K."""
     return {
         "mean": frame["score"].mean(),
         "sd of test means": frame.groupby("test")["score"].mean().std(),
@@ -52,7 +52,7 @@ def summary(frame: pd.DataFrame) -> dict[str, float]:
 
 
 def table_1() -> Part:
-    """The test's settings."""
+    """Tabulate the settings of the test."""
     import pandas as pd
 
     rows = [{"cells": n, "steps": 10 * (n - 1), "p_stop": 1 / n} for n in SIZES]
@@ -61,7 +61,7 @@ def table_1() -> Part:
 
 
 def figure_3() -> Part:
-    """How the scores of exercises are distributed."""
+    """Plot the distribution of the scores of exercises."""
     frame = simulated()
     plot = density({"q-learning": frame["score"].to_numpy()}, "mean reward of an exercise")
     return Part(
@@ -73,7 +73,7 @@ def figure_3() -> Part:
 
 
 def figure_4() -> Part:
-    """Scores by size, and against complexity."""
+    """Plot scores by number of cells, and against complexity."""
     frame = simulated()
     by_size = frame.groupby("cells")["score"].describe().reset_index()
     by_k = frame.groupby("K")["score"].agg(["mean", "count"]).reset_index()
@@ -92,7 +92,7 @@ def figure_4() -> Part:
 
 
 def table_2() -> Part:
-    """Correlations by number of cells, beside theirs."""
+    """Tabulate correlations by number of cells, beside theirs."""
     import pandas as pd
 
     frame = simulated()
@@ -112,7 +112,7 @@ def table_2() -> Part:
 
 
 def samples() -> Part:
-    """Where the published 20 tests lie among samples of 20."""
+    """Locate the published 20 tests among samples of 20."""
     import pandas as pd
 
     drawn = _samples_of_20()
@@ -149,7 +149,7 @@ def _correlations_of_20(frame: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def parameters() -> Part:
-    """Q-learning's α and γ on a grid, at a smaller size than theirs."""
+    """Search Q-learning's α and γ on a grid, at a smaller size than theirs."""
     import pandas as pd
 
     grid = [round(0.05 + 0.1 * n, 2) for n in range(10)]
@@ -173,11 +173,14 @@ def parameters() -> Part:
     )
 
 
-# ---------------------------------------------------------------- numbers
+# ---------------------------------------------------------------- numbers in the text
 
 
 def claims() -> Sequence[Claim]:
-    """The published figures of Q-learning beside ours; 20 tests have this much error."""
+    """Compare the published figures of Q-learning with ours.
+
+    The tolerance is two standard deviations of samples of 20 tests.
+    """
     from allminds.complexity import measure
 
     found = summary(simulated())
@@ -197,7 +200,7 @@ def claims() -> Sequence[Claim]:
 
 
 def rows_frame(path: Path) -> pd.DataFrame:
-    """The authors' rows as a frame: test, cells, subject, score, K (with the letter p)."""
+    """Read the authors' rows as a frame: test, cells, subject, score, K (with the letter p)."""
     import pandas as pd
 
     from allminds.complexity import zlib_length
@@ -213,7 +216,7 @@ def rows_frame(path: Path) -> pd.DataFrame:
 
 
 def rows_claims(path: Path) -> Sequence[Claim]:
-    """What the paper prints, from the authors' rows."""
+    """Compare what the paper prints with the authors' rows."""
     from allminds.statistics.comparison import repeated_measures
 
     frame = rows_frame(path)
@@ -242,7 +245,7 @@ def rows_claims(path: Path) -> Sequence[Claim]:
 
 
 def rows_figures(path: Path) -> Part:
-    """Figures 3 and 4 from the authors' rows."""
+    """Plot figures 3 and 4 from the authors' rows."""
     frame = rows_frame(path)
     of = {who: frame[frame["subject"] == who] for who in ("people", "q-learning")}
     values = {who: part["score"].to_numpy() for who, part in of.items()}
@@ -285,7 +288,7 @@ PARTS: dict[str, Callable[[], Part]] = {
 
 
 def with_rows(path: Path) -> Paper:
-    """The paper with what the authors' rows give."""
+    """Add to the paper what the authors' rows give."""
     parts: dict[str, Callable[[], Part]] = {**PARTS, "rows": partial(rows_figures, path)}
     return Paper("p3", CITATION, WHAT, parts, lambda: [*claims(), *rows_claims(path)], ERRATA)
 

@@ -1,9 +1,9 @@
-"""P4: Chmait, Li, Dowe and Green, groups of minds on Λ* (2016).
+"""Chmait, Li, Dowe and Green (2016, P4): groups of minds on Λ*.
 
 The paper describes the test and its factors and prints an example of a complexity, but no scores.
 Beside ours stand those of the program its authors released, run with its first observation
-repaired; `docs/lambda-star.md` says where that program and the paper part. The tests that the paper
-proposes in §6 are in `p4_extensions`.
+repaired; `docs/lambda-star.md` says where that program and the paper differ. The tests that the
+paper proposes in §6 are in `p4_extensions`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _settings(**given: object) -> tuple[tuple[str, str], ...]:
 
 
 def complexity() -> Part:
-    """Complexity of patterns and uncertainty of where Good and Evil are."""
+    """Compute K of the example, and the uncertainty H of where Good and Evil are."""
     import pandas as pd
 
     from allminds.complexity import search_space
@@ -58,7 +58,7 @@ def _example() -> int:
 
 
 def by_complexity() -> Part:
-    """Score against K."""
+    """Plot the score against K."""
     import pandas as pd
 
     found = {
@@ -74,7 +74,7 @@ def by_complexity() -> Part:
 
 
 def by_size() -> Part:
-    """Score against the size of a group, by protocol."""
+    """Plot the score against the size of a group, by protocol."""
     import pandas as pd
 
     sizes = (1, 2, 5, 10, 20)
@@ -95,7 +95,7 @@ def by_size() -> Part:
 
 
 def by_time() -> Part:
-    """Score against the number of steps."""
+    """Plot the score against the number of steps."""
     import pandas as pd
 
     times = (10, 20, 50, 100, 200)
@@ -119,7 +119,10 @@ def by_time() -> Part:
 
 
 def claims() -> Sequence[Claim]:
-    """The example of the text, and the released program's scores; four standard errors apart."""
+    """Compare the example of the text, and the released program's scores, with ours.
+
+    The tolerance of a score is four standard errors.
+    """
     result = [Claim("§4", "K of 7, 3, 4, 9, 8 four times", 6, float(_example()), 0)]
     for (mind, grid, agents), (theirs, stderr) in RELEASED.items():
         frame = scores(

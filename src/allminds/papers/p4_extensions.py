@@ -1,4 +1,4 @@
-"""P4 §6: what the paper proposes beside Λ*, computed: five tests and the picture of Figure 5.
+"""The proposals of Chmait et al. (2016, P4 §6) beside Λ*, computed: six tests, and Figure 5.
 
 The paper describes these tests and prints no scores. Exercises are few, so that the page is quick;
 `allminds evaluate` gives more of them.
@@ -21,7 +21,7 @@ MANY, FEW = 220, 22  # exercises of minds that have kernels, and of those that h
 
 @lru_cache(maxsize=64)
 def _block(instrument: str, mind: str, exercises: int, **settings: Any) -> Block:
-    """What a mind made of the first exercises."""
+    """Play the first exercises with a mind, and return their block."""
     from allminds import registry
     from allminds.core.watch import Watch
     from allminds.episode import form
@@ -35,7 +35,7 @@ def _block(instrument: str, mind: str, exercises: int, **settings: Any) -> Block
 def _records(
     instrument: str, mind: str, exercises: int, **settings: Any
 ) -> list[tuple[Exercise, Record]]:
-    """The same with every action kept."""
+    """Play the first exercises with a mind, and keep every action."""
     from allminds import registry
     from allminds.episode import play_on
 
@@ -47,7 +47,7 @@ def _records(
 
 
 def coordination() -> Part:
-    """Score against the number of minds that Good needs."""
+    """Plot the score against the number of minds that Good needs."""
     import pandas as pd
 
     from allminds import registry
@@ -73,7 +73,7 @@ def coordination() -> Part:
 
 
 def responsive() -> Part:
-    """Score against how often the world responds."""
+    """Plot the score against how often the world responds."""
     import pandas as pd
 
     shares = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -95,7 +95,7 @@ def responsive() -> Part:
 
 
 def coverage() -> Part:
-    """The share of cells that a group has seen, over time."""
+    """Plot the share of cells that a group has seen, over time."""
     import pandas as pd
 
     agents = 5
@@ -121,7 +121,7 @@ def coverage() -> Part:
 
 
 def landscape() -> Part:
-    """Exploration and exploitation on fitness landscapes, and the picture of one."""
+    """Measure exploration and exploitation on fitness landscapes, and draw one of them."""
     import pandas as pd
 
     rows = [
@@ -164,7 +164,7 @@ def _measured(mind: str, drift: float, agents: int) -> dict[str, Any]:
 
 
 def _figure_5(mind: str, step: int | None) -> tuple[str, str]:
-    """The paper's Figure 5 anew: minds as black stars on the colours of fitness."""
+    """Draw the paper's Figure 5 again: minds as black stars on the colours of fitness."""
     from allminds.instruments.landscape.drawing import picture
 
     ((exercise, record),) = _records("landscape", mind, 1, agents=8, peaks="16")
@@ -180,7 +180,7 @@ def _figure_5(mind: str, step: int | None) -> tuple[str, str]:
 
 
 def commons() -> Part:
-    """The tragedy of the commons, by how many take all they can."""
+    """Compute the tragedy of the commons, by how many minds take all they can."""
     import pandas as pd
 
     rows = []
@@ -203,7 +203,7 @@ def commons() -> Part:
 
 
 def pluralistic_ignorance() -> Part:
-    """How far what all do is from what all think, by the weight of conformity."""
+    """Compute how far public acts are from private attitudes, by the weight of conformity."""
     import pandas as pd
 
     rows = []

@@ -1,4 +1,4 @@
-"""What a paper says, beside what we compute: numbers, figures, and what it gets wrong."""
+"""A paper's numbers, figures and errors, compared with ours; their simulation and their page."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Claim:
 
     @property
     def agrees(self) -> bool:
-        """Whether ours is theirs within the tolerance."""
+        """True if our number is theirs within the tolerance."""
         return abs(self.ours - self.theirs) <= self.tolerance
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """What is printed, what is right, and how one sees it."""
+    """An error in a paper: what is printed, what is right, and how this is shown."""
 
     where: str
     printed: str
@@ -50,7 +50,7 @@ class Erratum:
 
 @dataclass(frozen=True)
 class Part:
-    """A figure or table made anew: plots as SVG with a caption each, and the data behind them."""
+    """A figure or table computed again: plots as SVG with a caption each, and their data."""
 
     title: str
     said: str  # what to see in it
@@ -61,7 +61,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and all that is computed of it."""
+    """A paper and all that is computed of it: its parts, claims and errata."""
 
     name: str
     citation: str
@@ -83,7 +83,11 @@ def scores(
     instrument: str, mind: str, exercises: int, settings: tuple[tuple[str, str], ...] = (),
     seed: int = 1,
 ) -> pd.DataFrame:  # fmt: skip
-    """A row for each exercise: its number, the score (a mean over slots) and its complexities."""
+    """Simulate a mind on the first exercises of an instrument.
+
+    The result has a row for each exercise: its number, the score (a mean over slots) and its
+    complexities.
+    """
     import pandas as pd
 
     from allminds import registry
@@ -113,7 +117,7 @@ def write_page(
     rows: Path | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
 ) -> list[dict[str, Any]]:
-    """Compute the papers and parts asked for, write them as one file, and give them back."""
+    """Compute the papers and parts asked for, write them as one file, and return them."""
     from allminds.papers import paper
 
     found = []
@@ -143,7 +147,7 @@ def write_page(
 
 
 def figure(value: Any) -> str:
-    """A number to four places with a real minus sign; anything else as it is."""
+    """Write a number to four places with a real minus sign; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""The report: one HTML file that says what was measured, what came of it and how to repeat it."""
+"""The report: one HTML file with what was measured, the results, and how to repeat them."""
 
 from allminds.report.page import write_report
 

@@ -35,7 +35,7 @@ class Calibration:
 
 
 def calibrations(minds: Sequence[str], foreseen: Mapping[Scheme, Foreseen]) -> list[Calibration]:
-    """What was predicted of every mind at every complexity left out, and what came."""
+    """Pair what was predicted of every mind at every complexity left out with what was observed."""
     from allminds.inference.intervals import Hits
 
     made = []
@@ -62,7 +62,7 @@ def calibrations(minds: Sequence[str], foreseen: Mapping[Scheme, Foreseen]) -> l
 def panels(
     rows: Sequence[Calibration], ends: Mapping[str, Style | None] | None = None
 ) -> list[dict[str, str]]:
-    """A square for every way of leaving out, of some minds each; `ends` have their own styles."""
+    """Draw a square of some minds for every way of leaving out; `ends` have their own styles."""
     minds = list(dict.fromkeys(row.mind for row in rows))
     labels = drawing.short_names(minds)
     made = []
@@ -79,7 +79,7 @@ def panels(
 def square(
     rows: Sequence[Calibration], styles: Mapping[str, Style], labels: Mapping[str, str]
 ) -> str:
-    """One picture, its minds named beside it."""
+    """Draw one picture, with its minds named beside it."""
     left = ink.y_room(AXIS)
     box = ink.Box(left, drawing.TOP, SIDE, SIDE, AXIS, AXIS)
     parts = [

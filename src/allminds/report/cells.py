@@ -12,7 +12,7 @@ from allminds.report.words import first_line
 
 
 def section(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
-    """What the page says about the cells of a design."""
+    """Collect what the page shows about the cells of a design."""
     cells = [tests[number] for number in design.cells]
     settings = dict(cells[0].summary["settings"])
     for data in cells:
@@ -33,7 +33,7 @@ def section(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
 
 
 def _rows(data: TestData) -> list[dict[str, Any]]:
-    """The minds of one cell, by the words they are made of."""
+    """List the minds of one cell, by the words they are made of."""
     shown, levels = by_words(data.words), list(data.test.levels.values())
     return [
         row | {"levels": levels, "shown": shown[row["mind"]]} for row in data.summary["results"]

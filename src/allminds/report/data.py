@@ -1,4 +1,4 @@
-"""What the report shows, added up part by part, so that memory stays flat however long the run."""
+"""The data of the report, added up part by part, so that memory stays flat however long the run."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ class Stretch:
 
     @property
     def label(self) -> str:
-        """The step, or the first and last of them."""
+        """The step, or the first and the last step of the stretch."""
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
 @dataclass
 class TestData:
-    """One test: who took it, what it was, and what came of it."""
+    """One test of the report: its minds, its instrument and its results."""
 
     __test__ = False  # no test of pytest's
 
@@ -88,7 +88,7 @@ class TestData:
 
     @property
     def anchor(self) -> str:
-        """Where it is in the page."""
+        """The anchor of the test's section in the page."""
         return f"test-{self.number + 1}"
 
     @property
@@ -104,7 +104,7 @@ class TestData:
 
     @property
     def binned(self) -> bool:
-        """Whether a point stands for a range of complexities."""
+        """True if a point stands for a range of complexities."""
         return any(point.label.startswith("[") for point in self.points)
 
     @cached_property
@@ -114,7 +114,7 @@ class TestData:
 
     @cached_property
     def bare(self) -> dict[str, str]:
-        """Whose score each mind's is: its name without opponents and runs."""
+        """The mind that each line-up's score belongs to: its name without opponents and runs."""
         return {
             shown: source.minds[name]
             for source in self.sources
@@ -122,7 +122,7 @@ class TestData:
         }
 
     def difference(self, values: Floats, names: tuple[str, str]) -> Difference | None:
-        """What two minds differ by, from their differences exercise by exercise; NaN is missing."""
+        """Compare two minds by their differences exercise by exercise; NaN is missing."""
         units = self._plays(values).units(self.tool.rule())
         if units is None:
             return None
@@ -137,7 +137,7 @@ class TestData:
         return self.about[1, : len(self.scores)].view(np.int64)
 
     def interval(self, values: Floats) -> tuple[float, float] | None:
-        """The 95 % interval of the mean score of exercises of one kind; NaN is missing."""
+        """Compute the 95 % interval of the mean score of exercises of one kind; NaN is missing."""
         rule = replace(self.tool.rule(), strata=None, weighted=False)
         plays = self._plays(values)
         units = replace(plays, stratum=np.zeros(len(plays))).units(rule)
@@ -150,20 +150,20 @@ class TestData:
         return Plays(*whole, stratum, values, none, np.full(len(values), np.nan))
 
     def run_of(self, mind: str) -> int:
-        """The number of the run that a mind is in."""
+        """Find the number of the run that a mind is in."""
         return next(source.run for source in self.sources if mind in source.names.values())
 
     def exercise_means(
         self, wanted: Iterable[tuple[str, tuple[int, ...]]]
     ) -> dict[tuple[str, tuple[int, ...]], Floats]:
-        """By exercise, the mean score of a mind in some slots; NaN where it is missing."""
+        """Average, by exercise, the score of a mind in some slots; NaN where it is missing."""
         return sources.exercise_means(
             self.sources, self.tool, self.test.episodes, self.minds, wanted
         )
 
 
 def read_tests(*folders: RunFolder) -> list[TestData]:
-    """What the report shows of each test of complete runs; only figures of folded designs."""
+    """Read the data of each test of complete runs; only figures of folded designs."""
     found = sources.given(folders)
     folded: set[int] = set()
     if len(folders) == 1:
@@ -182,7 +182,7 @@ def read_tests(*folders: RunFolder) -> list[TestData]:
 
 
 def labels(tests: Sequence[TestData]) -> list[str]:
-    """The instrument of each test, with what tells it from others of the same instrument."""
+    """Label each test by its instrument and the settings that tell it from its like."""
     made = []
     for data in tests:
         like = [other for other in tests if other.tool.name == data.tool.name]
@@ -231,7 +231,7 @@ def _read_test(found: TestData) -> None:
 
 
 def pq_names(part: Path) -> list[str]:
-    """The columns of a part."""
+    """List the names of the columns of a part."""
     import pyarrow.parquet as pq
 
     names: list[str] = pq.read_schema(part).names
@@ -239,14 +239,14 @@ def pq_names(part: Path) -> list[str]:
 
 
 def _numbered_items(episodes: int) -> Floats:
-    """What is known of exercises before their records are read: each is an item of its own."""
+    """Give each exercise its own item number, before the records are read."""
     about = np.zeros((3, episodes))
     about[0] = about[1] = np.arange(episodes, dtype=np.int64).view(np.float64)
     return about
 
 
 def _read_items(found: TestData) -> None:
-    """Read what makes exercises alike, and nothing else, for a cell of a folded design."""
+    """Read items, clusters and strata alone, for a cell of a folded design."""
     found.about, strata = _numbered_items(found.test.episodes), found.tool.rule().strata
     for source in found.sources:
         for part in source.parts:
@@ -272,7 +272,7 @@ def _note_items(about: Floats, rows: pa.Table, slots: int, strata: str | None) -
 
 @dataclass(frozen=True)
 class Levels:
-    """The complexities a plot goes through: every value, or bins of equal width if too many."""
+    """The complexities on a plot's axis: every value, or bins of equal width if too many."""
 
     starts: Floats
     width: float = 0.0  # of a bin; 0 where each value stands for itself
@@ -281,21 +281,21 @@ class Levels:
         return len(self.starts)
 
     def number(self, values: Floats) -> NDArray[np.intp]:
-        """To which level each value belongs."""
+        """Find the level that each value belongs to."""
         return np.clip(np.searchsorted(self.starts, values, side="right") - 1, 0, None)
 
     def place(self, number: int) -> float:
-        """Where a level is drawn."""
+        """Compute where a level is drawn."""
         return float(self.starts[number]) + self.width / 2
 
     def label(self, number: int) -> str:
-        """How a level is written."""
+        """Write the label of a level: its value or its bin."""
         low = float(self.starts[number])
         return f"[{low:g}, {low + self.width:g})" if self.width else f"{low:g}"
 
 
 def _complexity_column(parts: Sequence[Path], tool: Instrument) -> str | None:
-    """The column that exercises are spread over, or else K or k if the instrument has one."""
+    """Choose the column that exercises are spread over, or else K or k if there is one."""
     import pyarrow.parquet as pq
 
     there = pq.read_schema(parts[0]).names if parts else []
@@ -323,7 +323,7 @@ def _levels(parts: Sequence[Path], column: str) -> Levels:
 
 
 def _round_step(least: float) -> float:
-    """The first of 1, 2, 5, 10, 20, 50, … (or .1, .2, .5, …) that is not less."""
+    """Round up to the first of 1, 2, 5, 10, 20, 50, … (or .1, .2, .5, …)."""
     scale = 10.0 ** math.floor(math.log10(least))
     return next(step * scale for step in (1, 2, 5, 10) if step * scale >= least)
 
@@ -348,7 +348,7 @@ class Sums:
     def add(
         self, rows: pa.Table, numbers: NDArray[np.intp], column: str | None, scores: Floats
     ) -> None:
-        """Take some whole exercises, and put those that are kept one by one into `scores`."""
+        """Add some whole exercises, and put those that are kept one by one into `scores`."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -376,7 +376,7 @@ class Sums:
             total += np.bincount(place, weights, minlength=total.size).reshape(shape)
 
     def _note_traits(self, rows: pa.Table, numbers: NDArray[np.intp]) -> None:
-        """What traits the minds have that are new."""
+        """Note the traits of minds that are new."""
         for number in np.unique(numbers[numbers >= 0]):
             mind = self.minds[number]
             if mind not in self.traits:
@@ -384,11 +384,11 @@ class Sums:
                 self.traits[mind] = rows["traits"][first].as_py() or ""
 
     def points(self, data: TestData) -> list[Point]:
-        """Mean and interval wherever there was an exercise.
+        """Compute mean and interval wherever there was an exercise.
 
         The interval is made from the exercises one by one; where there are more of them than are
-        kept, by Student's t from the sums, and on an adaptive test, whose exercises are each
-        mind's own, likewise.
+        kept, by Student's t from the sums, and on an adaptive test, whose exercises are each mind's
+        own, likewise.
         """
         whole = data.test.episodes <= len(data.scores) and not self.tool.adaptive
         found = []
@@ -404,7 +404,7 @@ class Sums:
 
 
 def _interval(n: float, total: float, squares: float) -> tuple[float, float] | None:
-    """The 95 % t interval of a mean, from the sums of its values and of their squares."""
+    """Compute the 95 % t interval of a mean, from the sums of its values and of their squares."""
     variance = max(squares - total * total / n, 0.0) / max(n - 1, 1)
     return plain_interval(total / n, math.sqrt(variance / n), n)
 
@@ -413,7 +413,7 @@ def _interval(n: float, total: float, squares: float) -> tuple[float, float] | N
 
 
 def _curve(data: TestData) -> list[Stretch]:
-    """Mean reward a step within an episode; nothing to show of an episode of one step."""
+    """Average the reward at each step within an episode; empty for episodes of one step."""
     minds = data.minds
     place = {mind: n for n, mind in enumerate(minds)}
     sums = np.zeros((2, len(minds), 0))  # count, total
@@ -432,7 +432,7 @@ def _curve(data: TestData) -> list[Stretch]:
 
 
 def _path(data: TestData) -> list[Stretch]:
-    """The mean complexity that each mind was given at every place of its administrations."""
+    """Average the complexity that each mind was given at every place of its administrations."""
     slots, sitting = data.tool.slots, data.tool.sitting
     sums = np.zeros((2, len(data.minds), sitting))  # count, total
     for source in data.sources:

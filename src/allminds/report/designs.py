@@ -1,4 +1,4 @@
-"""Crossed designs: which tests of a plan are the cells of one, and what its factors are."""
+"""Crossed designs: the tests of a plan that are cells of one design, and its factors."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Design:
 
     @property
     def folded(self) -> bool:
-        """Whether there are too many cells for a section each."""
+        """True if there are too many cells for a section each."""
         return len(self.cells) > MOST_SECTIONS
 
     @property
     def full(self) -> bool:
-        """Whether every combination of levels has its cell."""
+        """True if every combination of levels has its cell."""
         return len(self.cells) == math.prod(map(len, self.levels.values()))
 
     def add(self, number: int, test: Test) -> None:
-        """Take one more cell."""
+        """Add one more cell with its levels and words."""
         self.cells.append(number)
         for name, level in test.levels.items():
             _note(self.levels, name, level)
@@ -40,7 +40,7 @@ class Design:
 
 
 def designs(tests: Sequence[Test]) -> list[Design]:
-    """The crossed designs of a plan: tests in a row that differ in their levels only."""
+    """Find the crossed designs of a plan: tests in a row that differ in their levels only."""
     found: list[Design] = []
     last, seen = None, set[tuple[str, ...]]()
     for number, test in _crossed(tests):
@@ -56,7 +56,7 @@ def designs(tests: Sequence[Test]) -> list[Design]:
 
 
 def by_words(words: dict[str, dict[str, str]]) -> dict[str, str]:
-    """Minds by the words they are made of (auction / local-search), unless two would look alike."""
+    """Name minds by their words (auction / local-search), unless two would look alike."""
     short = {mind: " / ".join(own.values()) or mind for mind, own in words.items()}
     all_short = list(short.values())
     return {mind: text if all_short.count(text) == 1 else mind for mind, text in short.items()}

@@ -1,4 +1,4 @@
-"""Drawing as SVG text: told apart without colour, legible on a phone, nothing fetched.
+"""Plots as SVG text: readable without colour and on a phone, with nothing fetched.
 
 A plot is some 410 units wide with type of 13, so that it can shrink to a phone's width or grow to
 a column of print. A line is named at its end.
@@ -28,7 +28,7 @@ FONT = ink.FONT
 
 @dataclass(frozen=True)
 class Style:
-    """A colour, a dash pattern and a shape, each of which suffices to tell a mind."""
+    """A colour, a dash pattern and a shape, each of which suffices to identify a mind."""
 
     colour: str
     dash: tuple[float, ...]
@@ -62,7 +62,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the panels of a figure have in common."""
+    """Titles, domains and ticks that the panels of a figure have in common."""
 
     x_title: str
     y_title: str
@@ -85,7 +85,7 @@ def panels(
     ticks: tuple[float, ...] = (),
     tick_lines: tuple[tuple[str, ...], ...] = (),
 ) -> list[str]:
-    """A panel for each share of the minds, all of one frame; an axis is a title and a domain."""
+    """Draw a panel for each share of the minds, in one frame; an axis is (title, domain)."""
     longest = max(len(labels[mind]) for share in shares for mind in share)
     room = 32 + ink.LETTER * longest
     frame = Frame(x[0], y[0], x[1], y[1], room, ticks, tick_lines)
@@ -96,7 +96,7 @@ def panels(
 
 
 def evenly(names: Sequence[str], most: int) -> list[list[str]]:
-    """The names in as few lots of at most `most` as will do, of nearly one size."""
+    """Split the names into as few lots of at most `most` as possible, of nearly one size."""
     lots = max(1, math.ceil(len(names) / most))
     size = max(1, math.ceil(len(names) / lots))
     return [list(names[first : first + size]) for first in range(0, max(len(names), 1), size)]
@@ -104,7 +104,7 @@ def evenly(names: Sequence[str], most: int) -> list[list[str]]:
 
 # ---------------------------------------------------------------- places and names
 def y_domain(marks: Iterable[Mark]) -> tuple[float, float]:
-    """Room for all means, and for intervals as far as they do not dwarf the means."""
+    """Choose a domain for all means, and for intervals as far as they do not dwarf the means."""
     marks = list(marks)
     low, high = min(mark.y for mark in marks), max(mark.y for mark in marks)
     reach = 0.5 * (high - low) or 0.1
@@ -115,7 +115,7 @@ def y_domain(marks: Iterable[Mark]) -> tuple[float, float]:
 
 
 def short_names(minds: Sequence[str]) -> dict[str, str]:
-    """Names that fit beside a line. Long ones that would look alike are numbered instead."""
+    """Shorten names to fit beside a line; number those that would look alike."""
     cut = {mind: _shortened(mind) for mind in minds}
     alike = Counter(cut.values())
     return {
@@ -129,7 +129,7 @@ def _numbered(mind: str, number: int) -> str:
 
 
 def _shortened(mind: str) -> str:
-    """Without the folders of a file, and then without its middle."""
+    """Shorten a name: drop the folders of a file, and then its middle."""
     if len(mind) <= LONGEST_LABEL:
         return mind
     mind = re.sub(r"[^(),*]*/(?=[^/(),*]*\.py:)", "", mind)
@@ -138,7 +138,7 @@ def _shortened(mind: str) -> str:
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Places as near as can be to those wanted, `gap` apart and, if they fit, within low..high."""
+    """Place labels as near as can be to `wanted`, `gap` apart and, if they fit, in low..high."""
     import numpy as np
     from scipy.optimize import isotonic_regression
 
@@ -156,7 +156,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 def svg(
     frame: Frame, marks: Sequence[Mark], styles: dict[str, Style], labels: dict[str, str]
 ) -> str:
-    """One panel: intervals, lines and symbols, and at the right the names."""
+    """Draw one panel: intervals, lines and symbols, and at the right the names."""
     left = ink.y_room(frame.y_domain)
     width = WIDTH - left - frame.room
     box = ink.Box(left, TOP, width, HEIGHT, frame.x_domain, frame.y_domain)
@@ -171,7 +171,7 @@ def svg(
 
 
 def _drawn(box: ink.Box, own: Sequence[Mark], style: Style) -> str:
-    """The line of one mind, with its intervals as far as they stay within the picture."""
+    """Draw the line of one mind, with its intervals as far as they fit into the picture."""
     low, high = box.up
     reach = (
         (box.x(m.x), box.y(max(m.low, low)), box.x(m.x), box.y(min(m.high, high)))
@@ -191,7 +191,7 @@ def _drawn(box: ink.Box, own: Sequence[Mark], style: Style) -> str:
 def _names(
     box: ink.Box, last: dict[str, Mark], styles: dict[str, Style], labels: dict[str, str]
 ) -> str:
-    """The names at the right, each with its symbol and tied to the end of its line."""
+    """Draw the names at the right, each with its symbol and tied to the end of its line."""
     order = list(last)[::-1]  # of two that end together, the first stands above
     ends = [-box.y(last[mind].y) for mind in order]
     places = spread(ends, LABEL_GAP, -box.bottom, -box.top) if order else []
@@ -211,7 +211,7 @@ def dots(
     titles: tuple[str, str],
     domain: tuple[float, float],
 ) -> str:
-    """One row a mind: its name, its mean and its interval along a common axis."""
+    """Draw one row for each mind: its name, its mean and its interval along a common axis."""
     left = 14 + ink.LETTER * max(len(mark.mind) for mark in marks)
     left = min(left, WIDTH / 2)
     box = ink.Box(left, TOP, WIDTH - left - 12, ROW * len(marks), domain, (len(marks), 0))
@@ -228,7 +228,7 @@ def dots(
 
 
 def dressed(chart: alt.LayerChart) -> alt.LayerChart:
-    """One type throughout; the vertical axis's title lies flat above it, to be read at a glance."""
+    """Style a chart: one type throughout, and the vertical axis's title flat above it."""
     import altair as alt
 
     axis: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Factors: what a score depends on, from the cells of a crossed design."""
+"""The factors of a crossed design: how much the score depends on each of them."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Mean:
     interval: tuple[float, float] | None
 
 
-# ---------------------------------------------------------------- the array
+# ---------------------------------------------------------------- scores of the cells
 
 
 def crossed(design: Design, tests: Sequence[TestData]) -> Crossed | None:
-    """The scores of a design of two factors or more, if it has all combinations once."""
+    """Collect the scores of a design of two factors or more, if it has all combinations once."""
     words = design.words or {"mind": tests[design.cells[0]].minds}
     levels = design.levels | words
     if not design.full or len([name for name in levels if len(levels[name]) > 1]) < 2:
@@ -73,7 +73,7 @@ def crossed(design: Design, tests: Sequence[TestData]) -> Crossed | None:
 
 
 def _place(data: TestData, mind: str, levels: dict[str, list[str]]) -> tuple[int, ...] | None:
-    """Where a mind's scores go; nowhere if it lacks one of the words."""
+    """Locate a mind's scores in the array; return None if it lacks one of the words."""
     own = data.test.levels | (data.words[mind] or {"mind": mind})
     if any(name not in own or own[name] not in levels[name] for name in levels):
         return None
@@ -81,7 +81,7 @@ def _place(data: TestData, mind: str, levels: dict[str, list[str]]) -> tuple[int
 
 
 def _alone(design: Design, tests: Sequence[TestData]) -> dict[str, dict[str, float]]:
-    """The mean score over all cells of the minds that are one word of several and nothing else."""
+    """Average over all cells the scores of minds whose name is a single word."""
     found: dict[str, dict[str, list[float]]] = {}
     for number in design.cells if len(design.words) > 1 else ():
         for row in tests[number].summary["results"]:
@@ -99,7 +99,7 @@ def _alone(design: Design, tests: Sequence[TestData]) -> dict[str, dict[str, flo
 
 
 def means(found: Crossed) -> list[Mean]:
-    """The means that the plots show; an exercise that failed counts as its cell's mean."""
+    """Compute the means that the plots show; a failed exercise counts as its cell's mean."""
     names = list(found.levels)
     filled = np.where(
         np.isnan(found.scores), np.nanmean(found.scores, axis=-1, keepdims=True), found.scores
@@ -119,7 +119,7 @@ def means(found: Crossed) -> list[Mean]:
 
 
 def _estimate(values: Floats) -> tuple[float, tuple[float, float] | None]:
-    """The mean over exercises with its t interval."""
+    """Compute the mean over exercises with its t interval."""
     mean, count = float(values.mean()), len(values)
     stderr = float(values.std(ddof=1) / math.sqrt(count)) if count > 1 else 0.0
     return mean, plain_interval(mean, stderr, count)
@@ -129,7 +129,7 @@ def _estimate(values: Floats) -> tuple[float, tuple[float, float] | None]:
 
 
 def panels(found: Crossed, shown: Sequence[Mean]) -> list[dict[str, Any]]:
-    """One panel a factor, all on one scale; the factor of the lines has a row for each of them."""
+    """Draw one panel for each factor, on one scale; the factor of the lines has rows of dots."""
     marks = [_mark(mean, 0) for mean in shown]
     domain = drawing.y_domain(marks)
     names = found.levels.get(found.lines, [""])
@@ -169,7 +169,7 @@ def _lines(
 
 
 def _tick(level: str) -> tuple[str, ...]:
-    """A level's name in lines that fit below the axis: what stands in brackets goes lower."""
+    """Break a level's name into lines that fit below the axis: brackets go lower."""
     if len(level) <= WIDEST_TICK:
         return (level,)
     return tuple(re.findall(r"^[^(]+|\(.*$", level)) or (level,)
@@ -181,7 +181,7 @@ def _dots(
     lots: Sequence[dict[str, Style]],
     domain: tuple[float, float],
 ) -> str:
-    """The levels of the factor of the lines, best first, each in the style of its line."""
+    """Draw the levels of the factor of the lines, best first, each in the style of its line."""
     styles = {line: style for lot in lots for line, style in lot.items()}
     marks = sorted((_mark(mean, 0) for mean in own), key=lambda mark: -mark.y)
     return drawing.dots(marks, styles, (name, "mean score, with 95 % intervals"), domain)
@@ -191,9 +191,9 @@ def _dots(
 
 
 def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str, Any] | None:
-    """What the page says about the factors of a crossed design.
+    """Collect what the page shows about the factors of a crossed design.
 
-    If it is `drawn` already, score against size, there is nothing to add to that but shares.
+    If it is `drawn` already, score against size, only the shares are added.
     """
     found = crossed(design, tests)
     if found is None or len(found.levels) < 2:
@@ -218,7 +218,7 @@ def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str,
 
 
 def _effects(effects: Sequence[Effect]) -> dict[str, Any]:
-    """The rows of the table, the small ones apart, and what is left; none if chance is unknown."""
+    """Build the rows of the table, small ones apart, and the rest; empty if chance is unknown."""
     if not effects:
         return {"effects": [], "small": [], "small_share": 0.0, "rest": None}
     small = [e for e in effects[:-1] if len(e.factors) > 1 and e.share < SMALL]

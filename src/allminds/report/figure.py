@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Figures written to files, .svg or .png, whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def write_whole(out: Path, made: bytes) -> Path:
-    """Write under a temporary name, sync, rename; a full disk leaves what was there."""
+    """Write under a temporary name, sync and rename; a full disk leaves the old file."""
     temporary = out.with_name(out.name + ".tmp")
     try:
         try:
@@ -30,7 +30,7 @@ def write_whole(out: Path, made: bytes) -> Path:
     return out
 
 
-# ---------------------------------------------------------------- one figure as a file
+# ---------------------------------------------------------------- figures
 
 
 WIDTH, ROW = 420, 24
@@ -44,7 +44,7 @@ def draw_lines(
     out: Path,
     y_domain: tuple[float, float] | None = None,
 ) -> None:
-    """Draw (name, x, y) as lines, told apart by colour, dash and name; .svg or .png."""
+    """Draw (name, x, y) as lines with their own colour, dash and name; .svg or .png."""
     import altair as alt
 
     names = list(dict.fromkeys(name for name, _, _ in points))
@@ -66,7 +66,7 @@ def draw_lines(
 
 
 def score_chart(rows: Sequence[dict[str, Any]], title: str) -> alt.LayerChart:
-    """A dot and its 95 % interval for every mind, in the order given."""
+    """Build a chart with a dot and its 95 % interval for every mind, in the order given."""
     import altair as alt
 
     points = [

@@ -1,4 +1,4 @@
-"""A forest plot: every difference on a line of its own, over the band in which none matters."""
+"""Forest plots: one difference on each line, over the band of differences too small to matter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VERDICTS = {
 
 
 def forest(rows: Sequence[tuple[str, Difference]]) -> alt.LayerChart:
-    """The plot of named differences: 95 % intervals thin, 90 % thick, ±δ shaded."""
+    """Plot named differences: 95 % intervals thin, 90 % thick, ±δ shaded."""
     import altair as alt
 
     if not rows or len(rows) > MOST_ROWS:

@@ -1,4 +1,4 @@
-"""At a glance: a few sentences, computed from the results, each with where to read on."""
+"""The summary at the top of the report: a few sentences, each with a link to its section."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_NAMED = 4  # minds
 
 
 def sentences(tests: Sequence[TestData], parts: dict[str, Any]) -> list[Sentence]:
-    """What a reader should take away, in the order of the page."""
+    """Write what a reader should take away, in the order of the page."""
     found = [
         _above(tests),
         _groups(parts["groups"], parts["votes"]),
@@ -26,7 +26,7 @@ def sentences(tests: Sequence[TestData], parts: dict[str, Any]) -> list[Sentence
 
 
 def _above(tests: Sequence[TestData]) -> Sentence | None:
-    """How many minds surely did better than the floor on all their tests, and how many on none."""
+    """Count the minds surely above the floor on all their tests, and those above it on none."""
     above: dict[str, list[bool]] = {}
     for data in tests:
         for mind, better in above_floor(data).items():
@@ -47,7 +47,7 @@ def _above(tests: Sequence[TestData]) -> Sentence | None:
 
 
 def above_floor(data: TestData) -> dict[str, bool]:
-    """By mind, whether it surely did better than the floor on the same exercises."""
+    """Check for each mind whether it surely did better than the floor on the same exercises."""
     rows = data.summary["results"]
     floor = next((n for n, row in enumerate(rows) if row["end"] == "floor"), None)
     if floor is None or data.tool.adaptive or not len(data.scores):

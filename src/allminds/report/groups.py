@@ -1,4 +1,4 @@
-"""Groups: each against its members on the same exercises, and how they do as they grow."""
+"""Groups: each compared with its members on the same exercises, and scores by group size."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Group:
 
     @property
     def protocol(self) -> str:
-        """Its name without its members."""
+        """The group's name without its members."""
         name = parse(self.name)
         marked = self.mind.removeprefix(self.name)
         return str(Name(name.name, (), name.keywords)) + marked
 
     @property
     def members(self) -> str:
-        """Who they are, and how many of each if they differ."""
+        """The kinds of members, and how many of each if they differ."""
         kinds = self.kinds.items()
         if len(self.kinds) == 1:
             return next(iter(self.kinds))
@@ -49,15 +49,15 @@ class Group:
 
     @property
     def label(self) -> str:
-        """Protocol / members, or the protocol alone if no members are named."""
+        """The label: protocol / members, or the protocol alone if no members are named."""
         return f"{self.protocol} / {self.members}" if parse(self.name).arguments else self.protocol
 
 
-# ---------------------------------------------------------------- who is in a group
+# ---------------------------------------------------------------- members of a group
 
 
 def groups_of(data: TestData) -> list[Group]:
-    """The groups of a test."""
+    """Find the groups of a test."""
     found = []
     for mind in data.minds:
         try:
@@ -74,13 +74,13 @@ def groups_of(data: TestData) -> list[Group]:
 
 
 def shown_beside(member: str, mind: str, data: TestData) -> str:
-    """How a member is called in the report: of the same run if it is there, else of any."""
+    """Name a member as the report does: of the same run if it is there, else of any."""
     by_run = {data.run_of(shown): shown for shown, name in data.plain.items() if name == member}
     return by_run.get(data.run_of(mind), next(iter(by_run.values()), member))
 
 
 def alone(subject: Subject, tool: Instrument) -> list[str]:
-    """The single mind that each member of a group is when alone, slot by slot.
+    """Name the single mind that each member of a group is when alone, slot by slot.
 
     They are the members that the name has. Where it has none, the group's attribute `alone` names
     one mind for all slots, which takes over the parameters in brackets that it has too.
@@ -97,12 +97,12 @@ def alone(subject: Subject, tool: Instrument) -> list[str]:
     return [str(Name(single, (), kept))] * tool.slots
 
 
-# ---------------------------------------------------------------- against their members
+# ---------------------------------------------------------------- groups against their members
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A group and its members alone: by exercise the difference, of all slots and by kind."""
+    """A group and its members alone: the difference by exercise, of all slots and by kind."""
 
     group: Group
     all: Floats
@@ -110,7 +110,7 @@ class Pair:
 
 
 def pairs(data: TestData, groups: Sequence[Group]) -> Iterator[Pair]:
-    """The differences, slot by slot, of every group whose members are in the test alone."""
+    """Yield the differences, slot by slot, of every group whose members are in the test alone."""
     able = [group for group in groups if _comparable(group, data)]
     wanted = {
         (mind, slots): None
@@ -146,7 +146,7 @@ def _corrected(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def gains(data: TestData, groups: Sequence[Group]) -> dict[str, Any]:
-    """The gains of one test's groups, largest first, and whom there is nothing to say about."""
+    """Estimate the gains of one test's groups, largest first, and list those left out."""
     rows = []
     for pair in pairs(data, groups):
         found = data.difference(pair.all, (pair.group.mind, "its members alone"))
@@ -175,7 +175,7 @@ def _largest(row: dict[str, Any]) -> float:
 
 
 def pooled_gains(cells: Sequence[TestData], groups: dict[int, list[Group]]) -> dict[str, Any]:
-    """The gains over all cells of a design: by exercise, the mean difference over the cells."""
+    """Estimate the gains over all cells of a design from mean differences by exercise."""
     sums: dict[str, Floats] = {}
     first: dict[str, Group] = {}
     alone: dict[str, list[dict[str, Any]]] = {}  # by label, the verdict of every cell
@@ -202,7 +202,7 @@ def pooled_gains(cells: Sequence[TestData], groups: dict[int, list[Group]]) -> d
 
 
 def size_series(tests: Iterable[TestData]) -> list[list[TestData]]:
-    """Tests that differ in `agents` only, smallest first."""
+    """Find tests that differ in `agents` only, smallest first."""
     found: dict[str, dict[int, TestData]] = {}
     for data in tests:
         settings = dict(data.summary["settings"])
@@ -216,7 +216,7 @@ def size_series(tests: Iterable[TestData]) -> list[list[TestData]]:
 def size_figure(
     series: Sequence[TestData], groups: dict[int, list[Group]]
 ) -> dict[str, Any] | None:
-    """Score against size: a line for every group, and its members alone beside it."""
+    """Draw score against size: a line for every group, and its members alone beside it."""
     marks: list[Mark] = []
     rows: list[dict[str, Any]] = []
     kinds: dict[str, list[str]] = {}  # of each group
@@ -250,7 +250,7 @@ def size_figure(
 
 
 def _shares(lines: Sequence[str], kinds: dict[str, list[str]]) -> list[dict[str, Style]]:
-    """The lines of each panel: some groups, and those that their members are alone."""
+    """Choose the lines of each panel: some groups, and the single minds of their members."""
     shares = []
     for lot in drawing.evenly([name for name in lines if name in kinds], len(STYLES)):
         singles = [kind for name in lot for kind in kinds[name] if kind in lines]
@@ -275,7 +275,7 @@ def _size_panels(marks: Sequence[Mark], shares: Sequence[dict[str, Style]]) -> l
 
 
 def section(tests: Sequence[TestData], designs: Sequence[Design]) -> dict[str, Any] | None:
-    """What the page says about groups; nothing if no test has any."""
+    """Collect what the page shows about groups; None if no test has any."""
     groups = {data.number: groups_of(data) for data in tests}
     if not any(groups.values()):
         return None

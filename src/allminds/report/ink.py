@@ -1,4 +1,4 @@
-"""SVG by hand: axes, lines, symbols and words, as few bytes as will do.
+"""SVG by hand: axes, lines, symbols and words, in as few bytes as possible.
 
 A report has dozens of plots; this draws each in a millisecond, where a plotting library takes
 half a second. Everything that is text is escaped here.
@@ -31,28 +31,28 @@ class Box:
     up: tuple[float, float]
 
     def x(self, value: float) -> float:
-        """From left to right."""
+        """Convert a value to a coordinate, from left to right."""
         low, high = self.across
         return self.left + self.width * (value - low) / (high - low)
 
     def y(self, value: float) -> float:
-        """From the bottom up."""
+        """Convert a value to a coordinate, from the bottom up."""
         low, high = self.up
         return self.top + self.height * (high - value) / (high - low)
 
     @property
     def bottom(self) -> float:
-        """The lower edge."""
+        """The lower edge of the box."""
         return self.top + self.height
 
     @property
     def right(self) -> float:
-        """The right edge."""
+        """The right edge of the box."""
         return self.left + self.width
 
 
 def picture(width: float, height: float, parts: Iterable[str]) -> str:
-    """The whole, which shrinks and grows with the page."""
+    """Wrap parts into an SVG picture that shrinks and grows with the page."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_n(width)} {_n(height)}" '
         f'font-family="{FONT}" font-size="{SIZE}" fill="{INK}">' + "".join(parts) + "</svg>"
@@ -60,7 +60,7 @@ def picture(width: float, height: float, parts: Iterable[str]) -> str:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "") -> str:
-    """Words at a place, centred on it from top to bottom."""
+    """Write words at a place, centred on it from top to bottom."""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     fill = f' fill="{colour}"' if colour else ""
     said = html.escape(words)
@@ -74,7 +74,7 @@ def line(
     dash: Sequence[float] = (),
     opacity: float = 1.0,
 ) -> str:
-    """A line through some places."""
+    """Draw a line through some places."""
     path = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
     return _stroke(f"M{path}", colour, width, dash, opacity)
 
@@ -86,7 +86,7 @@ def rules(
     opacity: float = 1.0,
     dash: Sequence[float] = (),
 ) -> str:
-    """Straight lines from (x, y) to (x, y), all alike."""
+    """Draw straight lines from (x, y) to (x, y), all alike."""
     path = "".join(f"M{_n(a)} {_n(b)}L{_n(c)} {_n(d)}" for a, b, c, d in ends)
     return _stroke(path, colour, width, dash, opacity) if path else ""
 
@@ -94,7 +94,7 @@ def rules(
 def symbols(
     shape: str, places: Iterable[tuple[float, float]], colour: str, size: float = 3.0
 ) -> str:
-    """One symbol at many places."""
+    """Draw one symbol at many places."""
     path = "".join(_outline(shape, x, y, size) for x, y in places)
     if not path:
         return ""
@@ -107,14 +107,14 @@ def symbols(
 
 
 def ticks(low: float, high: float, about: int = TICKS) -> list[float]:
-    """Round numbers from low to high, about so many."""
+    """Choose about so many round numbers from low to high."""
     step = _round_step((high - low) / about)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(n * step, 12) for n in range(first, last + 1)]
 
 
 def labels(values: Sequence[float]) -> list[str]:
-    """Ticks in words, all with as many decimals as the finest needs."""
+    """Write ticks as text, all with as many decimals as the finest needs."""
     step = min((b - a for a, b in itertools.pairwise(values)), default=1.0)
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0 else 0
     whole = all(abs(v - round(v, decimals)) < 1e-9 for v in values)
@@ -123,7 +123,7 @@ def labels(values: Sequence[float]) -> list[str]:
 
 
 def y_axis(box: Box, title: str) -> str:
-    """Grid, figures, and the title flat above it, to be read at a glance."""
+    """Draw grid, figures, and the title flat above the axis."""
     found = ticks(*box.up)
     parts = [rules(((box.left, box.y(v), box.right, box.y(v)) for v in found), GRID)]
     parts += [
@@ -140,7 +140,7 @@ def x_axis(
     at: Sequence[float] = (),
     lines: Sequence[Sequence[str]] = (),
 ) -> str:
-    """The line with its ticks; `at` says where, and `lines` what stands there."""
+    """Draw the horizontal axis; `at` says where the ticks are, and `lines` their texts."""
     found = list(at) or ticks(*box.across)
     named = [tuple(one) for one in lines] or [(words,) for words in labels(found)]
     parts = [rules([(box.left, box.bottom, box.right, box.bottom)], SOFT)]
@@ -161,20 +161,20 @@ def x_axis(
 
 
 def depth(lines: Sequence[Sequence[str]] = ()) -> float:
-    """The room that a horizontal axis takes below its box."""
+    """Compute the room that a horizontal axis takes below its box."""
     return 28 + 15 * max(map(len, lines), default=1)
 
 
 def y_room(domain: tuple[float, float]) -> float:
-    """The room that a vertical axis takes beside its box."""
+    """Compute the room that a vertical axis takes beside its box."""
     return 12 + LETTER * max(map(len, labels(ticks(*domain))), default=1)
 
 
-# ---------------------------------------------------------------- pieces
+# ---------------------------------------------------------------- helpers
 
 
 def _n(value: float) -> str:
-    """A coordinate: a tenth of a unit is less than an eye sees."""
+    """Write a coordinate to a tenth of a unit, which is less than an eye sees."""
     short = f"{value:.1f}"
     return short.removesuffix(".0")
 
@@ -188,7 +188,7 @@ def _stroke(path: str, colour: str, width: float, dash: Sequence[float], opacity
 
 
 def _outline(shape: str, x: float, y: float, r: float) -> str:
-    """The outline of a symbol round a place."""
+    """Build the outline of a symbol around a place."""
     at = f"M{_n(x - r)} {_n(y)}"
     corners = {
         "square": [(-r, -r), (r, -r), (r, r), (-r, r)],
@@ -207,6 +207,6 @@ def _outline(shape: str, x: float, y: float, r: float) -> str:
 
 
 def _round_step(least: float) -> float:
-    """The first of 1, 2, 5, 10, 20, 50, … (or .1, .2, .5, …) that is not less."""
+    """Round up to the first of 1, 2, 5, 10, 20, 50, … (or .1, .2, .5, …)."""
     scale = 10.0 ** math.floor(math.log10(least))
     return next(step * scale for step in (1, 2, 5, 10) if step * scale >= least * (1 - 1e-9))

@@ -1,4 +1,4 @@
-"""One test: its scores from ceiling to floor, against complexity, and as an episode goes on."""
+"""The section of one test: scores from ceiling to floor, by complexity, and by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from allminds.report.words import first_line, interval, number
 
 
 def section(data: TestData) -> dict[str, Any]:
-    """What the page says about one test."""
+    """Collect what the page shows about one test."""
     tool = data.tool
     given = data.settings_given
     return {
@@ -38,7 +38,7 @@ def section(data: TestData) -> dict[str, Any]:
 
 
 def _seats(data: TestData) -> str:
-    """Who sits where in a game."""
+    """Say which mind sits in which slot of a game."""
     if data.tool.slots == 1 or data.tool.scored == "all":
         return ""
     others = f"and {data.test.against} in the others" if data.test.against else ""
@@ -51,12 +51,12 @@ def _seats(data: TestData) -> str:
 
 
 def _flat(stretches: Sequence[Stretch]) -> bool:
-    """Whether nothing changes from step to step."""
+    """Check whether nothing changes from step to step."""
     return all(stretch.means == stretches[0].means for stretch in stretches)
 
 
 def _gist(data: TestData) -> str:
-    """The one line of a folded test: how many minds, and the best between the ends."""
+    """Write the one line of a folded test: how many minds, and the best between the ends."""
     rows = [row for row in data.summary["results"] if row["score"] is not None]
     if not rows:
         return "nobody has a score"
@@ -72,7 +72,7 @@ def _gist(data: TestData) -> str:
 
 
 def _rows(data: TestData) -> list[dict[str, Any]]:
-    """The table of scores, best first: a mind's figures, its end of the scale and its traits."""
+    """Build the table of scores, best first: a mind's figures, its end of the scale, its traits."""
     from allminds.report.drawing import short_names
 
     numbers = {mind: short.rpartition(" #") for mind, short in short_names(data.minds).items()}
@@ -88,7 +88,7 @@ def _rows(data: TestData) -> list[dict[str, Any]]:
 
 
 def _figures(data: TestData) -> list[dict[str, Any]]:
-    """The plots with their captions and their figures; none where there is nothing to plot."""
+    """Draw the plots with their captions and figures; none where there is nothing to plot."""
     from allminds.report import plots
 
     found: list[dict[str, Any]] = []
@@ -119,5 +119,5 @@ def _figures(data: TestData) -> list[dict[str, Any]]:
 
 
 def _with_a_line(data: TestData, stretches: Sequence[Stretch]) -> list[str]:
-    """The minds that have a line."""
+    """List the minds that have a line."""
     return [mind for mind in data.minds if any(mind in stretch.means for stretch in stretches)]

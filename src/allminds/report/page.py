@@ -1,4 +1,4 @@
-"""The page: what one run found, or several side by side, in one file that opens anywhere."""
+"""The page of the report: the results of one run or several, in one file that opens anywhere."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_report(
 
 
 def render(folders: Sequence[RunFolder], weights: Mapping[str, float]) -> str:
-    """The page as text. It holds no date: the same runs give the same page."""
+    """Render the page as text without a date: the same runs give the same page."""
     if not folders:
         raise Error("there is no run to report; name a run folder")
     tests = read_tests(*folders)
@@ -85,7 +85,7 @@ def _parts(
     found: Sequence[Design],
     weights: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The sections that others speak of."""
+    """Compute the sections that other sections refer to."""
     from allminds.report import prediction, votes  # these need SciPy
 
     foreseen = [one for one in map(prediction.predicted, single) if one]
@@ -101,7 +101,7 @@ def _parts(
 
 
 def _folded(found: Sequence[Design], tests: Sequence[TestData]) -> list[tuple[str, str, set[int]]]:
-    """The designs that have one table for all cells: name, anchor and the numbers of the cells."""
+    """List the designs with one table for all cells: name, anchor and numbers of the cells."""
     folded = [design for design in found if design.folded]
     return [
         (f"{tests[one.cells[0]].tool.name}, {len(one.cells)} cells", f"cells-{n}", set(one.cells))
@@ -110,7 +110,7 @@ def _folded(found: Sequence[Design], tests: Sequence[TestData]) -> list[tuple[st
 
 
 def templates(*folders: Path) -> Any:
-    """Everything is escaped except the plots, which are made of escaped text already."""
+    """Load templates that escape everything except plots, whose text is escaped already."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -135,7 +135,7 @@ def _title(tests: Sequence[TestData], runs: int) -> str:
 
 
 def _sentence(tests: Sequence[TestData]) -> str:
-    """Instruments, exercises and minds in one sentence."""
+    """Write instruments, exercises and minds in one sentence."""
     exercises = sum(data.test.episodes for data in tests)
     parts = []
     for name in dict.fromkeys(data.tool.name for data in tests):
@@ -154,11 +154,11 @@ def _minds_in(tests: Sequence[TestData]) -> str:
     return count(len({data.bare.get(m, m) for data in tests for m in data.minds}), "mind")
 
 
-# ---------------------------------------------------------------- what was left out
+# ---------------------------------------------------------------- failed and missing plays
 
 
 def _excluded(tests: Sequence[TestData]) -> list[dict[str, Any]]:
-    """Who failed what, how and why."""
+    """List the minds that failed or missed exercises, with kinds and reasons."""
     return [
         {
             "data": data,

@@ -1,7 +1,7 @@
-"""The plots of one test: score against complexity, and learning inside an episode.
+"""The plots of one test: score against complexity, learning inside an episode, adaptive path.
 
-More than eight lines are more than an eye can tell apart: then there are several panels, the
-floor and the ceiling in each.
+More than eight lines are more than an eye can tell apart: then there are several panels, the floor
+and the ceiling in each.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domai
 OTHERS = 6  # minds in a panel besides the floor and the ceiling
 
 
-# ---------------------------------------------------------------- the two figures
+# ---------------------------------------------------------------- the figures
 
 
 def score_panels(data: TestData) -> list[str]:
-    """Score against complexity, with an interval at every point."""
+    """Draw score against complexity, with an interval at every point."""
     marks = [_mark(point) for point in data.points]
     if not marks:
         return []
@@ -30,7 +30,7 @@ def score_panels(data: TestData) -> list[str]:
 
 
 def measured(data: TestData) -> str:
-    """What is measured at a complexity; the score of an adaptive test is something else."""
+    """Name what is measured at a complexity; the score of an adaptive test is something else."""
     return "mean reward" if data.tool.adaptive else "score"
 
 
@@ -40,12 +40,12 @@ def _mark(point: Point) -> Mark:
 
 
 def learning_panels(data: TestData) -> list[str]:
-    """Mean reward at each step of an episode; a symbol at some steps only, as lines are dense."""
+    """Draw the mean reward at each step of an episode, with a symbol at some steps only."""
     return _along(data, data.curve, ("step of the episode", "mean reward"))
 
 
 def path_panels(data: TestData) -> list[str]:
-    """The complexity an adaptive test gave each mind, exercise by exercise."""
+    """Draw the complexity that an adaptive test gave each mind, exercise by exercise."""
     return _along(data, data.path, ("exercise of an administration", f"complexity {data.column}"))
 
 
@@ -65,7 +65,7 @@ def _middle(stretch: Stretch) -> float:
 
 
 def cut_intervals(data: TestData) -> bool:
-    """Whether some interval is too long for the picture."""
+    """Check whether some interval is too long for the picture."""
     marks = [_mark(point) for point in data.points]
     low, high = y_domain(marks)
     return any(mark.low < low or mark.high > high for mark in marks)
@@ -88,7 +88,7 @@ def _panels(
 
 
 def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:
-    """The minds of each panel with their styles; floor and ceiling stand in all of them."""
+    """Assign minds to panels with their styles; floor and ceiling stand in all of them."""
     ends = {data.tool.floor_mind: FLOOR, data.tool.ceiling_mind or "": CEILING}
     fixed: dict[str, Style] = {}
     for mind in data.minds:  # one of several runs' floors and ceilings will do

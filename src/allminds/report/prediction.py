@@ -1,7 +1,8 @@
 """Prediction: what a curve fitted to some complexities says of those it has not seen.
 
-For questions, answered right or wrong, the curves of P0 and their rivals; for scores, the curves
-of `psychometrics.curves`. The curve that foresees best is named, with its error.
+For questions, answered right or wrong, these are the curves of Chmait et al. (2017) and their
+rivals; for scores, the curves of `statistics.curves`. The curve that predicts best is named, with
+its error.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ class Predicted:
     foreseen: dict[Scheme, Foreseen]
 
     def rows(self) -> list[Calibration]:
-        """What was predicted of every mind at every complexity left out."""
+        """List what was predicted of every mind at every complexity left out."""
         return calibrations(self.minds, self.foreseen)
 
 
 def counts_of(data: TestData) -> tuple[list[str], Counts] | None:
-    """Hits by mind and complexity; None where the accuracy model does not apply."""
+    """Count hits by mind and complexity; None where the accuracy model does not apply."""
     if not data.hits or data.binned or data.tool.adaptive:
         return None
     levels = sorted({point.k for point in data.points if point.k > 0})
@@ -64,7 +65,7 @@ def counts_of(data: TestData) -> tuple[list[str], Counts] | None:
 
 
 def predicted(data: TestData) -> Predicted | None:
-    """Fit on some complexities, predict the others; None where there are too few."""
+    """Fit on some complexities and predict the others; None where there are too few."""
     found = counts_of(data)
     if found is None:
         return None
@@ -81,11 +82,11 @@ def predicted(data: TestData) -> Predicted | None:
     return Predicted(data, minds, counts, compared, foreseen)
 
 
-# ---------------------------------------------------------------- harder than any tried
+# ---------------------------------------------------------------- beyond the hardest level
 
 
 def beyond_rows(minds: Sequence[str], counts: Counts) -> list[dict[str, Any]]:
-    """What stacked curves predict of each mind beyond the hardest level, or why nothing."""
+    """Predict each mind beyond the hardest level by stacked curves, or say why not."""
     made = []
     for m, mind in enumerate(minds):
         own = tried_levels(counts, m)
@@ -100,7 +101,7 @@ def beyond_rows(minds: Sequence[str], counts: Counts) -> list[dict[str, Any]]:
 
 
 def upper_checked(counts: Counts) -> tuple[int, int]:
-    """Of the observed rates of upper levels, how many lay where the lower ones predicted them."""
+    """Count the observed rates of upper levels that lay where the lower ones predicted."""
     cut = float(np.median(counts.difficulty))
     inside: list[bool] = []
     for m in range(counts.minds):
@@ -116,11 +117,11 @@ def upper_checked(counts: Counts) -> tuple[int, int]:
     return sum(inside), len(inside)
 
 
-# ---------------------------------------------------------------- scores that are no hits
+# ---------------------------------------------------------------- scores other than hits
 
 
 def score_row(data: TestData) -> dict[str, Any] | None:
-    """What a line through the other complexities says of a score; nothing of hits or paths."""
+    """Predict a score by a line through the other complexities; None for hits or paths."""
     levels = sorted({point.k for point in data.points})
     if data.hits or data.tool.adaptive or len(levels) <= LEAST_LEVELS:
         return None
@@ -138,7 +139,7 @@ def score_row(data: TestData) -> dict[str, Any] | None:
 
 
 def _values(found: ForeseenScores, minds: Sequence[str]) -> list[tuple[str, float, float, float]]:
-    """Mind, complexity, predicted, observed."""
+    """List mind, complexity, predicted and observed score."""
     return [
         (mind, float(k), float(found.predicted[m, n]), float(found.observed[m, n]))
         for m, mind in enumerate(minds)
@@ -151,7 +152,7 @@ def _values(found: ForeseenScores, minds: Sequence[str]) -> list[tuple[str, floa
 
 
 def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> dict[str, Any] | None:
-    """What the page says about prediction; nothing if no test has known complexities."""
+    """Collect what the page shows about prediction; None if no test has known complexities."""
     scores = [row for row in map(score_row, tests) if row]
     if not found and not scores:
         return None

@@ -1,6 +1,7 @@
-"""Strips: a line from floor to ceiling with a dot, and an interval, for every score on it.
+"""The profile: normalised scores by test and mind, drawn as strips, and a weighted total.
 
-They stand in the rows of a table, beside the figures that they show.
+A strip is a line from floor to ceiling with a dot, and an interval, for every score on it. Strips
+stand in the rows of a table, beside the figures that they show.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ FLOOR, CEILING, MIND = "floor", "ceiling", "mind"
 
 @dataclass(frozen=True)
 class Dot:
-    """A normalised score with its interval, and whose end of the scale it is."""
+    """A normalised score with its interval, and the end of the scale that it is, if any."""
 
     value: float
     low: float
@@ -30,7 +31,7 @@ class Dot:
 
 
 def domain(dots: Iterable[Dot]) -> tuple[float, float]:
-    """One axis for all strips of a page: floor and ceiling, and whatever lies beyond."""
+    """Choose one axis for all strips of a page: floor and ceiling, and whatever lies beyond."""
     ends = [(dot.low, dot.high) for dot in dots]
     low = min([0.0, *(low for low, _ in ends)])
     high = max([1.0, *(high for _, high in ends)])
@@ -38,7 +39,7 @@ def domain(dots: Iterable[Dot]) -> tuple[float, float]:
 
 
 def strip(dots: Sequence[Dot], ends: tuple[float, float]) -> str:
-    """The strip as SVG; a reader of the page has the figures beside it."""
+    """Draw the strip as SVG; the figures stand beside it in the page."""
     low, high = ends
 
     def x(value: float) -> float:
@@ -61,7 +62,7 @@ def strip(dots: Sequence[Dot], ends: tuple[float, float]) -> str:
 
 
 def _symbol(dot: Dot, x: float, y: float, low: float) -> str:
-    """A cross for the floor, a diamond for the ceiling, an arrow for what is out of sight."""
+    """Draw a cross for the floor, a diamond for the ceiling, an arrow for what is out of sight."""
     if dot.value < low:
         return f'<path d="M{x + 5} {y - 5}L{x - 2} {y}L{x + 5} {y + 5}Z" class="mind"/>'
     if dot.kind == FLOOR:
@@ -71,7 +72,7 @@ def _symbol(dot: Dot, x: float, y: float, low: float) -> str:
     return f'<circle cx="{x}" cy="{y:g}" r="3.6" class="mind"/>'
 
 
-# ---------------------------------------------------------------- the profile
+# ---------------------------------------------------------------- normalised scores
 
 
 @dataclass(frozen=True)
@@ -86,13 +87,13 @@ class Place:
 
     @property
     def dot(self) -> Dot:
-        """As it is drawn."""
+        """The dot that is drawn for this score."""
         low, high = self.interval or (self.value, self.value)
         return Dot(self.value, low, high, self.kind)
 
 
 def places(data: TestData) -> list[Place]:
-    """The normalised scores of a test, best first; none where there is nothing to normalise by."""
+    """List the normalised scores of a test, best first; none where there is no scale."""
     found = [
         Place(
             mind=row["mind"],
@@ -108,7 +109,7 @@ def places(data: TestData) -> list[Place]:
 
 
 def best(found: Sequence[Place]) -> Place | None:
-    """The best that is neither end of the scale, or else the best there is."""
+    """Find the best mind that is neither end of the scale, or else the ceiling."""
     for kind in (MIND, CEILING):
         own = [place for place in found if place.kind == kind]
         if own:
@@ -120,7 +121,7 @@ def best(found: Sequence[Place]) -> Place | None:
 
 
 def section(tests: Sequence[TestData], weights: Mapping[str, float]) -> dict[str, Any] | None:
-    """What the page says about profiles; nothing if there is but one test, or no scale."""
+    """Collect what the page shows about profiles; None if there is one test only, or no scale."""
     by_test = [(data, places(data)) for data in tests]
     scaled = [(data, found) for data, found in by_test if found]
     check_weights(weights, [data for data, _ in scaled])
@@ -139,7 +140,7 @@ def section(tests: Sequence[TestData], weights: Mapping[str, float]) -> dict[str
 
 
 def _axis(ends: tuple[float, float]) -> dict[str, float]:
-    """Where floor and ceiling stand above the strips, in per cent of their width."""
+    """Locate floor and ceiling above the strips, in per cent of their width."""
 
     low, high = ends
     at = {name: (value - low) / (high - low) for name, value in (("floor", 0.0), ("ceiling", 1.0))}
@@ -160,7 +161,7 @@ def _row(data: TestData, found: Sequence[Place], ends: tuple[float, float]) -> d
 def _cards(
     scaled: Sequence[tuple[TestData, list[Place]]], ends: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """The minds that took two or more instruments, each with its tests; floors tell nothing."""
+    """List the minds that took two or more instruments, each with its tests, without floors."""
     of: dict[str, list[Place]] = {}
     for _, found in scaled:
         for place in found:
@@ -174,11 +175,11 @@ def _cards(
     return cards
 
 
-# ---------------------------------------------------------------- a total, if it is asked for
+# ---------------------------------------------------------------- the weighted total
 
 
 def check_weights(weights: Mapping[str, float], tests: Sequence[TestData]) -> None:
-    """Weights are for instruments that are there, 0 or more, and not all 0."""
+    """Require weights of instruments that have a score, 0 or more, and not all 0."""
     known = list(dict.fromkeys(data.tool.name for data in tests))
     for name, weight in weights.items():
         if name not in known:
@@ -194,7 +195,7 @@ def total(
     weights: Mapping[str, float],
     limits: tuple[float, float],
 ) -> dict[str, Any]:
-    """The weighted mean of the minds that took all that has weight, best first.
+    """Compute the weighted mean of the minds that took all that has weight, best first.
 
     An instrument given in several settings counts as their mean. Tests have exercises of their
     own, so their errors are independent.

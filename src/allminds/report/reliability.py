@@ -1,4 +1,4 @@
-"""How far the scores of each test can be relied on, and what more exercises would buy."""
+"""The reliability of the scores of each test, and the precision that more exercises would give."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEAR = 0.02  # half-width of an interval
 
 
 def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
-    """What the page says about reliability; a row a test."""
+    """Collect what the page shows about reliability, with a row for each test."""
     if not tests:
         return None
     rows = [row_of(data) for data in tests]
@@ -28,7 +28,10 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
 
 
 def row_of(data: TestData) -> dict[str, Any]:
-    """The three figures of one test, and the precision bought; None is what has no estimate."""
+    """Compute the three figures of one test, and the precision of more exercises.
+
+    None stands for what cannot be estimated.
+    """
     kept, left = counted(data)
     results = data.summary["results"]
     errors = [results[n]["stderr"] for n in kept if results[n]["stderr"] is not None]
@@ -57,14 +60,14 @@ def row_of(data: TestData) -> dict[str, Any]:
 
 
 def _why(data: TestData) -> str:
-    """Why the third figure has no estimate."""
+    """Say why the third figure has no estimate."""
     if data.tool.adaptive:
         return "not estimable: each mind had exercises of its own"
     return "not estimable: no mind besides floor, ceiling and clairvoyant ones has a score"
 
 
 def counted(data: TestData) -> tuple[list[int], str]:
-    """The places of the minds that reliability is about, and a sentence on those left out."""
+    """Locate the minds that reliability is about, and write a sentence on those left out."""
     ends = {data.tool.floor_mind, data.tool.ceiling_mind} - {None}
     bare = [data.bare.get(mind, mind) for mind in data.minds]
     traits = {name: data.traits.get(mind, "") for name, mind in zip(bare, data.minds, strict=True)}
@@ -72,7 +75,10 @@ def counted(data: TestData) -> tuple[list[int], str]:
 
 
 def figures(data: TestData) -> Reliability | None:
-    """Over the exercises that every mind with a score has, repeats of a fixed form as such."""
+    """Estimate reliability over the exercises that every mind with a score has.
+
+    Repeats of a fixed form count as such.
+    """
     scored = [n for n in counted(data)[0] if not np.isnan(data.scores[:, n]).all()]
     if data.tool.adaptive or not scored:
         return None
@@ -80,7 +86,10 @@ def figures(data: TestData) -> Reliability | None:
 
 
 def _repeats(scores: Floats, length: int | None) -> Floats:
-    """[exercise, mind, repeat]; exercise i of a fixed form is item i modulo its length."""
+    """Reshape to [exercise, mind, repeat].
+
+    Exercise i of a fixed form is item i modulo its length.
+    """
     if length is None or len(scores) <= length:
         return scores[:, :, None]
     times = math.ceil(len(scores) / length)
@@ -90,7 +99,7 @@ def _repeats(scores: Floats, length: int | None) -> Floats:
 
 
 def _budget(found: Reliability | None) -> str:
-    """The exercises at which Eρ² is as wanted, in words where there is no number."""
+    """Count the exercises at which Eρ² is as wanted, or say in words why there is no number."""
     if found is None or found.components is None:
         return "not estimable"
     try:
@@ -100,19 +109,22 @@ def _budget(found: Reliability | None) -> str:
 
 
 def _bought(data: TestData, error: float) -> list[float] | None:
-    """Half the widest interval at once, twice, … as many exercises; a fixed form has no more."""
+    """Compute half the widest interval at once, twice, … as many exercises.
+
+    A fixed form has no more exercises, so the result is None.
+    """
     return None if data.tool.length else [Z * error / math.sqrt(times) for times in TIMES]
 
 
 def _no_more(data: TestData, known: bool) -> str:
-    """Why nothing is said of more exercises."""
+    """Say why nothing is predicted for more exercises."""
     if data.tool.length:
         return f"a fixed form of {data.tool.length}: there are no more of them"
     return "" if known else "not estimable"
 
 
 def _for_near(data: TestData, error: float) -> int | None:
-    """The exercises at which the widest interval is as narrow as one may wish."""
+    """Count the exercises at which the widest interval has the half-width `NEAR`."""
     if data.tool.length or data.tool.adaptive:
         return None
     return max(1, math.ceil(data.test.episodes * (Z * error / NEAR) ** 2))

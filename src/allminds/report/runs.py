@@ -1,4 +1,7 @@
-"""How to repeat a run: its plan as TOML, and marks to check a repetition by."""
+"""The runs of a report: how to repeat each, how several differ, and the minds that took part.
+
+A run is repeated from its plan as TOML; hashes of the figures check a repetition.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from allminds.runs.store import RunFolder
 
 
 def repeat_section(folder: RunFolder) -> dict[str, Any]:
-    """What the page says about repeating one run."""
+    """Collect what the page shows about repeating one run."""
     plan = folder.plan
     return {
         "plan": plan_text(plan),
@@ -30,7 +33,7 @@ def repeat_section(folder: RunFolder) -> dict[str, Any]:
 
 
 def figures_hash(folder: RunFolder) -> str:
-    """Twelve hex digits that are the same whenever all scores are, to the last bit."""
+    """Hash all scores to twelve hex digits, the same whenever all scores are, to the last bit."""
     tests = folder.summary()["tests"]
     kept = [
         [{name: row[name] for name in sorted(row) if name != "seconds"} for row in test["results"]]
@@ -43,7 +46,7 @@ def figures_hash(folder: RunFolder) -> str:
 
 
 def plan_text(plan: Plan) -> str:
-    """The plan as the TOML file that would repeat it."""
+    """Write the plan as the TOML file that would repeat it."""
     values = plan.model_dump(mode="json")
     lines = [f"{name} = {_toml(value)}" for name, value in values.items() if name != "tests"]
     for test in values["tests"]:
@@ -72,7 +75,7 @@ def _key(name: str) -> str:
 
 
 def section(folders: Sequence[RunFolder], tests: Sequence[TestData]) -> dict[str, Any] | None:
-    """What the page says about the runs; nothing if there is but one."""
+    """Collect what the page shows about the runs; None if there is one run only."""
     if len(folders) < 2:
         return None
     return {
@@ -99,7 +102,7 @@ def _run(number: int, folder: RunFolder) -> dict[str, Any]:
 
 
 def _differences(folders: Sequence[RunFolder]) -> list[str]:
-    """In sentences, how the plans and the versions differ from those of run 1."""
+    """Write in sentences how the plans and the versions differ from those of run 1."""
     said = []
     first = folders[0]
     for number, folder in enumerate(folders[1:], 2):
@@ -125,14 +128,14 @@ def _differences(folders: Sequence[RunFolder]) -> list[str]:
 
 
 def _test(data: TestData, runs: int) -> dict[str, Any]:
-    """Which runs gave a test, and to how many minds each."""
+    """Count the minds that each run gave a test to."""
     given = {source.run: len(source.names) for source in data.sources}
     cells = [count(given[run], "mind") if run in given else "–" for run in range(1, runs + 1)]
     return {"data": data, "cells": cells, "common": len(given) > 1 and not data.tool.adaptive}
 
 
 def _pairs(data: TestData) -> list[dict[str, Any]]:
-    """The minds that are in more than one run: the later less the first, on common exercises."""
+    """Compare minds in more than one run: the later minus the first, on common exercises."""
     rows = []
     place = {mind: n for n, mind in enumerate(data.minds)}
     for mind in dict.fromkeys(data.bare.values()):
@@ -146,13 +149,13 @@ def _pairs(data: TestData) -> list[dict[str, Any]]:
     return rows
 
 
-# ---------------------------------------------------------------- who was measured
+# ---------------------------------------------------------------- the minds
 
 
 def minds_section(
     tests: Sequence[TestData], folded: Sequence[tuple[str, str, set[int]]] = ()
 ) -> list[dict[str, Any]]:
-    """The minds in the order of the tests; a folded design is named once, with its anchor."""
+    """List the minds in the order of the tests; a folded design is named once, with its anchor."""
     places = {n: (label, anchor) for label, anchor, cells in folded for n in cells}
     found: dict[str, dict[str, Any]] = {}
     for data in tests:
@@ -173,7 +176,7 @@ def minds_section(
 
 
 def described(mind: str, tool: Instrument) -> tuple[str, str]:
-    """The first line of what a mind says of itself, and whether it is one mind or several."""
+    """Describe a mind: the first line of its docstring, and whether it is one mind or several."""
     try:
         seats = registry.line_up(mind, tool).seats
     except Error:  # a mind of a file that is gone

@@ -1,4 +1,4 @@
-"""Where records come from: the tests of one run or of several, read some columns at a time.
+"""The records of a report: the tests of one run or of several, read some columns at a time.
 
 Tests of several runs that have the same exercises (`instrument@version/settings/seed`) are one
 test here, so that minds of different runs are compared on what they have in common.
@@ -28,7 +28,7 @@ BATCH = 1 << 18  # records in memory at once
 
 @dataclass(frozen=True)
 class Source:
-    """A test of a run, and how its minds are called in the report."""
+    """A test of a run, and the names of its minds in the report."""
 
     run: int  # number of the run in the report, from 1
     names: dict[str, str]  # in the records -> in the report
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def curves(self) -> list[Path]:
-        """Its sums of rewards, as far as there are any."""
+        """The files with its sums of rewards, as far as there are any."""
         found = [part.parents[1] / "curves" / part.name for part in self.parts]
         return [path for path in found if path.exists()]
 
@@ -57,7 +57,7 @@ class Given:
 
 
 def given(folders: Sequence[RunFolder]) -> list[Given]:
-    """The tests of all runs, those with the same exercises as one."""
+    """Collect the tests of all runs; tests with the same exercises become one."""
     found: list[list[Given]] = []
     for run, folder in enumerate(folders, 1):
         taken: set[int] = set()
@@ -74,7 +74,7 @@ def given(folders: Sequence[RunFolder]) -> list[Given]:
 
 
 def _in_several(tests: Sequence[Given]) -> set[str]:
-    """The minds that are in more than one run: everywhere they are marked by their run."""
+    """Find the minds that are in more than one run: everywhere they are marked by their run."""
     runs: dict[str, set[int]] = {}
     for one in tests:
         for source in one.sources:
@@ -100,7 +100,7 @@ def _same(one: Given, other: Given) -> bool:
 
 
 def _prefix(parts: Sequence[Path]) -> str:
-    """As it stands in the records, for the instrument may have changed since."""
+    """Read the prefix of exercises from the records, for the instrument may have changed since."""
     import pyarrow.parquet as pq
 
     for part in parts:
@@ -112,7 +112,7 @@ def _prefix(parts: Sequence[Path]) -> str:
 
 
 def _together(lot: Sequence[Given], marked: set[str]) -> Given:
-    """Several runs' shares of one test."""
+    """Join several runs' shares of one test."""
     if len(lot) == 1 and not marked & set(lot[0].sources[0].minds.values()):
         return lot[0]
     sources, rows = [], []
@@ -137,14 +137,14 @@ def _together(lot: Sequence[Given], marked: set[str]) -> Given:
 
 
 def who(part: Path) -> str:
-    """The column that says whose a record is: the line-up's, in records that have it."""
+    """Name the column that identifies a record's mind: the line-up's, in records that have it."""
     import pyarrow.parquet as pq
 
     return "line_up" if "line_up" in pq.read_schema(part).names else "mind"
 
 
 def batches(part: Path, slots: int, columns: Sequence[str]) -> Iterator[pa.Table]:
-    """Some columns of a part's records, some rows at a time, but never half an exercise.
+    """Read some columns of a part's records, some rows at a time, but never half an exercise.
 
     The column `who` is the line-up or the mind.
     """
@@ -167,7 +167,7 @@ def batches(part: Path, slots: int, columns: Sequence[str]) -> Iterator[pa.Table
 
 
 def numbered(rows: pa.Table, names: dict[str, str], minds: Sequence[str]) -> NDArray[np.intp]:
-    """Each record's mind as its number in the report; -1 for one that is not in the plan."""
+    """Convert each record's mind to its number in the report; -1 if it is not in the plan."""
     coded = rows["who"].combine_chunks().dictionary_encode()
     place = {mind: n for n, mind in enumerate(minds)}
     known = [place.get(names.get(name, ""), -1) for name in coded.dictionary.to_pylist()]
@@ -182,10 +182,10 @@ def exercise_means(
     minds: Sequence[str],
     wanted: Iterable[tuple[str, tuple[int, ...]]],
 ) -> dict[tuple[str, tuple[int, ...]], Floats]:
-    """By exercise, the mean score of a mind in some slots; NaN where it is missing.
+    """Average, by exercise, the score of a mind in some slots; NaN where it is missing.
 
-    A slot whose mind failed has its score, and the others of that exercise have none: what counts
-    is then the mean of those at fault.
+    If the mind of a slot failed, that slot has its score, and the others of the exercise have none:
+    the result is then the mean of the slots at fault.
     """
     found = {key: np.full(episodes, np.nan) for key in wanted}
     slots, places = tool.slots, {mind: n for n, mind in enumerate(minds)}
@@ -202,7 +202,7 @@ def exercise_means(
 
 
 def _mean_there(scores: Floats) -> Floats:
-    """The mean over the slots that have a score, NaN where none has."""
+    """Average over the slots that have a score; NaN where none has."""
     there = ~np.isnan(scores)
     count = there.sum(axis=1)
     total = np.where(there, scores, 0.0).sum(axis=1)

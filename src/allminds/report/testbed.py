@@ -43,7 +43,7 @@ def draw_testbed(survey: Survey, out: Path) -> None:
 
 
 def figure(survey: Survey) -> alt.VConcatChart:
-    """Three panels, one below the other: properties, scores, ratings."""
+    """Draw three panels, one below the other: properties, scores, ratings."""
     import altair as alt
 
     exact = survey.profile.made["exact"]
@@ -70,7 +70,7 @@ def figure(survey: Survey) -> alt.VConcatChart:
 
 
 def property_rows(properties: Mapping[str, Property]) -> list[Row]:
-    """What is drawn of every property: graded and binary form, the value, or that it is none."""
+    """List what is drawn of every property: graded and binary form, value, or "none"."""
     rows = []
     for name, label in DRAWN.items():
         one = properties[name]
@@ -85,7 +85,7 @@ def property_rows(properties: Mapping[str, Property]) -> list[Row]:
 
 
 def score_rows(survey: Survey) -> list[Row]:
-    """Υ(π) of every mind, best first, as many as there is room for."""
+    """List Υ(π) of every mind, best first, up to `MOST_MINDS`."""
     named = [(mind, survey.properties[f"upsilon[{mind}]"]) for mind in survey.minds]
     known = [(mind, one) for mind, one in named if one.figure is not None]
     known.sort(key=lambda pair: -(pair[1].figure or 0.0))
@@ -96,7 +96,7 @@ def score_rows(survey: Survey) -> list[Row]:
 
 
 def rating_rows(survey: Survey) -> list[Row]:
-    """r(a) of every mind, best first; none where all are one team."""
+    """List r(a) of every mind, best first; empty where all are one team."""
     ratings = survey.profile.ratings
     rows = ratings.as_json() if ratings else []
     return [

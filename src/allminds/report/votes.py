@@ -1,4 +1,4 @@
-"""Votes on questions: each against its members, and where the better choice changes."""
+"""Votes on questions: each compared with its members, and where the better choice changes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RULES = ("vote", "plurality")  # whose accuracy follows from their members'
 
 
 def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[str, Any]]:
-    """A table for every test in which some mind is a vote of others that took it alone."""
+    """Build a table for every test in which a mind is a vote of others that took it alone."""
     curves = {id(one.data): one for one in found}
     made = []
     for data in tests:
@@ -51,7 +51,7 @@ def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[
 
 
 def _members(data: TestData, mind: str) -> list[str]:
-    """The members of a vote, in their order, if all of them took the test alone."""
+    """List the members of a vote, in their order, if all of them took the test alone."""
     try:
         seats = registry.line_up(data.plain[mind], data.tool).seats
     except Error:
@@ -66,7 +66,7 @@ def _members(data: TestData, mind: str) -> list[str]:
 def _row(
     data: TestData, mind: str, members: Sequence[str], curves: Predicted | None
 ) -> dict[str, Any]:
-    """The vote beside the member that did best on one half of the exercises, on the other half."""
+    """Compare the vote with its best member: chosen on one half, compared on the other."""
     place = {name: n for n, name in enumerate(data.minds)}
     names = list(dict.fromkeys(members))
     alone = data.scores[:, [place[name] for name in names]]
@@ -91,7 +91,7 @@ def _row(
 
 
 def _gain(data: TestData, found: AgainstBest, names: tuple[str, str]) -> Difference | None:
-    """The verdict on the exercises that the best member was not chosen on."""
+    """Compare on the exercises that the best member was not chosen on."""
     values = np.full(len(data.scores), np.nan)
     values[found.compared] = found.differences
     return data.difference(values, names)
@@ -105,7 +105,11 @@ def _better(data: TestData, found: AgainstBest, mind: str, differences: Floats) 
 
 
 def _dependence(data: TestData, vote: str, members: Sequence[int], options: int) -> dict[str, Any]:
-    """The latent correlation of the members, the vote that it predicts, and what any could make."""
+    """Estimate how dependent the members of a vote are.
+
+    Return the latent correlation of the members, the accuracy that it predicts for the vote, and
+    the bounds for any dependence.
+    """
     rule = parse(vote).name
     hits = data.scores[:, members]
     hits = hits[~np.isnan(hits).any(axis=1)]
@@ -130,7 +134,7 @@ def _mean(data: TestData, mind: int) -> float:
 
 
 def _independent(vote: str, members: Sequence[str], curves: Predicted | None) -> float | None:
-    """How often the vote would be right if its members erred independently of each other."""
+    """Compute how often the vote would be right if its members erred independently."""
     rule = parse(vote).name
     if curves is None or rule not in RULES:
         return None
@@ -152,7 +156,7 @@ def _name(curves: Predicted | None) -> str:
 
 
 def _crossings(mind: str, members: Sequence[str], curves: Predicted | None) -> str:
-    """Where, by the curves that foresee best, the vote and a member are equally accurate."""
+    """Find where, by the curve that predicts best, the vote and a member are equally accurate."""
     if curves is None or mind not in curves.minds or _name(curves) == "constant":
         return "–"
     fit = fit_curve(curves.counts, _name(curves))

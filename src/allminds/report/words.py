@@ -1,4 +1,4 @@
-"""Figures and names as the report writes them."""
+"""Figures and names as the report writes them, used as filters of its templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = [
 
 
 def decided(found: Difference) -> str:
-    """A difference's interval; an end that only looks like 0 keeps its sign."""
+    """Write a difference's interval; an end that only rounds to 0 keeps its sign."""
     low, high = found.interval or (0.0, 0.0)
     text = interval(found.interval)
     if high < 0 and number(high) == "0.000":
@@ -29,32 +29,32 @@ def decided(found: Difference) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, one decimal."""
+    """Write a share in per cent, with one decimal."""
     return NONE if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def percents(ends: Sequence[float]) -> str:
-    """[low, high] in per cent."""
+    """Write [low, high] in per cent."""
     return NONE if math.isnan(ends[0]) else f"[{percent(ends[0])}, {percent(ends[1])}]"
 
 
 def count(value: int, what: str = "") -> str:
-    """A whole number with its thousands apart, and what is counted: 1 mind, 2 minds."""
+    """Write a whole number with its thousands apart, and what is counted: 1 mind, 2 minds."""
     return f"{value:,}" + (f" {what}" + ("s" if value != 1 else "") if what else "")
 
 
 def listed(names: Sequence[str]) -> str:
-    """One, two and three."""
+    """Join names as in: one, two and three."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def first_line(thing: Any) -> str:
-    """What something says of itself first, as plain text."""
+    """Return the first line of an object's docstring, as plain text."""
     return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].replace("`", "")
 
 
 def wraps(name: str) -> Any:
-    """A name as HTML that breaks after its brackets and commas rather than within a word."""
+    """Write a name as HTML that breaks after its brackets and commas rather than within a word."""
     from markupsafe import Markup
 
     pieces = re.findall(r"[^(,*/]+[(,*/]*|[(,*/]+", name)
@@ -64,14 +64,14 @@ def wraps(name: str) -> Any:
 
 
 def drawn(svg: str) -> Any:
-    """A plot as HTML."""
+    """Mark a plot as HTML that needs no escaping."""
     from markupsafe import Markup
 
     return Markup(svg)
 
 
 def pre(text: str) -> Any:
-    """Text of an element: quotes may stay, and there are many in a plan."""
+    """Escape the text of an element, but keep quotes, of which a plan has many."""
     from markupsafe import Markup
 
     return Markup(html.escape(text, quote=False))

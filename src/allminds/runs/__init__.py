@@ -1,1 +1,1 @@
-"""Giving tests: `plan` (what, to whom), `engine` (played where), `store` (run folder), `run`."""
+"""Running tests: `plan` (what is asked of which minds), `engine`, `store` (run folder), `run`."""

@@ -1,4 +1,4 @@
-"""Language models cost money: they are asked here, and what was paid for is kept at once.
+"""Language models cost money: they are asked here, and each paid answer is stored at once.
 
 Whatever the engine and the number of jobs, their exercises are played in this process one after
 the other, so that `allminds.core.spending` counts every call, and each is handed on as soon
@@ -20,18 +20,18 @@ from allminds.runs.store import RunFolder
 
 
 def _all_is_well() -> None:
-    """Nobody objects."""
+    """Accept every exercise: the default check."""
 
 
 @dataclass(frozen=True)
 class Asking(How):
-    """As `How`, with language models in it; `check` may raise, and then the exercise is lost."""
+    """A `How` for language models; if `check` raises, the exercise is not kept."""
 
     check: Callable[[], None] = _all_is_well  # called after every exercise of theirs
 
     @contextlib.contextmanager
     def engaged(self) -> Iterator[Spread]:
-        """The engine, for all but language models."""
+        """Open the engine, and play the exercises of language models in this process instead."""
         with super().engaged() as spread:
             yield partial(_spread, spread, self.check)
 
@@ -52,7 +52,7 @@ def _spread(
 
 
 def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) -> Iterator[Part]:
-    """An exercise each, here; an administration of an adaptive test is never split."""
+    """Play one exercise at a time, here; an administration of an adaptive test is never split."""
     size = sitting.tool.sitting if sitting.tool.adaptive else 1
     for first, last in todo:
         for low in range(first, last, size):
@@ -67,7 +67,7 @@ def _asks(sitting: Sitting) -> bool:
 def count_calls(plan: Plan, how: How, folder: RunFolder | None = None) -> None:
     """Play the language models of a plan, or what a run lacks of them, and keep nothing.
 
-    For a dry run: whoever calls this has `spending(dry=True)` count.
+    This is for a dry run: the caller counts the calls with `spending(dry=True)`.
     """
     for number, (test, given) in enumerate(zip(plan.tests, resolved(plan), strict=True)):
         for n, sitting in enumerate(given.seats(plan.seed, 0, plan.time_limit)):

@@ -1,8 +1,8 @@
-"""A Dask cluster plays: one of this machine, or one that is there, by its scheduler's address.
+"""The Dask engine: a cluster on this machine, or a running one by its scheduler's address.
 
 Tasks are Dask futures, a few for every thread of the cluster. Results stay on the workers until
-their turn comes, and a worker that dies takes its tasks and results with it: Dask has them done
-again by the others, and as a task's value depends on nothing but the task, nobody can tell.
+their turn comes. A worker that dies takes its tasks and results with it: Dask has the other workers
+do them again, and as a task's value depends on nothing but the task, the results are the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ AHEAD = 3  # tasks handed out for every thread: one at work, and some at hand
 
 @contextlib.contextmanager
 def cluster(name: str, jobs: int) -> Iterator[Spread]:
-    """The cluster at an address, or for "dask" one of `jobs` processes on this machine."""
+    """Open the cluster at an address, or for "dask" one of `jobs` processes on this machine."""
     try:
         import distributed  # noqa: F401 - whether it is there
     except ImportError:
@@ -59,7 +59,7 @@ def cluster(name: str, jobs: int) -> Iterator[Spread]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask tells its own story at great length; ours is one sentence."""
+    """Silence Dask's own loggers while this lasts; errors are one sentence of allminds."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
     levels = {name: logging.getLogger(name).level for name in names}
     for name in names:
@@ -73,7 +73,7 @@ def _quiet() -> Iterator[None]:
 
 @contextlib.contextmanager
 def local_cluster(jobs: int) -> Iterator[str]:
-    """The address of a cluster of this machine.
+    """Start a cluster on this machine, and yield its address.
 
     Its workers are commands of their own and not forks of this program, which would run a script
     without a main guard all over again; they end when this process does.
@@ -116,7 +116,7 @@ def _connected(address: str) -> Iterator[Client]:
 
 
 def _in_time(function: Callable[[], T]) -> T:
-    """The value of a function that may wait for an answer; the answer may never come."""
+    """Call a function that may wait for an answer; raise TimeoutError if none comes."""
     found: list[T] = []
     raised: list[BaseException] = []
 
@@ -138,7 +138,7 @@ def _in_time(function: Callable[[], T]) -> T:
 
 @dataclass(frozen=True)
 class Driver:
-    """This end of the cluster, for one run."""
+    """The driver's end of the cluster, for one run."""
 
     client: Client
     address: str
@@ -146,7 +146,7 @@ class Driver:
     waiting: deque[Future] = field(default_factory=deque)  # tasks handed out, in order
 
     def check(self) -> None:
-        """The workers must be able to play the same game."""
+        """Require workers, and that their versions of allminds and Python are ours."""
         deadline = time.monotonic() + PATIENCE
         while not self.client.nthreads():
             if time.monotonic() > deadline:
@@ -161,7 +161,7 @@ class Driver:
     def spread(
         self, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
     ) -> Iterator[Part]:
-        """Play the tasks of a sitting all over the cluster; parts come back in order."""
+        """Play the tasks of a sitting all over the cluster; yield the parts in order."""
         function = on_thread if sitting.compiled else in_helper
         pickled = packed(sitting)
         try:
@@ -176,7 +176,7 @@ class Driver:
             raise Error(f"the Dask scheduler at {self.address} is gone; {AGAIN}") from None
 
     def _next(self) -> Part:
-        """What came of the next task; nobody waits for ever when there is nobody to do it."""
+        """Wait for the next result; give up after `PATIENCE` seconds without workers."""
         future = self.waiting.popleft()
         alone = 0.0
         while alone < PATIENCE:
@@ -192,14 +192,14 @@ class Driver:
         raise Error(f"all Dask workers at {self.address} are gone; {AGAIN}")
 
     def close(self) -> None:
-        """Take back what is still to be done; a cluster that does not answer holds nobody up."""
+        """Cancel the tasks that are left; do not wait for a cluster that does not answer."""
         with contextlib.suppress(Exception):
             _in_time(lambda: self.client.cancel(list(self.waiting), force=True))
             _in_time(lambda: self.client.run(dismiss, self.run, on_error="ignore"))
 
 
 def _mendable(error: BaseException) -> BaseException:
-    """What a task raised, as an error for people where people can mend it."""
+    """Convert what a task raised to an `Error` where the user can correct it."""
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
@@ -212,11 +212,11 @@ def _mendable(error: BaseException) -> BaseException:
     return error
 
 
-# ---------------------------------------------------------------- what travels
+# ---------------------------------------------------------------- what is sent to workers
 
 
 def check_versions(cluster: Mapping[str, Any]) -> None:
-    """Scheduler and workers have our allminds and our Python: minds travel as its byte code."""
+    """Require our allminds and our Python everywhere: minds are sent as its byte code."""
     mine = (own_version(), f"{sys.version_info.major}.{sys.version_info.minor}")
     for address, found in cluster.items():
         theirs = found["packages"]["allminds"]
@@ -231,7 +231,7 @@ def check_versions(cluster: Mapping[str, Any]) -> None:
 
 
 def packed(sitting: Sitting) -> bytes:
-    """A sitting as it travels, with its minds: a worker needs no file of the user's."""
+    """Pickle a sitting with its minds, so that a worker needs no file of the user's."""
     import cloudpickle
 
     sent = sitting.bare(every=True)
@@ -251,7 +251,7 @@ def packed(sitting: Sitting) -> bytes:
 
 
 def own_modules() -> list[ModuleType]:
-    """Modules that are installed nowhere, such as a mind's own file: no worker could have them."""
+    """List the modules that are not installed, such as a mind's own file: no worker has them."""
     places = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
     installed = (*places, str(Path(__file__).parents[1]))
     found = []

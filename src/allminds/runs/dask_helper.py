@@ -1,9 +1,9 @@
-"""How a Dask worker does a task: kernels on its threads, minds in Python in helper processes.
+"""A Dask worker's tasks: kernels on its threads, minds in Python in helper processes.
 
-A worker runs its tasks on threads. That suits kernels, but a mind that hangs is broken off by a
+A worker runs its tasks on threads. That suits kernels, but a mind that hangs is stopped by a
 signal, which only a main thread gets; and minds in Python would wait for each other there. So a
 worker hands their tasks to helpers, each a process of its own (``python -m`` this module) that
-reads tasks from its standard input and writes what came of them to its standard output.
+reads tasks from its standard input and writes the results to its standard output.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from allminds.runs.engine import Part, Sitting, play
 
 @dataclass(frozen=True)
 class Order:
-    """A task as it travels: names and numbers, and the minds as the driver found them."""
+    """A task as it is sent: names and numbers, and the minds as the driver found them."""
 
     run: str  # who ordered it: see `dismiss`
     version: str  # of allminds, which the worker must have too
@@ -38,12 +38,12 @@ class Order:
 
 @cache
 def own_version() -> str:
-    """The version of allminds that is installed here."""
+    """Return the version of allminds that is installed here."""
     return importlib.metadata.version("allminds")
 
 
 def on_thread(order: Order) -> Part:
-    """Do a task right here: it is compiled, and lets other threads work."""
+    """Do a task on this thread: it is compiled, and lets other threads work."""
     if own_version() != order.version:
         raise Error(
             f"a Dask worker has allminds {own_version()}, but here it is {order.version}; "
@@ -59,13 +59,13 @@ _preparing = threading.Lock()
 
 @lru_cache(maxsize=8)
 def _ready(pickled: bytes) -> Sitting:
-    """A sitting that can be played at once; the tasks of a run share it."""
+    """Unpickle a sitting and prepare its forms; the tasks of a run share it."""
     sitting: Sitting = pickle.loads(pickled)
     assert sitting.forms
     return sitting
 
 
-# ---------------------------------------------------------------- helpers, as a worker sees them
+# ---------------------------------------------------------------- helpers, from the worker
 
 
 class Helper:
@@ -77,7 +77,7 @@ class Helper:
         self.run: str | None = None  # for whom it is at work
 
     def do(self, order: Order) -> Part:
-        """Do a task there; what it raises is raised here."""
+        """Do a task in the helper; raise here what it raises there."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         try:
@@ -105,7 +105,7 @@ _choosing = threading.Lock()
 
 
 def in_helper(order: Order) -> Part:
-    """Do a task in a helper: one that is free, or a new one."""
+    """Do a task in a free helper, or in a new one."""
     with _choosing:
         free = [helper for helper in _helpers if helper.run is None]
         helper = free[0] if free else Helper()
@@ -122,7 +122,7 @@ def in_helper(order: Order) -> Part:
 
 
 def dismiss(run: str) -> None:
-    """End the helpers that work for a run, or for nobody."""
+    """End the helpers that work for a run, and those that are free."""
     with _choosing:
         ended = [helper for helper in _helpers if helper.run in (run, None)]
     _end(ended)
@@ -151,14 +151,14 @@ def main() -> None:
 
 
 def _end_with(worker: int) -> None:
-    """A worker that was killed has no use for what its helpers are still at."""
+    """Exit as soon as the worker with this process id is gone."""
     while os.getppid() == worker:
         time.sleep(1)
     os._exit(1)
 
 
 def _done(order: Order) -> bytes:
-    """What came of a task, pickled: a part or an exception."""
+    """Do a task and pickle its result: a part or an exception."""
     try:
         return pickle.dumps(on_thread(order))
     except Exception as error:

@@ -24,7 +24,7 @@ from allminds.core.errors import Error, nearest
 
 
 def crossed(plan: dict[str, Any], where: str) -> dict[str, Any]:
-    """A plan with each crossed test replaced by its cells; what is not crossed stays as it is."""
+    """Replace each crossed test of a plan by its cells; other tests stay as they are."""
     tests = plan.get("tests")
     if not isinstance(tests, list):
         return plan
@@ -59,7 +59,7 @@ def _cells(test: Any, where: str) -> Iterator[Any]:
 def _check_apart(
     factors: Mapping[str, list[Any]], words: Mapping[str, list[str]], where: str
 ) -> None:
-    """Every factor has settings and levels of its own, or its effect would be another's."""
+    """Require that no two factors set the same setting: their effects would be confounded."""
     both = next((name for name in factors if name in words), None)
     if both:
         raise Error(f"{where}: '{both}' is a factor and a word; call one of them otherwise")
@@ -77,7 +77,7 @@ def _check_apart(
 
 
 def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]]:
-    """Names with a list of levels each."""
+    """Check a table of names, each with a list of levels of one type."""
     if not isinstance(given, dict):
         raise Error(f"{where} must be a table of lists, not {given!r}")
     for name, levels in given.items():
@@ -92,7 +92,7 @@ def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]
 def _named(
     templates: Any, words: Mapping[str, list[str]], settings: Mapping[str, Any], where: str
 ) -> dict[str, dict[str, str]]:
-    """Every mind's name, and the words that it is made of."""
+    """Fill the templates: the name of every mind, and the words that it is made of."""
     minds: dict[str, dict[str, str]] = {}
     for template in templates:
         used = _fields(str(template), where)
@@ -110,7 +110,7 @@ def _named(
 
 
 def _fields(template: str, where: str) -> list[str]:
-    """The names in braces."""
+    """List the names in braces of a template."""
     try:
         parsed = list(string.Formatter().parse(template))
     except ValueError as error:
@@ -122,6 +122,6 @@ def _fields(template: str, where: str) -> list[str]:
 
 
 def _label(level: Mapping[str, Any]) -> str:
-    """How a level is called: its value, or 5x5 for two that are numbers."""
+    """Name a level: its values, or 5x5 for two that are numbers."""
     values = [str(value) for value in level.values()]
     return "x".join(values) if all(value.isdigit() for value in values) else " ".join(values)

@@ -1,4 +1,4 @@
-"""Who plays where: exercises in chunks, on threads, processes or a cluster, back in order.
+"""Engines: exercises are played in chunks on threads, processes or a cluster, and come in order.
 
 A task is (sitting, first exercise, last exercise) and its value depends on nothing else, so any
 engine, any number of jobs and any chunk gives the same records.
@@ -33,7 +33,7 @@ LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays smal
 
 @dataclass(frozen=True)
 class Sitting:
-    """Some minds that take a test together, because they share the way it is played."""
+    """Some minds that take a test together, because they are played in the same way."""
 
     instrument: str
     settings: tuple[tuple[str, Any], ...]
@@ -46,12 +46,12 @@ class Sitting:
 
     @cached_property
     def tool(self) -> Instrument:
-        """The instrument."""
+        """The instrument, made with the settings of the sitting."""
         return registry.make_instrument(self.instrument, dict(self.settings))
 
     @cached_property
     def line_ups(self) -> list[LineUp]:
-        """The minds in its slots."""
+        """The line-ups: the minds in the slots of the instrument."""
         return [registry.line_up(who, self.tool) for who in self.minds]
 
     @cached_property
@@ -61,18 +61,18 @@ class Sitting:
 
     @cached_property
     def forms(self) -> list[Fast]:
-        """How each line-up is played."""
+        """The form in which each line-up is played, compiled or not."""
         return [form(self.tool, line_up, self.watch) for line_up in self.line_ups]
 
     @property
     def compiled(self) -> bool:
-        """Whether threads will do."""
+        """True if every line-up has a compiled form, so that threads run in parallel."""
         return all(way.compiled for way in self.forms)
 
     def bare(self, every: bool = False) -> Sitting:
-        """The sitting as it is sent: nothing made ready, and with source that is no file.
+        """Copy the sitting as it is sent: without prepared forms, with source that is no file.
 
-        With `every`, for another machine, it has the source of all the user's minds.
+        With `every`, for another machine, the copy has the source of all the user's minds.
         """
         subjects = [seat.subject for line_up in self.line_ups for seat in line_up.seats]
         makers = [one.make for who in subjects for one in (who, *who.members)]
@@ -80,11 +80,11 @@ class Sitting:
 
     @property
     def block(self) -> int:
-        """Exercises played together; an administration of an adaptive test is never split."""
+        """The number of exercises played together; an adaptive administration is never split."""
         return self.tool.sitting if self.tool.adaptive else BLOCK
 
     def chunk(self) -> int:
-        """Exercises in a task."""
+        """Choose the number of exercises in a task, for about half a second of work."""
         if self.tool.adaptive:
             return self.block
         steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
@@ -152,7 +152,7 @@ def line_ups_of(minds: Sequence[Any], tool: Instrument) -> list[LineUp]:
 
 
 def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The exercises still to be played, in chunks."""
+    """Cut the exercises still to be played into chunks."""
     size = sitting.chunk()
     for low, high in gaps:
         for first in range(low, high, size):
@@ -160,7 +160,7 @@ def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[i
 
 
 def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
-    """Do one task."""
+    """Play one task: every line-up of a sitting on exercises first to last - 1."""
     blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
     seconds = [0.0] * len(blocks)
     remember_sources(sitting.sources)
@@ -182,7 +182,7 @@ Spread = Callable[[Sitting, int, Iterator[tuple[int, int]]], Iterator[Part]]
 
 
 def check_engine(name: str) -> None:
-    """An engine by its name, or a Dask scheduler by its address."""
+    """Reject a name that is neither an engine nor the address of a Dask scheduler."""
     if "://" in name and not ADDRESS.fullmatch(name):
         raise Error(f"'{name}' is no address of a Dask scheduler, such as tcp://localhost:8786")
     if name not in ENGINES and "://" not in name:
@@ -194,7 +194,10 @@ def check_engine(name: str) -> None:
 
 @contextlib.contextmanager
 def opened(name: str, jobs: int) -> Iterator[Spread]:
-    """An engine while this lasts; `jobs` is for this machine, a cluster has its own threads."""
+    """Open an engine while this lasts.
+
+    `jobs` is for this machine; a cluster has its own threads.
+    """
     check_engine(name)
     if name == "local":
         yield partial(_spread_here, jobs)
@@ -208,7 +211,7 @@ def opened(name: str, jobs: int) -> Iterator[Spread]:
 def play_all(
     sittings: Sequence[Sitting], gaps: Sequence[Iterable[tuple[int, int]]], spread: Spread
 ) -> Iterator[Part]:
-    """Play what is missing of every sitting; parts come in the order of their exercises."""
+    """Play what is missing of every sitting; yield parts in the order of their exercises."""
     for number, (sitting, missing) in enumerate(zip(sittings, gaps, strict=True)):
         yield from spread(sitting, number, tasks(sitting, missing))
 
@@ -216,9 +219,9 @@ def play_all(
 def _spread_here(
     jobs: int, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
 ) -> Iterator[Part]:
-    """On threads for kernels, on processes for Python minds; a few tasks at a time.
+    """Play on threads for kernels, on processes for Python minds; a few tasks at a time.
 
-    Parts that nobody has taken yet cost memory, so tasks are handed out in waves.
+    Parts that wait to be taken cost memory, so tasks are handed out in waves.
     """
     if jobs == 1:
         for task in todo:
@@ -250,7 +253,7 @@ def _waves(todo: Iterator[tuple[int, int]], size: int) -> Iterator[list[tuple[in
 
 
 def _sent(sitting: Sitting) -> Sitting:
-    """A sitting without what another process had better make anew; threads share it whole."""
+    """Strip a sitting for another process; threads share it whole."""
     return sitting if sitting.compiled else sitting.bare()
 
 
@@ -262,5 +265,5 @@ def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:
 
 @lru_cache(maxsize=8)
 def _known(sitting: Sitting) -> Sitting:
-    """The sitting this process already made ready, if it did."""
+    """Return the sitting that this process prepared already, if it did."""
     return sitting

@@ -1,4 +1,9 @@
-"""Tables that other tools made: read, and every column held against what its name promises."""
+"""Results from run folders and from other tools: read, checked, and put into the common table.
+
+`read_results` reads a run folder, an imported folder or a file; `read_together` joins several.
+`import_results` writes the results of another tool into a folder. Every column of a foreign table
+is checked against what its name promises.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +36,12 @@ _DAMAGE = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, 
 
 
 def fits(word: Any) -> bool:
-    """Whether a word of digits is a number that a table can hold."""
+    """Check whether a word of digits is a number that a table can hold."""
     return isinstance(word, str) and len(word) <= 20 and -(2**63) <= int(word) < 2**63
 
 
 def read_foreign(form: str, path: Path) -> pd.DataFrame:
-    """A file of another tool's as a sound table; whatever is wrong in it is one sentence."""
+    """Read another tool's file as a sound table; the error is one sentence."""
     from allminds.bridges.exchange import READERS
 
     try:
@@ -57,7 +62,10 @@ def read_foreign(form: str, path: Path) -> pd.DataFrame:
 
 
 def _column(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column of whole numbers, of numbers, or of text; ValueError if it is neither."""
+    """Convert a column to whole numbers, numbers or text.
+
+    Raise ValueError or TypeError if it is none of these.
+    """
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -79,7 +87,7 @@ def _column(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
     return column
 
 
-# ---------------------------------------------------------------- results made elsewhere
+# ---------------------------------------------------------------- columns of the common table
 
 
 NEEDED = ("exercise", "mind", "score")
@@ -92,11 +100,11 @@ AFTER = (
 _ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?[0-9]+)/([0-9]+)")  # of an exercise of ours
 
 
-# ---------------------------------------------------------------- reading, whatever it is
+# ---------------------------------------------------------------- reading results
 
 
 def read_results(path: str | Path) -> pd.DataFrame:
-    """The common table of a run folder, an imported folder, or a file by its ending."""
+    """Read the common table of a run folder, an imported folder, or a file by its ending."""
     path = Path(path)
     if path.is_file():
         return FORMATS[ENDINGS.get(path.suffix, "csv")](path)
@@ -108,11 +116,11 @@ def read_results(path: str | Path) -> pd.DataFrame:
 
 
 def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
-    """The tables of several places as one, with the column `source`.
+    """Read the tables of several places as one, with the column `source`.
 
-    A mind that took one instrument in two of them is one mind if it has the same scores on the
-    exercises they share, as the floor and the ceiling of two runs have; otherwise it is told apart
-    by place. Line-ups count as one mind each.
+    A mind that took one instrument in two places is one mind if it has the same scores on the
+    exercises they share, as the floor and the ceiling of two runs have; otherwise its name gets the
+    place added. Line-ups count as one mind each.
     """
     import pandas as pd
 
@@ -141,9 +149,10 @@ def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
 
 
 def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
-    """The instruments that results were made with, by name and hash of their settings.
+    """Collect the instruments of results, by name and hash of their settings.
 
-    Those of runs are in their plans; of other results, the ones with default settings are known.
+    Those of runs are in their plans; for other results, the instruments with default settings are
+    known.
     """
     found: dict[tuple[str, str], Instrument] = {}
     for path in paths:
@@ -177,7 +186,7 @@ def _read_imported(path: Path) -> pd.DataFrame:
 
 
 def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
-    """Put results made elsewhere into a new folder, in the common table; whole or not at all.
+    """Put another tool's results into a new folder, in the common table; whole or not at all.
 
     Without a format, the ending of the file says what it is.
     """
@@ -225,9 +234,9 @@ def _settle(file: Any) -> None:
 
 
 def rows_2011(path: Path) -> pd.DataFrame:
-    """The authors' rows of P3 in the common table.
+    """Read the rows of the 2011 experiment of Insa-Cabrera et al. into the common table.
 
-    Every test was sat by another person, and by a fresh learner. The complexity columns are those
+    Every test was taken by another person, and by a fresh learner. The complexity columns are those
     of the instrument; K_prefix is the K_approx of the authors' own figures.
     """
     import pandas as pd
@@ -263,11 +272,11 @@ def rows_2011(path: Path) -> pd.DataFrame:
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:
-    """A CSV file in the common table, every value checked.
+    """Read a CSV file into the common table, and check every value.
 
-    Needed columns: exercise, mind, score (in -1..1; empty where the status is not ok). Known ones:
-    instrument, slot, repeat, status, and those of the common table. Any other column is kept: as
-    numbers, such as a complexity, if it has nothing else, and as text if it has no numbers.
+    Required columns: exercise, mind, score (in -1..1; empty where the status is not ok). Known
+    ones: instrument, slot, repeat, status, and those of the common table. Any other column is kept:
+    as numbers, such as a complexity, if it has nothing else, and as text if it has no numbers.
     """
     import pandas as pd
 
@@ -295,7 +304,7 @@ class _Wrong(Exception):
 
 
 def _cells(path: Path) -> tuple[list[str], list[int], list[list[str]]]:
-    """The names of the columns; the number of every line, and what is in it."""
+    """Read the names of the columns, the number of every line, and its cells."""
     lines, rows = [], []
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -338,7 +347,7 @@ def _check_names(path: Path, names: list[str]) -> None:
 
 
 def _column_imports(name: str, words: list[str], lines: list[int]) -> list[Any]:
-    """The values of a column, as what its name says that they are."""
+    """Convert the words of a CSV column to the values that its name promises."""
     check = _CHECKS.get(name)
     if check is not None:
         made = []
@@ -413,7 +422,7 @@ _CHECKS: dict[str, Callable[[str], Any]] = {
 
 
 def _no_twins(path: Path, columns: dict[str, list[Any]], lines: list[int]) -> None:
-    """One play, one line."""
+    """Reject a play that is in the file twice."""
     names = [n for n in ("instrument", "exercise", "mind", "slot", "repeat") if n in columns]
     seen: dict[tuple[Any, ...], int] = {}
     for line, place in zip(
@@ -432,7 +441,7 @@ def _no_twins(path: Path, columns: dict[str, list[Any]], lines: list[int]) -> No
 
 
 def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
-    """The table with all columns that every results table has, in their order."""
+    """Add the columns that every results table has, and put all in their order."""
     import numpy as np
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""A plan says what is given to whom: TOML in a file, a value in Python."""
+"""The plan of a run, which tests are given to which minds: TOML in a file, a value in Python."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from allminds.runs.design import crossed
 class Test(Settings):
     """One instrument with its settings, given to some minds.
 
-    In a game, minds that are named alone sit in the first slot and `against` in the others;
-    without it they play themselves. Where it is one cell of a crossed design (see `cross`),
+    In a game, minds that are named alone sit in the first slot and `against` in the others; without
+    it they play themselves. Where it is one cell of a crossed design (see `design.crossed`),
     `levels` names its level of every factor, and `words` those of each of its minds.
     """
 
@@ -41,7 +41,7 @@ class Test(Settings):
     @model_validator(mode="before")
     @classmethod
     def _seated(cls, values: Any) -> Any:
-        """Line-ups in place of minds that play against somebody."""
+        """Replace minds by line-ups where they play `against` others."""
         given = values if isinstance(values, dict) else {}
         against, minds = given.get("against"), given.get("minds")
         if not (against and isinstance(against, str) and isinstance(minds, list)):
@@ -49,12 +49,12 @@ class Test(Settings):
         return given | {"minds": [_line_up(mind, against) for mind in minds]}
 
     def mind_of(self, line_up: str) -> str:
-        """Whose score the score of a line-up is."""
+        """Return the mind that a line-up's score belongs to (its first seat)."""
         return str(parse_all(line_up)[0]) if self.against else line_up
 
 
 def _line_up(mind: Any, against: str) -> Any:
-    """The name of a line-up; what is one already, or is no name, stays as it is."""
+    """Name a line-up; what is one already, or is no name, stays as it is."""
     try:
         alone = isinstance(mind, str) and len(parse_all(mind)) == 1
     except Error:
@@ -63,7 +63,7 @@ def _line_up(mind: Any, against: str) -> Any:
 
 
 class Plan(Settings):
-    """Everything needed to repeat a run."""
+    """The tests, the seed and the limits: everything needed to repeat a run."""
 
     tests: list[Test] = Field(min_length=1)
     seed: int = Field(1, ge=0, lt=2**63)
@@ -77,7 +77,7 @@ class Plan(Settings):
 
     @property
     def run(self) -> str:
-        """The name of every run of this plan: a hash of what it says."""
+        """The name of every run of this plan: a hash of its content."""
         text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -87,12 +87,12 @@ DEFAULT = "battery"
 
 
 def built_in() -> list[str]:
-    """The names of the plans that come with allminds."""
+    """List the names of the plans that come with allminds."""
     return sorted(path.stem for path in BUILT_IN.glob("*.toml"))
 
 
 def plan_file(name: str) -> Path:
-    """The file of a plan: one that is there, or a built-in one by its name."""
+    """Locate the file of a plan: an existing path, or a built-in plan by its name."""
     path = Path(name)
     if name in built_in() and not path.exists():
         return BUILT_IN / f"{name}.toml"
@@ -100,7 +100,7 @@ def plan_file(name: str) -> Path:
 
 
 def plan_text(name: str) -> str:
-    """A plan as it was written, comments and all."""
+    """Read the text of a plan as it was written, comments included."""
     path = plan_file(name)
     try:
         return path.read_text(encoding="utf-8")
@@ -114,7 +114,7 @@ def plan_text(name: str) -> str:
 
 
 def read_plan(name: str | Path = DEFAULT) -> Plan:
-    """A plan from a TOML file, or a built-in one, with its crossed designs worked out."""
+    """Read a plan from a TOML file, or a built-in one, and expand its crossed designs."""
     where = f"the plan {name}"
     text = plan_text(str(name))
     try:
@@ -125,10 +125,10 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
 
 
 def with_minds(plan: Plan, minds: Sequence[str]) -> tuple[Plan, list[str]]:
-    """A plan with some more minds in every test that they can take, and who was left out of what.
+    """Add minds to every test that they can take, and say which tests each of them cannot take.
 
-    A registered mind says itself which instruments it is for. One from a user's file is tried: it
-    takes the tests whose first exercise it ends. In a plan with one instrument nobody is left out.
+    A registered mind declares which instruments it is for. A mind from a user's file is tried: it
+    takes the tests whose first exercise it ends. In a plan with one instrument no mind is left out.
     """
     alike = len({test.instrument for test in plan.tests}) == 1
     tests, reasons = [], dict[str, dict[str, str]]()
@@ -152,7 +152,7 @@ def with_minds(plan: Plan, minds: Sequence[str]) -> tuple[Plan, list[str]]:
 
 
 def _cannot(mind: str, test: Test, plan: Plan) -> str:
-    """Why a mind cannot take a test; nothing if it can."""
+    """Say why a mind cannot take a test; return an empty text if it can."""
     tool = registry.make_instrument(test.instrument, test.settings)
     try:
         line_up = registry.line_up(_line_up(mind, test.against) if test.against else mind, tool)

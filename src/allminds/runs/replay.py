@@ -1,4 +1,4 @@
-"""One exercise of a run again, step by step, checked against what was recorded."""
+"""The replay of one exercise of a run, step by step, checked against the record."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Replay:
     record: Record
 
     def as_text(self) -> str:
-        """State by state, as the instrument draws them."""
+        """Write the exercise state by state, as the instrument draws them."""
         complexity = "  ".join(
             f"{k} {v:g}" for k, v in self.exercise.environment.complexity.items()
         )
@@ -43,7 +43,7 @@ class Replay:
         return "\n".join([*lines, "", f"score {scores}, as recorded"])
 
     def as_json(self) -> dict[str, Any]:
-        """The same as a plain value."""
+        """Convert the replay to a plain value for JSON."""
         return {
             "exercise": self.exercise.id,
             "mind": self.mind,
@@ -81,7 +81,7 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
 def _again(
     folder: RunFolder, tool: Instrument, line_up: LineUp, index: int, test: int
 ) -> tuple[Exercise, Record]:
-    """The record anew; an error if it is not the one in the table."""
+    """Play the exercise again; reject a result that is not the one in the table."""
     folder.check_version(test, tool)
     watch = Watch(folder.plan.time_limit)
     with watch.running():

@@ -1,4 +1,4 @@
-"""The main job: play a plan and keep what comes of it, or evaluate some minds on the spot."""
+"""Run a plan into a folder, resume it, or evaluate some minds without a folder."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def _nobody(_what: str, _done: int, _total: int) -> None:
-    """Nobody is watching."""
+    """Ignore the progress: the default."""
 
 
 @dataclass(frozen=True)
 class How:
-    """How exercises are played; the results do not depend on it."""
+    """How exercises are played: jobs, engine, strictness; the results do not depend on it."""
 
     jobs: int = os.cpu_count() or 1
     engine: str = "local"
@@ -41,13 +41,13 @@ class How:
     progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
 
     def __post_init__(self) -> None:
-        """Jobs are counted from 1, and the engine is one that there is."""
+        """Require one job or more, and an engine that exists."""
         if self.jobs < 1:
             raise Error(f"jobs must be 1 or more, not {self.jobs}")
         engine.check_engine(self.engine)
 
     def engaged(self) -> AbstractContextManager[Spread]:
-        """The engine, while this lasts."""
+        """Open the engine while the context lasts."""
         return engine.opened(self.engine, self.jobs)
 
 
@@ -96,7 +96,7 @@ def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
 
 
 def resume(out: Path, how: How | None = None) -> RunFolder:
-    """Do the rest of a run that was broken off; it ends bit-identical to an unbroken one."""
+    """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one."""
     folder = RunFolder.open(out)
     given = resolved(folder.plan)
     how = how or How()
@@ -138,7 +138,7 @@ def _play(
     what: str,
     take: Callable[[Part], None],
 ) -> None:
-    """Play what is missing, and hand on every part."""
+    """Play what is missing, and hand every part to `take`."""
     counts = [sum(high - low for low, high in missing) for missing in gaps]
     total = sum(n * len(sitting.minds) for n, sitting in zip(counts, sittings, strict=True))
     done = 0
@@ -163,7 +163,7 @@ def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
             raise error
 
 
-# ---------------------------------------------------------------- what is kept of a part
+# ---------------------------------------------------------------- tables of a part
 
 
 def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
@@ -182,7 +182,7 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
 
 
 def _records(run: str, sitting: Sitting, part: Part) -> pa.Table:
-    """The rows of a part, line-up by line-up."""
+    """Build the rows of a part, line-up by line-up."""
     import pyarrow as pa
 
     tables = [

@@ -41,14 +41,14 @@ FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say t
 
 
 class RunFolder:
-    """A run on disk."""
+    """A run on disk: its folder, its plan and its tables."""
 
     def __init__(self, path: Path, plan: Plan, made: dict[str, Any]) -> None:
         self.path, self.plan, self.made = path, plan, made
 
     @classmethod
     def create(cls, path: Path, plan: Plan) -> RunFolder:
-        """A new run folder; it may exist, but must be empty."""
+        """Create a run folder; it may exist, but must be empty."""
         made = {"schema": SCHEMA, "versions": versions(), "plan": plan.model_dump(mode="json")}
         folder = cls(path, plan, made)
         folder._check_unused()
@@ -60,7 +60,10 @@ class RunFolder:
         return folder
 
     def _check_unused(self) -> None:
-        """Nothing may be there but what a run leaves that was killed before it began."""
+        """Reject a folder that is not empty.
+
+        What a run leaves that was killed before it began does not count.
+        """
         path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
         if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):
             hint = f"resume it with --resume {path}" if (path / "plan.json").exists() else ""
@@ -68,7 +71,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """A run folder that is there."""
+        """Open an existing run folder and read its plan."""
         try:
             made = json.loads((path / "plan.json").read_text(encoding="utf-8"))
             stored, schema = made["plan"], made["schema"]
@@ -80,7 +83,7 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else writes here meanwhile; the lock dies with the process."""
+        """Lock the folder against other writers; the lock ends with the process."""
         with _writing(self.path):
             file = open(self.path / "lock", "w")  # noqa: SIM115 - closed below
         with file:
@@ -109,7 +112,7 @@ class RunFolder:
     # ------------------------------------------------------------ parts
 
     def parts(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
-        """The records that are there, in the order of tests, sittings and exercises."""
+        """List the records that are there, in the order of tests, sittings and exercises."""
         found = self._found(test, sitting)
         for path in found:
             if not _ended(path):
@@ -127,7 +130,7 @@ class RunFolder:
     def gaps(
         self, test: int, sitting: int, episodes: int, remove: bool = True
     ) -> list[tuple[int, int]]:
-        """The exercises still to be played, as ranges.
+        """List the exercises still to be played, as ranges.
 
         A part that a disk damaged is played again, and so is one in which an exercise is `missing`
         by a fault of a provider or of a machine; unless `remove` is false they are removed here.
@@ -147,7 +150,7 @@ class RunFolder:
         return [*missing, (reached, episodes)] if reached < episodes else missing
 
     def _whole(self, name: str) -> bool:
-        """Whether a part is there and sound, in all the folders it must be in."""
+        """Check whether a part is there and sound, in all the folders it must be in."""
         for kind in FOLDERS:
             path = self.path / kind / name
             if path.exists() or kind != "traces":  # not every part has traces
@@ -158,7 +161,7 @@ class RunFolder:
         return True
 
     def check_version(self, test: int, tool: Instrument) -> None:
-        """Refuse to replay or to continue what another version of the instrument has made."""
+        """Reject a run that another version of the instrument has made."""
         for path in self.parts(test)[:1]:
             prefix = str(read_part(path)["exercise"][0].as_py()).partition("/")[0]
             name, at, version = prefix.rpartition("@")
@@ -170,7 +173,7 @@ class RunFolder:
                 )
 
     def lacking(self) -> bool:
-        """True if some exercise is `missing`, so that resuming the run would ask it again."""
+        """Check whether some exercise is `missing`, so that resuming the run would ask it again."""
         return any(_lacks(path) for path in self.parts())
 
     def add(self, test: int, sitting: int, first: int, last: int, **tables: pa.Table) -> None:
@@ -201,17 +204,17 @@ class RunFolder:
                 raise
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write a JSON file."""
+        """Write a value as a JSON file."""
         self.write(name, lambda file: file.write(_json(value)))
 
     # ------------------------------------------------------------ reading
 
     def records(self) -> pd.DataFrame:
-        """The whole table, in its one order."""
+        """Read the whole table, in its one order."""
         return ordered(self._read("records"))
 
     def rows(self, test: int, index: int, mind: str) -> dict[str, list[Any]]:
-        """The rows of one exercise and mind, slot by slot, as columns."""
+        """Read the rows of one exercise and mind, slot by slot, as columns."""
         import pyarrow.compute as pc
 
         for path in self.parts(test):
@@ -226,15 +229,15 @@ class RunFolder:
         raise Error(f"{self.path} has no record of exercise {index} for {mind} yet")
 
     def curves(self) -> pd.DataFrame:
-        """Sums of rewards: test, mind, step, count (exercises × slots), total."""
+        """Read the sums of rewards: test, mind, step, count (exercises × slots), total."""
         return self._read("curves")
 
     def traces(self) -> pd.DataFrame:
-        """Actions of the first exercises: test, mind, index, slot, step, action."""
+        """Read the actions of the first exercises: test, mind, index, slot, step, action."""
         return self._read("traces")
 
     def seconds(self) -> dict[tuple[int, str], float]:
-        """How long each (test, mind) took to play."""
+        """Sum the seconds that each (test, mind) took to play."""
         spent: dict[tuple[int, str], float] = {}
         for path in sorted((self.path / "timings").glob("part-*.parquet")):
             for row in read_part(path).to_pylist():
@@ -243,7 +246,7 @@ class RunFolder:
         return spent
 
     def summary(self) -> dict[str, Any]:
-        """The scores of a run that is complete."""
+        """Read the scores of a run that is complete."""
         try:
             found: dict[str, Any] = json.loads((self.path / "summary.json").read_text("utf-8"))
         except (OSError, ValueError):
@@ -272,7 +275,7 @@ class RunFolder:
 
 
 def versions() -> dict[str, str]:
-    """What the results may depend on, for the record."""
+    """List the versions of Python and of the packages that results may depend on."""
     import importlib.metadata as metadata
 
     packages = ("allminds", "numpy", "numba", "pandas", "pyarrow")
@@ -288,7 +291,7 @@ def _numbers(path: Path) -> tuple[int, int, int, int]:
 
 
 def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """A part of a run, or some columns of it, check sums verified."""
+    """Read a part of a run, or some columns of it, and verify its check sums."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -299,7 +302,7 @@ def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 
 def _lacks(path: Path) -> bool:
-    """True if an exercise of a part is missing, by a fault of a provider or of a machine."""
+    """Check whether an exercise of a part is missing, by a fault of a provider or machine."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.equal(read_part(path, ["status"])["status"], "missing")).as_py())
@@ -311,7 +314,7 @@ def _damaged(path: Path) -> Error:
 
 
 def _ended(path: Path) -> bool:
-    """Whether a file ends as a Parquet file does: a quick look that finds one cut short."""
+    """Check whether a file ends as a Parquet file does: a quick look that finds one cut short."""
     with open(path, "rb") as file:
         file.seek(max(0, path.stat().st_size - 4))
         return file.read() == b"PAR1"
@@ -323,7 +326,7 @@ def _json(value: Any) -> bytes:
 
 @contextlib.contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """What the disk says, as an error for people."""
+    """Convert an error of the disk to an `Error` that names the path."""
     try:
         yield
     except OSError as error:

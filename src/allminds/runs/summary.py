@@ -1,4 +1,4 @@
-"""From blocks of records to the scores that a table shows."""
+"""Scores of the minds of a test, computed from blocks of records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Score:
-    """One line-up on one test: its plays, and how its failures came about."""
+    """One line-up on one test: its plays, and the kinds of its failures."""
 
     line_up: LineUp
     tally: Tally
@@ -38,7 +38,7 @@ class Score:
         return self.line_up.name
 
     def add(self, block: Block, seconds: float = 0.0) -> None:
-        """Take the next exercises."""
+        """Add the next block of exercises."""
         self.tally.add(block)
         self.seconds += seconds
         if not block.reasons:
@@ -55,7 +55,7 @@ class Score:
             self.failures[word] = self.failures.get(word, 0) + 1
 
     def row(self, found: Estimate, end: str | None) -> dict[str, Any]:
-        """The figures as a plain value; what cannot be estimated is None."""
+        """Convert the figures to a plain value; None stands for what cannot be estimated."""
         made = asdict(found) | {"coverage": found.coverage, "ranked": found.ranked}
         for name in ("ci95", "normalised_ci95", "bounds"):
             made[name] = None if made[name] is None else list(made[name])
@@ -84,7 +84,7 @@ class Scores:
             self.of[line_up.name].add(block, seconds)
 
     def summary(self, seed: int, episodes: int) -> dict[str, Any]:
-        """The test and its results as a plain value."""
+        """Convert the test and its results to a plain value."""
         return {
             "instrument": self.tool.name,
             "settings": self.tool.settings.model_dump(mode="json"),
@@ -104,7 +104,7 @@ class Scores:
     def _place(
         self, score: Score, floor: str, ceiling: str | None
     ) -> tuple[float, tuple[float, float] | None] | None:
-        """Where a score lies between floor and ceiling, as they were measured here."""
+        """Locate a score between floor and ceiling, as they were measured here."""
         if self.tool.adaptive or floor not in self.of or (ceiling and ceiling not in self.of):
             return None
         top = self.of[ceiling].tally.plays() if ceiling else float(self.tool.ceiling)
@@ -113,7 +113,7 @@ class Scores:
 
 
 def total_failures(tests: Sequence[dict[str, Any]]) -> list[str]:
-    """A sentence for every mind that failed all exercises of a test."""
+    """Write a sentence for every mind that failed all exercises of a test."""
     return [
         f"{row['mind']} failed all {row['episodes']:,} exercises of {test['instrument']}; "
         "--strict stops at the first and shows where"
@@ -124,7 +124,7 @@ def total_failures(tests: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def summarise(folder: RunFolder) -> dict[str, Any]:
-    """The scores of a whole run, read back part by part, so that memory stays flat."""
+    """Compute the scores of a whole run, part by part, so that memory stays flat."""
     spent = folder.seconds()
     tests = []
     for number, test in enumerate(folder.plan.tests):
@@ -143,7 +143,7 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
 
 
 def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None:
-    """A line-up's block from its rows, as far as a score needs it."""
+    """Rebuild a line-up's block from its rows, as far as a score needs it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

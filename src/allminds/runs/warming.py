@@ -18,7 +18,7 @@ from allminds.runs.plan import Plan
 
 @contextlib.contextmanager
 def compiling_ahead(plan: Plan) -> Iterator[None]:
-    """Have the kernels of later tests compiled while this lasts, if none ever were."""
+    """Compile the kernels of later tests in another process, if none ever were compiled."""
     from allminds.core.compiled import is_cold
 
     if len(plan.tests) < 2 or not is_cold():

@@ -1,7 +1,7 @@
-"""Difficulty curves, and what they come to: capability and generality.
+"""Difficulty curves, and the capability and generality that they give; scores at unseen levels.
 
-ψ(h) is what a mind makes of exercises of difficulty h, from 0 (as good as chance) to 1 (all that
-can be had). Read as P(X > h), the chance that the mind's reach X goes beyond h, its area is the
+ψ(h) is the score of a mind on exercises of difficulty h, from 0 (as good as chance) to 1 (the most
+possible). Read as P(X > h), the chance that the mind's reach X goes beyond h, its area is the
 mean of X, and how slowly it falls is the spread of X:
 
 - **capability** = h_0 + A, A = ∫ψ from h_0, where difficulty begins;
@@ -10,8 +10,9 @@ mean of X, and how slowly it falls is the spread of X:
   is as general as can be. spread/capability is the same without a scale.
 
 A curve that has not come down to .05 at the highest difficulty is cut off: the figures are then
-bounds. Under Eq. 1 of P0, ψ = e^(-h/α), capability and spread are both α, whatever α is: take these
-figures from measured curves, for Eq. 1 cannot tell generality from capability.
+bounds. Under Eq. 1 of Chmait et al. (2017), ψ = e^(-h/α), capability and spread are both α,
+whatever α is: take these figures from measured curves, for Eq. 1 cannot tell generality from
+capability.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class DifficultyCurve:
-    """ψ at the difficulties measured, joined by straight lines."""
+    """The curve ψ at the difficulties measured, joined by straight lines."""
 
     difficulties: Values
     psi: Values
@@ -43,17 +44,17 @@ class DifficultyCurve:
 
     @property
     def cut_off(self) -> bool:
-        """Whether the curve is still above .05 where the measuring ends."""
+        """True if the curve is still above .05 where the measuring ends."""
         return bool(self.psi[-1] > CUT_OFF + _ROUNDING)
 
     @property
     def capability(self) -> float:
-        """h_0 + A; at least this, if the curve is cut off."""
+        """Capability h_0 + A; a lower bound if the curve is cut off."""
         return self.start + self._area()
 
     @property
     def spread(self) -> float:
-        """The standard deviation of X; at least this, if the curve is cut off."""
+        """The standard deviation of X; a lower bound if the curve is cut off."""
         h, psi = self._points()
         weighted = (h - self.start) * psi
         middle = (h[1:] + h[:-1] - 2 * self.start) * (psi[1:] + psi[:-1]) / 4
@@ -62,17 +63,17 @@ class DifficultyCurve:
 
     @property
     def generality(self) -> float | None:
-        """1/spread; at most this, if the curve is cut off. None if there is no spread."""
+        """Generality 1/spread; None without spread, an upper bound if the curve is cut off."""
         return 1 / self.spread if self.spread > 0 else None
 
     @property
     def relative_spread(self) -> float | None:
-        """spread/capability; None if the curve is cut off, for then it is not even a bound."""
+        """Relative spread, spread/capability; None if the curve is cut off."""
         capability = self.capability
         return None if self.cut_off or capability <= 0 else self.spread / capability
 
     def text(self) -> dict[str, str]:
-        """The figures as they are to be printed, with the bounds that they are."""
+        """Write the figures as they are printed, marked where they are bounds."""
         low, high = (">= ", "<= ") if self.cut_off else ("", "")
         whole, ratio = self.generality, self.relative_spread
         return {
@@ -83,7 +84,7 @@ class DifficultyCurve:
         }
 
     def _points(self) -> tuple[Values, Values]:
-        """The curve from h_0 on; where h_0 lies below what was measured, ψ is 1 there."""
+        """Return the curve from h_0 on; where h_0 lies below what was measured, ψ is 1 there."""
         if self.start == self.difficulties[0]:
             return self.difficulties, self.psi
         return np.r_[self.start, self.difficulties], np.r_[1.0, self.psi]
@@ -128,12 +129,12 @@ class _Study:
         return 0 <= self.floor < 1 and bool(np.isin(self.score, (0, 1)).all())
 
     def curve(self) -> DifficultyCurve:
-        """The curve of the scores as they are."""
+        """Compute the curve of the scores as they are."""
         psi = self.psi(self.score[None])[0]
         return DifficultyCurve(self.levels, psi, self.counts, self.start)
 
     def psi(self, scores: Values, above: float = ABOVE_FLOOR) -> Values:
-        """[draw, level]: ψ of scores[draw, exercise], in the order of levels."""
+        """Compute ψ[draw, level] of scores[draw, exercise], in the order of levels."""
         first = np.cumsum(self.counts) - self.counts
         means = np.add.reduceat(scores - self.floor, first, axis=1) / self.counts
         squares = np.add.reduceat((scores - self.floor) ** 2, first, axis=1)
@@ -144,7 +145,7 @@ class _Study:
         return scaled
 
     def redrawn(self, rng: np.random.Generator, draws: int) -> Values:
-        """[draw, exercise]: the exercises of each level drawn anew from that level."""
+        """Draw the exercises of each level again from that level: [draw, exercise]."""
         base = np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
         size = np.repeat(self.counts, self.counts)
         chosen = base + (rng.random((draws, len(self.score))) * size).astype(np.intp)
@@ -168,7 +169,7 @@ def _study(
 def falling(
     means: Values, counts: Values, within: Values, known: float | None, above: float = ABOVE_FLOOR
 ) -> Values:
-    """[draw, level]: the falling curve nearest to means[draw, level], 0 where nothing is left.
+    """Fit the falling curve [draw, level] nearest to means[draw, level]; 0 where nothing is left.
 
     Means are above the floor, `within` the sums of squares about them, `known` the variance of one
     exercise at the floor if that is known; nothing is left where no run has z > `above`. Isotonic
@@ -195,13 +196,13 @@ def falling(
 
 @dataclass(frozen=True)
 class Intervals:
-    """95 % intervals of a curve's figures; None is what so many exercises cannot say."""
+    """The 95 % intervals of a curve's figures; None where the exercises are too few."""
 
     capability: tuple[float, float] | None
     spread: tuple[float, float] | None
 
     def text(self) -> dict[str, str]:
-        """The intervals as they are to be printed."""
+        """Write the intervals as they are printed."""
         pairs = {"capability": self.capability, "spread": self.spread}
         return {
             name: "–" if pair is None else f"[{pair[0]:.2f}, {pair[1]:.2f}]"
@@ -218,7 +219,7 @@ def curve_intervals(
     start: float | None = None,
     draws: int = 1000,
 ) -> Intervals:
-    """Say how far capability and spread may be off, having been taken from so many exercises.
+    """Compute 95 % intervals of capability and spread.
 
     Capability: by t from the area under the level means as they are, which has no bias, cut at h_0.
     Spread: by resampling the exercises of each difficulty, the wider of the percentile and the
@@ -231,7 +232,7 @@ def curve_intervals(
 
 
 def _capability_interval(study: _Study, plain: DifficultyCurve) -> tuple[float, float] | None:
-    """By t over exercises within levels; right or wrong answers leave a chance of the other."""
+    """Compute the interval by t over exercises within levels; hits get one of each kind added."""
     from scipy.special import stdtrit
 
     n, first = study.counts, np.cumsum(study.counts) - study.counts
@@ -295,7 +296,7 @@ LINES = ("straight line", "constant")
 
 @dataclass(frozen=True)
 class ForeseenScores:
-    """Mean scores at difficulties left out of the fit, as a line per mind foresaw them."""
+    """Mean scores at difficulties left out of the fit, as a line for each mind predicted them."""
 
     line: str
     scheme: Scheme
@@ -306,12 +307,12 @@ class ForeseenScores:
 
     @property
     def absolute_error(self) -> float:
-        """Mean |predicted - observed|, each difficulty of each mind weighing as its exercises."""
+        """The mean |predicted - observed|, each mind and difficulty weighing as its exercises."""
         return self._mean(np.abs(self.predicted - self.observed))
 
     @property
     def squared_error(self) -> float:
-        """The same, squared: what the better line is chosen by."""
+        """The mean squared error, by which the better line is chosen."""
         return self._mean((self.predicted - self.observed) ** 2)
 
     def _mean(self, values: Values) -> float:
@@ -322,10 +323,11 @@ class ForeseenScores:
 def foresee_scores(
     difficulties: ArrayLike, means: ArrayLike, exercises: ArrayLike, scheme: Scheme = "items"
 ) -> tuple[ForeseenScores, ...]:
-    """Scores at difficulties that were left out: each in turn, or the upper half at once.
+    """Predict scores at difficulties that were left out: each in turn, or the upper half at once.
 
-    From means[mind, difficulty] over so many exercises each (0 where a mind has none). A straight
-    line and a constant are fitted to every mind; the one with the smaller squared error is first.
+    The input is means[mind, difficulty] over so many exercises each (0 where a mind has none). A
+    straight line and a constant are fitted to every mind; the one with the smaller squared error is
+    first.
     """
     h = np.asarray(difficulties, float)
     n = np.asarray(exercises, float)
@@ -352,7 +354,7 @@ def foresee_scores(
 def _foreseen(
     line: str, h: Values, mean: Values, n: Values, out: NDArray[np.bool_]
 ) -> Values | float:
-    """By weighted least squares over what was not left out; NaN where that is too little."""
+    """Predict by weighted least squares over what was not left out; NaN if that is too little."""
     rest = ~out & (n > 0)
     if len(np.unique(h[rest])) < 2:
         return np.nan

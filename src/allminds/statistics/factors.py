@@ -1,11 +1,11 @@
-"""What a score depends on: main effects and two-way interactions as shares of variance.
+"""Factors of a crossed design: main effects and two-way interactions as shares of variance.
 
-For a fully crossed design. The mean score of every cell is split into the contributions of each
-factor and each pair of factors (they are orthogonal, the design being balanced). What chance adds
-to each is taken off it (as in ω²): an effect of d contrasts, each of which varies from exercise to
-exercise, is Σ mean² - Σ variance/n over its contrasts. What is left, interactions of three and more
-and all chance, makes up the whole. Exercises of the same number share their random words in all
-cells, so the contrasts are taken within exercises.
+The design must be fully crossed. The mean score of every cell is split into the contributions of
+each factor and each pair of factors (they are orthogonal, the design being balanced). What chance
+adds to each is taken off it (as in ω²): an effect of d contrasts, each of which varies from
+exercise to exercise, is Σ mean² - Σ variance/n over its contrasts. What is left, interactions of
+three and more and all chance, makes up the whole. Exercises of the same number share their random
+words in all cells, so the contrasts are taken within exercises.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NONE = 1e-12  # of the variance of all cell means: what is below is rounding
 
 @dataclass(frozen=True)
 class Effect:
-    """The share of the variance of cell means that a factor, or a pair of them, accounts for."""
+    """The share of the variance of cell means that a factor, or a pair of factors, explains."""
 
     factors: tuple[str, ...]  # () for what is left
     share: float
@@ -47,14 +47,14 @@ class _Part:
 
 
 def variance_shares(scores: Scores, names: Sequence[str]) -> list[Effect]:
-    """The effects on scores[level of factor 1, level of factor 2, …, exercise], largest first.
+    """Estimate the effects on scores[level of factor 1, level of factor 2, …, exercise].
 
-    Only exercises that have a score in every cell count (NaN is none); with fewer than two of them
-    chance is not known, and there are no shares: []. Where all cells are alike there is nothing to
-    share out, and every share is 0. The interval of an effect is by the noncentral F, the effect
-    against its own variation over exercises, degrees of freedom by Greenhouse and Geisser; so it
-    begins at 0 unless p < .025. What all other effects may be is added in quadrature (after Donner
-    and Zou 2012) on the scale of log odds.
+    The largest comes first. Only exercises that have a score in every cell count (NaN is none);
+    with fewer than two of them chance is not known, and there are no shares: []. Where all cells
+    are alike there is nothing to share out, and every share is 0. The interval of an effect is by
+    the noncentral F, the effect against its own variation over exercises, degrees of freedom by
+    Greenhouse and Geisser; so it begins at 0 unless p < .025. What all other effects may be is
+    added in quadrature (after Donner and Zou 2012) on the scale of log odds.
     """
     complete = scores[..., ~np.isnan(scores).any(axis=tuple(range(scores.ndim - 1)))]
     if complete.shape[-1] < 2:
@@ -79,7 +79,7 @@ def _share(part: _Part, total: float) -> float:
 
 
 def _contrasts(scores: Scores, of: tuple[int, ...]) -> Scores:
-    """[exercise, contrast]: orthonormal contrasts of an effect within each exercise."""
+    """Compute orthonormal contrasts [exercise, contrast] of an effect within each exercise."""
     from scipy.linalg import helmert
 
     left = scores
@@ -92,7 +92,7 @@ def _contrasts(scores: Scores, of: tuple[int, ...]) -> Scores:
 
 
 def _part(scores: Scores, of: tuple[int, ...]) -> _Part:
-    """Σ mean² of the effect's contrasts, less chance, and its 95 % interval."""
+    """Compute Σ mean² of the effect's contrasts, less chance, and its 95 % interval."""
     contrasts = _contrasts(scores, of)
     exercises, count = contrasts.shape
     mean = contrasts.mean(axis=0)
@@ -109,7 +109,7 @@ def _part(scores: Scores, of: tuple[int, ...]) -> _Part:
 
 
 def _noncentral(f: float, one: float, two: float) -> tuple[float, float]:
-    """The 95 % interval of λ of a noncentral F; it begins at 0 unless p < .025."""
+    """Compute the 95 % interval of λ of a noncentral F; it begins at 0 unless p < .025."""
     from scipy.special import fdtrc, ncfdtrinc
 
     far = one * f
@@ -125,7 +125,7 @@ def _noncentral(f: float, one: float, two: float) -> tuple[float, float]:
 def _interval(
     parts: dict[tuple[int, ...], _Part], of: tuple[int, ...]
 ) -> tuple[float, float] | None:
-    """The interval of an effect's share of the whole, all others and chance being the rest."""
+    """Compute the interval of an effect's share, all others and chance being the rest."""
     part = parts[of]
     others = [other for key, other in parts.items() if key != of]
     chance = sum(one.noise for one in parts.values())

@@ -1,4 +1,4 @@
-"""A vote against the best of its members, chosen on other exercises than it is compared on."""
+"""The comparison of a vote with its best member, which is chosen on other exercises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class AgainstBest:
     rows: NDArray[np.intp]  # the exercises of `each`
 
     def beats_all(self, better: Callable[[NDArray[np.float64]], bool]) -> bool:
-        """Whether `better` says of each member's differences that the vote is above it.
+        """Check whether `better` holds for the vote's differences from each member.
 
         All must be decided, so no correction for their number is due (Berger 1982): the vote is
         wrongly said to beat its best member no more often than one comparison errs.
@@ -73,7 +73,7 @@ def against_best(
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulated vote: what was said of it, and what is true."""
+    """A simulated vote: the verdicts on it, and what is true."""
 
     said: int  # 1 it gains on the chosen member, -1 it loses, 0 undecided
     truth: float  # accuracy of the vote less that of the chosen member
@@ -90,10 +90,10 @@ def votes_against_best(
     exercises: int = 60,
     correlation: float = 0.0,
 ) -> list[Simulated]:
-    """Simulate votes and what `decide` (1, 0 or -1 for differences by exercise) says of them.
+    """Simulate votes, and decide on each by `decide` (1, 0 or -1 for differences by exercise).
 
-    The vote is the majority of members with these accuracies, or has an accuracy of its own;
-    the errors of all share a latent `correlation`.
+    The vote is the majority of members with these accuracies, or has an accuracy of its own; the
+    errors of all share a latent `correlation`.
     """
     from scipy.special import ndtri
 
@@ -122,7 +122,7 @@ def votes_against_best(
 
 
 def false_words(made: Sequence[Simulated]) -> tuple[int, int]:
-    """Count the words about a vote and its chosen member that are wrong, and the votes."""
+    """Count the wrong verdicts on a vote and its chosen member, and the votes."""
     return sum(bool(one.said and one.said * one.truth <= SAME) for one in made), len(made)
 
 

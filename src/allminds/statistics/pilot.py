@@ -1,4 +1,4 @@
-"""What a pilot says about the variance of scores on one instrument."""
+"""Pilot studies: the variance of scores on one instrument, for the planning of a study."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_FREEDOM = 10  # within strata, to plan for the mean of strata means
 
 @dataclass(frozen=True)
 class Spread:
-    """How much a mean would differ from one lot of exercises to the next."""
+    """How much a mean would differ from one sample of exercises to the next."""
 
     variance: float  # σ² of one exercise: the standard error of n is √(σ²/n)
     freedom: float  # how well it is known: χ²'s degrees of freedom; 0 if nobody can say
@@ -44,7 +44,7 @@ class Spread:
     def of_residuals(
         cls, residuals: Values, freedom: float, *, strata: int = 1, unit: int = 1, lost: float = 0.0
     ) -> Spread:
-        """From what is left of scores when the means of strata are taken away."""
+        """Estimate the spread from scores less the means of their strata."""
         varies = float(np.abs(residuals).max()) > ROUNDING
         variance = float((residuals**2).sum()) / freedom * unit if varies else 0.0
         known = known_by(residuals, freedom)
@@ -54,16 +54,17 @@ class Spread:
         return cls(variance, known, exercises, strata, unit, lost, tails=tails, trust=trust)
 
     def with_variance(self, variance: float) -> Spread:
-        """The same, were the variance another."""
+        """Copy the spread with another variance."""
         return replace(self, variance=variance)
 
     def half_width(self, exercises: int, assurance: float | None = None) -> float:
-        """Half the length of the 95 % interval that so many exercises would give, by t.
+        """Compute half the length of the 95 % interval that so many exercises would give, by t.
 
-        Without `assurance` as if σ² were the pilot's, and the sample's too. With it, the length
-        that is not exceeded with this chance: the variance of the sample to come over that of the
-        pilot has an F distribution. (Of its degrees of freedom half are trusted: with all of them,
-        wishes came true in .65 to .78 of studies with long tails, where .8 was asked for.)
+        Without `assurance` this is as if σ² were the pilot's, and the sample's too. With it, it is
+        the length that is not exceeded with this chance: the variance of the sample to come over
+        that of the pilot has an F distribution. (Of its degrees of freedom half are trusted: with
+        all of them, the length was kept in .65 to .78 of studies with long tails, where .8 was
+        asked for.)
         """
         from scipy.special import fdtri, stdtrit
 
@@ -82,12 +83,12 @@ class Spread:
         return float(stdtrit(freedom, 0.975)) * math.sqrt(variance / scored)
 
     def _alike_at_most(self, assurance: float) -> float:
-        """The variance if answers were all the same only by a luck of 1 - assurance."""
+        """Compute the variance if equal answers were a coincidence of probability 1 - assurance."""
         other = 1 - (1 - assurance) ** (1 / self.exercises)
         return float(max(self.variance, min(other * (1 - other), self.most)))
 
     def exercises_for(self, half_width: float, assurance: float | None = None) -> int:
-        """The least number of exercises, in whole units, whose interval is no longer."""
+        """Find the least number of exercises, in whole units, whose interval is no longer."""
         low, high = 0, 2
         while self.half_width(high * self.unit, assurance) > half_width:
             low, high = high, 2 * high
@@ -100,7 +101,7 @@ class Spread:
         return high * self.unit
 
     def range(self) -> tuple[float, float]:
-        """The 95 % interval of the variance, by χ² with `freedom` degrees of freedom."""
+        """Compute the 95 % interval of the variance, by χ² with `freedom` degrees of freedom."""
         from scipy.special import chdtri
 
         if self.freedom <= 0:
@@ -110,7 +111,7 @@ class Spread:
 
 
 def known_by(residuals: Values, freedom: float) -> float:
-    """The degrees of freedom with which a variance is known, fewer where tails are long.
+    """Compute the degrees of freedom of a variance, fewer where tails are long.
 
     Var(s²)/σ⁴ is 2/f for normal residuals; in general it is that of their squares over n.
     """
@@ -136,7 +137,7 @@ class Pilot:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, tool: Instrument | None, name: str = "") -> Pilot:
-        """From a results table of one instrument; without `tool`, scores are plain means."""
+        """Build a pilot from a results table; without `tool`, scores are plain means."""
         frame = scored(frame)
         if "index" in frame:
             frame = frame.sort_values("index", kind="stable", ignore_index=True)
@@ -160,12 +161,12 @@ class Pilot:
         )
 
     def common(self) -> tuple[Values, Strata]:
-        """The units that all minds have, and their strata."""
+        """Select the units that all minds have, and their strata."""
         there = ~np.isnan(self.units).any(axis=1)
         return self.units[there], self.strata[there]
 
     def whole(self, units: float) -> int | None:
-        """So many units in exercises, rounded up; None if that is more than anybody can give."""
+        """Convert units to exercises, rounded up; None if that is more than the largest budget."""
         if not units * self.unit < LARGEST_BUDGET:
             return None
         return max(1, math.ceil(units - 1e-9)) * self.unit
@@ -173,24 +174,24 @@ class Pilot:
 
 @dataclass(frozen=True)
 class _Whole:
-    """All scores of the pilot, and the instrument they are of."""
+    """All scores of the pilot, and their instrument."""
 
     scores: Scores
     tool: Instrument | None
 
     @property
     def hits(self) -> bool:
-        """Whether every answer is right (1) or wrong (0)."""
+        """True if every answer is right (1) or wrong (0)."""
         known = self.scores.means[~np.isnan(self.scores.means)]
         return bool(np.isin(known, (0, 1)).all())
 
     def tally(self) -> Tally:
-        """How the instrument makes one figure of scores."""
+        """Make the tally by which the instrument computes one figure from scores."""
         rule = Rule() if self.tool is None else self.tool.rule()
         return Tally(replace(rule, scored=(0,)))  # plays are one value here
 
     def strata(self, scores: Scores) -> Strata:
-        """The number of each exercise's stratum."""
+        """Return the number of each exercise's stratum."""
         column = self.tool.strata if self.tool is not None and not self.tool.adaptive else None
         if column is None or column not in scores.exercises:
             return np.zeros(len(scores.exercises), np.intp)
@@ -199,7 +200,7 @@ class _Whole:
 
 
 def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
-    """How much the score of one mind varies, or why nobody can say."""
+    """Estimate how much the score of one mind varies, or say why that is impossible."""
     values = own.means[:, 0]
     there = ~np.isnan(values)
     if not there.any():
@@ -233,13 +234,13 @@ def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
 
 
 def _least(strata: Strata) -> int:
-    """Two exercises for every stratum, if there are several."""
+    """Count two exercises for every stratum, if there are several."""
     groups = len(np.unique(strata))
     return 2 * groups if groups > 1 else 0
 
 
 def within(values: Values, strata: Strata) -> tuple[Values, float, int]:
-    """Deviations from the means of strata with two exercises or more, their freedom, and S."""
+    """Compute deviations from the means of strata, their degrees of freedom, and S."""
     _, codes, counts = np.unique(strata, return_inverse=True, return_counts=True)
     means = np.bincount(codes, values) / counts
     several = counts[codes] > 1
@@ -248,7 +249,7 @@ def within(values: Values, strata: Strata) -> tuple[Values, float, int]:
 
 
 def _alike(values: Values, hits: bool, lost: float) -> Spread:
-    """All scores are the same: right or wrong answers still leave a chance of the other."""
+    """Build the spread of equal scores: hits still leave a chance of the other answer."""
     count = len(values)
     if not hits:
         return Spread(0.0, 0.0, count, lost=lost, most=0.0)
@@ -258,7 +259,7 @@ def _alike(values: Values, hits: bool, lost: float) -> Spread:
 
 
 def _adaptive_spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
-    """From one administration to the next; failures count in them."""
+    """Estimate the spread from one administration to the next; failures count in them."""
     figures = _administrations([own], whole, unit)[:, 0]
     if len(figures) > 1:
         return Spread.of_residuals(figures - figures.mean(), len(figures) - 1.0, unit=unit)
@@ -269,7 +270,7 @@ def _adaptive_spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
 
 
 def _administrations(minds: list[Scores], whole: _Whole, unit: int) -> Values:
-    """[administration, mind]: what came of each that is whole."""
+    """Compute the figure of each whole administration: [administration, mind]."""
     count = min(len(own.exercises) for own in minds) // unit
     made = np.full((count, len(minds)), np.nan)
     for n, own in enumerate(minds):
@@ -283,7 +284,7 @@ def _administrations(minds: list[Scores], whole: _Whole, unit: int) -> Values:
 
 
 def _block(own: Scores) -> Block:
-    """The scores of one mind as a tally takes them."""
+    """Convert the scores of one mind to a block, which a tally accepts."""
     score = own.means[:, :1]
     rows = len(score)
     numbers = own.exercises.select_dtypes("number")
@@ -315,7 +316,7 @@ def _rows(block: Block, rows: slice) -> Block:
 
 
 def _notes(tool: Instrument | None, unit: int, scores: Scores) -> list[str]:
-    """What a reader of the numbers must know."""
+    """Write the notes that a reader of the numbers must know."""
     notes = []
     if tool is not None and tool.length is not None:
         notes.append(

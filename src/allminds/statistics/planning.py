@@ -1,12 +1,13 @@
-"""How many exercises: from the variance in a pilot to the number that a wanted precision takes.
+"""The number of exercises for a wanted precision, from the variance in a pilot.
 
-Four questions, each with its own answer: the 95 % interval of a mind's score, that of the
-difference of two minds on the same exercises, generalisability Eρ² and dependability Φ, and P1's
-Rel. A score's error is the one that the instrument's own tally gives, so that strata, weights by
-complexity and administrations of adaptive tests count as they do in every table; it falls with
-the root of the number of exercises. A number is given with an assurance, the chance that it will
-do: neither the pilot's variance nor that of the exercises to come is the true one, and a number
-from the pilot's variance as it stands would do in about half of all studies.
+There are four questions, each with its own answer: the 95 % interval of a mind's score, that of the
+difference of two minds on the same exercises, generalisability Eρ² and dependability Φ, and Rel of
+Insa-Cabrera and Hernández-Orallo (2015). A score's error is the one that the instrument's own tally
+gives, so that strata, weights by complexity and administrations of adaptive tests count as they do
+in every table; it falls with the root of the number of exercises. A number is given with an
+assurance, the chance that it is enough: neither the pilot's variance nor that of the exercises to
+come is the true one, and a number from the pilot's variance as it stands would be enough in about
+half of all studies.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ ALIKE = "the same in all exercises of the pilot, which cannot say how many will 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What precision is wanted; None is what nobody asks for."""
+    """The precision that is wanted; None stands for what is not asked for."""
 
     interval: float | None = None  # half the length of the 95 % interval of a mind's score
     difference: float | None = None  # the same of the difference of two minds
@@ -54,7 +55,7 @@ class Wanted:
     assurance: float = 0.8  # the chance with which the number is to do
 
     def __post_init__(self) -> None:
-        """Lengths are above 0, reliabilities between 0 and 1."""
+        """Require lengths above 0, and reliabilities between 0 and 1."""
         for name in ("interval", "difference"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
@@ -69,7 +70,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Answer:
-    """How many exercises will do, and how sure that is; if the pilot cannot say, `why` says why."""
+    """The number of exercises that is enough, and its uncertainty; or `why` there is none."""
 
     figure: Figure
     who: str  # a mind, a pair of minds, or all of them
@@ -83,7 +84,7 @@ class Answer:
 
 
 def plan(pilot: Pilot, wanted: Wanted) -> list[Answer]:
-    """The answers to all that is wanted, in the order of `Wanted`."""
+    """Answer all that is wanted, in the order of `Wanted`."""
     found: list[Answer] = []
     if wanted.interval is not None:
         for mind, spread in pilot.spreads.items():
@@ -100,7 +101,7 @@ def plan(pilot: Pilot, wanted: Wanted) -> list[Answer]:
 def precision(
     pilot: Pilot, most: int, assurance: float = 0.8, points: int = 60
 ) -> Iterator[tuple[str, int, float]]:
-    """Half the length that every mind's interval has at most, with this assurance, by exercises."""
+    """Compute, by exercises, half the length that every mind's interval has at most."""
     steps = np.unique(np.geomspace(pilot.unit * 2, max(most, pilot.unit * 3), points).astype(int))
     for mind, spread in pilot.spreads.items():
         if isinstance(spread, Spread):
@@ -135,7 +136,7 @@ def _of_spread(
 def _cannot(
     figure: Figure, who: str, wanted: float, why: str, pilot: float | None = None
 ) -> Answer:
-    """The answer that there is no number, and why."""
+    """Answer that there is no number, and why."""
     return Answer(figure, who, wanted, pilot, None, None, None, None, why)
 
 
@@ -147,7 +148,7 @@ def _or_none(spread: Spread, variance: float, wanted: float) -> int | None:
 
 
 def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
-    """All pairs; the interval is that of `compare`, over exercises without regard to strata."""
+    """Answer for all pairs; the interval is that of `compare`."""
     pairs = list(itertools.combinations(range(len(pilot.minds)), 2))
     if not pairs:
         why = "a difference needs two or more minds"
@@ -164,7 +165,7 @@ def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
 
 
 def _of_pair(pilot: Pilot, differences: Values) -> Spread | str:
-    """How much the difference of two minds varies, with the strata that `compare` has."""
+    """Estimate how much the difference of two minds varies, with the strata of `compare`."""
     rows = ~np.isnan(differences)
     there, lost = differences[rows], float(1 - rows.mean())
     if len(there) < 2:
@@ -215,7 +216,7 @@ def _of_components(
     figure: Figure, error: float, parts: Components, shares: tuple[float, float, float] | None,
     wanted: float, pilot: Pilot,
 ) -> Answer:  # fmt: skip
-    """The number for Eρ² or Φ; Φ's uncertainty is taken as that of Eρ², in proportion.
+    """Compute the number for Eρ² or Φ; Φ's uncertainty is taken as that of Eρ², in proportion.
 
     `shares` are Eρ² of the pilot: the lower bound with the assurance asked for, and the 95 % ends.
     """
@@ -238,7 +239,7 @@ def _of_components(
 
 
 def _rel(pilot: Pilot, wanted: float, assurance: float) -> Answer:
-    """TE is the squared standard error of a mind's score, averaged over minds."""
+    """Compute the number for Rel; TE is the squared standard error of a score, over minds."""
     from scipy.special import chdtri
 
     spreads = [one for one in pilot.spreads.values() if isinstance(one, Spread)]

@@ -1,8 +1,8 @@
-"""How far a score can be relied on: three figures, never one.
+"""The reliability of scores: three figures, never one.
 
-- **Rel** = e^(-TE) of P1, where TE, the mean squared error of a mind's mean score, is bias² + σ²/n
-  over n exercises, averaged over minds. It depends on the scale of rewards, and is near 1 for
-  anything averaged over a few exercises.
+- **Rel** = e^(-TE) of Insa-Cabrera and Hernández-Orallo (2015), where TE, the mean squared error
+  of a mind's mean score, is bias² + σ²/n over n exercises, averaged over minds. It depends on the
+  scale of rewards, and is near 1 for anything averaged over a few exercises.
 - **√TE**, the standard error of measurement, in units of score.
 - **Generalisability** Eρ² = σ²_p / (σ²_p + (σ²_pe + σ²_r/r)/n), from minds × exercises × repeats:
   how much of the variance in the mean scores of the minds measured is not chance; **dependability**
@@ -34,7 +34,7 @@ _FAR = 5000.0  # noncentralities beyond this are taken as normal
 
 @dataclass(frozen=True)
 class Components:
-    """Where scores vary: between minds, between exercises, in both together, between repeats."""
+    """Variance components of scores: of minds, exercises, both together, and repeats."""
 
     minds: float  # σ²_p, over the minds measured: they are the population
     exercises: float  # σ²_e
@@ -49,17 +49,17 @@ class Components:
         return self.interaction + self.repeats / self.repeated
 
     def generalisability(self, exercises: int) -> float | None:
-        """Eρ² of a mean over so many exercises that all minds have in common."""
+        """Compute Eρ² of a mean over so many exercises that all minds have in common."""
         return _share(self.minds, self.relative_error / exercises)
 
     def dependability(self, exercises: int) -> float | None:
-        """Φ of a mean over so many exercises, whichever they are."""
+        """Compute Φ of a mean over so many exercises, whichever they are."""
         return _share(self.minds, (self.relative_error + self.exercises) / exercises)
 
 
 @dataclass(frozen=True)
 class Reliability:
-    """The three figures of some minds on common exercises; None is what cannot be estimated."""
+    """The three figures of some minds on common exercises; None for what cannot be estimated."""
 
     exercises: int  # or units, where exercises come several in one
     total_error: tuple[float, ...] | None  # TE by mind
@@ -72,7 +72,7 @@ class Reliability:
     why: str  # what is not estimable, and why
 
     def budget(self, figure: str, wanted: float) -> int:
-        """The exercises at which a figure, rel or generalisability, reaches a wanted value."""
+        """Count the exercises at which rel or generalisability reaches a wanted value."""
         if figure not in BUDGETS:
             raise Error(f"there is no budget for '{figure}'; {nearest(figure, BUDGETS)}")
         if figure == "rel" and self.total_error is not None:
@@ -85,18 +85,18 @@ class Reliability:
 
 
 def unknown(why: str, exercises: int = 0) -> Reliability:
-    """No figure at all, and the reason."""
+    """Build a result without any figure, with the reason."""
     return Reliability(exercises, None, None, None, None, None, None, None, why)
 
 
 def counted_minds(
     minds: Sequence[str], traits: Mapping[str, str], ends: Collection[str | None] = ()
 ) -> tuple[list[int], str]:
-    """The places of the minds that reliability is about, and a sentence on those left out.
+    """Locate the minds that reliability is about, and write a sentence on those left out.
 
     Neither an instrument's floor and ceiling minds (`ends`) nor minds that see the future count:
-    that they differ from all others says nothing of how well those others are told apart.
-    `traits` has the text of each mind's traits.
+    that they differ from all others says nothing of how well those others are told apart. `traits`
+    has the text of each mind's traits.
     """
     out = [
         name.partition("(")[0] in ends or "sees the future" in traits.get(name, "")
@@ -110,7 +110,7 @@ def counted_minds(
 
 
 def reliability(values: Values, unit: Strata | None = None) -> Reliability:
-    """The three figures from values[exercise, mind, repeat], NaN where there is none.
+    """Estimate the three figures from values[exercise, mind, repeat], NaN where there is none.
 
     Only exercises that every mind has count. Where `unit` has the number of each exercise's unit
     (an item that came several times, the test of one person), the means over units are taken, and
@@ -146,7 +146,7 @@ def reliability(values: Values, unit: Strata | None = None) -> Reliability:
 
 
 def _by_unit(values: Values, unit: Strata) -> Values:
-    """[unit, mind]: the means of values[exercise, mind] over the exercises of each unit."""
+    """Average values[exercise, mind] over the exercises of each unit: [unit, mind]."""
     _, codes, counts = np.unique(unit, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), values.shape[1]))
     np.add.at(sums, codes, values)
@@ -154,14 +154,17 @@ def _by_unit(values: Values, unit: Strata) -> Values:
 
 
 def reliance(total_errors: Sequence[float]) -> float:
-    """P1's Rel = e^(-TE), TE averaged over minds."""
+    """Compute Rel = e^(-TE), TE averaged over minds.
+
+    After Insa-Cabrera and Hernández-Orallo (2015).
+    """
     if not len(total_errors) or min(total_errors) < 0:
         raise Error("Rel needs the total error TE of one or more minds, 0 or more each")
     return math.exp(-sum(total_errors) / len(total_errors))
 
 
 def components(values: Values, strata: Strata | None = None) -> Components:
-    """The variance components of values[exercise, mind, repeat], by mean squares.
+    """Estimate the variance components of values[exercise, mind, repeat], by mean squares.
 
     Minds and exercises are crossed, and every cell has a repeat or more (NaN where there are fewer
     than elsewhere). An estimate below 0 is taken as 0. Where a score is the mean of the means over
@@ -194,13 +197,16 @@ def _one_stratum(exercises: int) -> Strata:
 
 
 def _size(strata: Strata) -> float:
-    """The exercises of an even spread over strata that would say as much: S² / Σ 1/n_h."""
+    """Compute the size of an even spread over strata that says as much: S² / Σ 1/n_h."""
     _, counts = np.unique(strata, return_counts=True)
     return float(len(counts) ** 2 / (1 / counts).sum())
 
 
 def _mean_squares(cells: Values, strata: Strata) -> tuple[float, float, float]:
-    """Of minds, of exercises and of both together, in cells[exercise, mind], within strata."""
+    """Compute the mean squares of minds, of exercises and of both together, within strata.
+
+    The scores are cells[exercise, mind].
+    """
     exercises, minds = cells.shape
     middle, by_mind = _stratum_means(cells, strata)
     by_exercise = (cells - middle).mean(axis=1)
@@ -214,7 +220,7 @@ def _mean_squares(cells: Values, strata: Strata) -> tuple[float, float, float]:
 
 
 def _stratum_means(cells: Values, strata: Strata) -> tuple[Values, Values]:
-    """[exercise, mind]: a mind's mean in the exercise's stratum; [mind]: the mean of those."""
+    """Average by stratum [exercise, mind], and over the strata [mind]."""
     _, codes, counts = np.unique(strata, return_inverse=True, return_counts=True)
     sums = np.zeros((len(counts), cells.shape[1]))
     np.add.at(sums, codes, cells)
@@ -225,7 +231,7 @@ def _stratum_means(cells: Values, strata: Strata) -> tuple[Values, Values]:
 def of_measured(
     values: Values, strata: Strata | None = None, ends: tuple[float, float] = (0.025, 0.975)
 ) -> tuple[float, float] | None:
-    """The interval of Eρ², 95 % unless asked, the minds being those measured and no sample.
+    """Compute the interval of Eρ², 95 % unless asked, for the minds measured, which are no sample.
 
     The mean square of minds over that of the rest has a noncentral F distribution, whose
     noncentrality λ is the number of minds times Eρ²/(1 - Eρ²).
@@ -250,7 +256,7 @@ def of_measured(
 
 
 def _by_both(values: Values) -> tuple[float, float] | None:
-    """The 95 % interval of Eρ² by the noncentral F, or by the jackknife where that is wider.
+    """Compute the 95 % interval of Eρ² by the noncentral F, or by the jackknife if wider.
 
     F supposes that all scores vary alike. Those of right or wrong answers do not: near 0 and 1 they
     vary less, and F alone held Eρ² in .85 of studies where minds lay at .1, .3 and .9.
@@ -272,7 +278,7 @@ def _by_both(values: Values) -> tuple[float, float] | None:
 
 
 def _log_odds(cells: Values) -> float:
-    """ln Eρ²/(1 - Eρ²) of the mean over these exercises; NaN where minds do not differ."""
+    """Compute ln Eρ²/(1 - Eρ²) of the mean over these exercises; NaN where minds are equal."""
     of_minds, _, rest = _mean_squares(cells, _one_stratum(len(cells)))
     if rest <= 0 or of_minds <= rest:
         return math.nan
@@ -284,7 +290,7 @@ def _log_odds(cells: Values) -> float:
 
 
 def exercises_for_rel(wanted: float, variance: float, bias: float = 0.0) -> int:
-    """The least n with e^(-TE) >= wanted: n = σ²/(-ln Rel - bias²), σ² of one exercise."""
+    """Find the least n with e^(-TE) >= wanted: n = σ²/(-ln Rel - bias²), σ² of one exercise."""
     _check_wanted(wanted)
     room = -math.log(wanted) - bias * bias
     if room <= 0:
@@ -296,7 +302,10 @@ def exercises_for_rel(wanted: float, variance: float, bias: float = 0.0) -> int:
 
 
 def exercises_for_generalisability(wanted: float, minds: float, error: float) -> int:
-    """The least n with Eρ² >= wanted: n = σ²_δ ρ / (σ²_p (1 - ρ)); Φ with σ²_δ + σ²_e as error."""
+    """Find the least n with Eρ² >= wanted: n = σ²_δ ρ / (σ²_p (1 - ρ)).
+
+    With σ²_δ + σ²_e as error it is the least n for Φ.
+    """
     _check_wanted(wanted)
     if minds <= 0:
         raise Error("no number of exercises will do: the minds do not differ beyond chance")
@@ -319,7 +328,7 @@ def _whole(exercises: float) -> int:
 
 @dataclass(frozen=True)
 class Alpha:
-    """Cronbach's α, with how many subjects and items it comes from."""
+    """Cronbach's α, with the numbers of subjects and items it comes from."""
 
     value: float | None
     interval: tuple[float, float] | None  # 95 %
@@ -329,7 +338,10 @@ class Alpha:
 
 
 def alpha(scores: Values) -> Alpha:
-    """Cronbach's α of scores[subject, item] of subjects from one population; not below 20."""
+    """Compute Cronbach's α of scores[subject, item] of subjects from one population.
+
+    It is not estimated from fewer than 20 subjects.
+    """
     scores = np.asarray(scores, float)
     if scores.ndim != 2 or np.isnan(scores).any():
         raise Error("alpha needs a table of subjects by items without gaps")
@@ -350,14 +362,17 @@ def alpha(scores: Values) -> Alpha:
 
 
 def kr20(hits: Values) -> Alpha:
-    """Kuder and Richardson's formula 20: α where every answer is right (1) or wrong (0)."""
+    """Compute Kuder and Richardson's formula 20.
+
+    This is α where every answer is right (1) or wrong (0).
+    """
     if not np.isin(hits, (0, 1)).all():
         raise Error("KR-20 is for answers that are right (1) or wrong (0); take alpha")
     return alpha(hits)
 
 
 def _feldt(value: float, subjects: int, items: int) -> tuple[float, float]:
-    """Feldt's 95 % interval of α, the subjects being a sample of their population."""
+    """Compute Feldt's 95 % interval of α, the subjects being a sample of their population."""
     from scipy.special import fdtri
 
     one, two = subjects - 1, (subjects - 1) * (items - 1)

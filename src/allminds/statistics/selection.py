@@ -1,4 +1,4 @@
-"""Which mind, or which group, for which tasks (P0 §6.1 and §8).
+"""The choice of a mind, or a group, for given tasks, after Chmait et al. (2017, §6.1 and §8).
 
 An accuracy curve is any function of difficulty D, an array in and an array of probabilities out;
 `group_curve` makes one of the curves of members that vote. Where two curves cross, the better
@@ -31,18 +31,18 @@ EXACT_GROUPS = 100_000  # up to so many possible groups, the cheapest is certain
 
 @dataclass(frozen=True)
 class Crossings:
-    """Where two curves meet in (low, high]: all cut-off points, or that the curves are one."""
+    """The points where two curves meet in (low, high], or that the curves are the same."""
 
     at: tuple[float, ...]  # difficulties, ascending
     equal: bool  # the curves are the same throughout; then `at` is empty
 
 
 def crossings(a: Curve, b: Curve, low: float, high: float, points: int = 4001) -> Crossings:
-    """The cut-off points ∩ of two curves over difficulties D in (low, high].
+    """Find the cut-off points ∩ of two curves over difficulties D in (low, high].
 
-    Found on a grid of so many points and refined; points where the curves touch count too, and so
-    do two crossings within one step of the grid. Curves that run together from `low` on, or at
-    the end up to `high` (as both fall to chance), do not cross there.
+    They are found on a grid of so many points and refined; points where the curves touch count too,
+    and so do two crossings within one step of the grid. Curves that run together from `low` on, or
+    at the end up to `high` (as both fall to chance), do not cross there.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high and points >= 3):
         raise Error(f"difficulties from {low} to {high} in {points} points are no range to search.")
@@ -71,7 +71,7 @@ def crossings(a: Curve, b: Curve, low: float, high: float, points: int = 4001) -
 
 
 def _minima(gaps: Floats, signs: Floats) -> list[int]:
-    """Where on the grid the curves come so near that between its points they may meet.
+    """Find where on the grid the curves come so near that between its points they may meet.
 
     A dip between two points is no deeper than the rise beside it, for curves that are smooth or
     have one kink.
@@ -84,7 +84,7 @@ def _minima(gaps: Floats, signs: Floats) -> list[int]:
 
 
 def _dip(gap: Callable[[float], float], low: float, high: float, sign: float) -> list[float]:
-    """The crossings between two points on one side of zero: none, one where they touch, or two."""
+    """Find the crossings between two points on one side of zero: none, one (touch), or two."""
     lowest = minimize_scalar(
         lambda d: sign * gap(d), bounds=(low, high), method="bounded", options={"xatol": 1e-10}
     )
@@ -103,7 +103,7 @@ def group_curve(
     options: int | None = None,
     ties: Ties = "coin",
 ) -> Curve:
-    """The accuracy curve of a group of independent members; plurality needs the number of options.
+    """Build the accuracy curve of a group of independent members; plurality needs `options`.
 
     Copies of one deterministic mind vote as one: give its curve once.
     """
@@ -120,7 +120,7 @@ def group_curve(
 
 @dataclass(frozen=True)
 class Candidate:
-    """A mind that can be had: its accuracy curve, and its cost f(α).
+    """A mind that can be chosen: its accuracy curve, and its cost f(α).
 
     `copies` says how many of it may be in one group, which is 1 for a deterministic mind.
     """
@@ -143,7 +143,7 @@ class Choice:
 
     @property
     def verdict(self) -> str:
-        """What can be said of it."""
+        """The sentence on how certain the choice is."""
         if not self.members:
             return "no group will do" if self.exact else "no group was found, but there may be one"
         if self.exact:
@@ -154,9 +154,9 @@ class Choice:
 def cheapest(
     candidates: Sequence[Candidate], tasks: Sequence[float], threshold: float
 ) -> Candidate | None:
-    """The cheapest mind with accuracy p̂ or more on each task (a difficulty); the first on ties.
+    """Find the cheapest mind with accuracy p̂ or more on each task (a difficulty).
 
-    None if no mind will do.
+    The first wins a tie; None if no mind is good enough.
     """
     table = _table(candidates, tasks, threshold)
     enough = (table >= threshold - SAME).all(axis=1)
@@ -174,11 +174,11 @@ def cheapest_group(
     ties: Ties = "coin",
     exact_groups: int = EXACT_GROUPS,
 ) -> Choice:
-    """The cheapest group of 1 to `size_limit` minds with accuracy p̂ or more on each task.
+    """Find the cheapest group of 1 to `size_limit` minds with accuracy p̂ or more on each task.
 
-    Branch and bound over all groups if there can be no more than `exact_groups` (20 minds in
-    groups of up to 6, 16 in groups of any size). Beyond, the best exchange of one member by a
-    cheaper mind is made until there is none, and `at_least` bounds how far that is from the
+    The search is branch and bound over all groups if there can be no more than `exact_groups` (20
+    minds in groups of up to 6, 16 in groups of any size). Beyond, the best exchange of one member
+    by a cheaper mind is made until there is none, and `at_least` bounds how far that is from the
     cheapest.
     """
     table = _table(candidates, tasks, threshold)
@@ -213,7 +213,7 @@ def _accuracy(rule: Rule, options: int | None, ties: Ties) -> Callable[[Floats],
 
 
 def _values(curve: Curve, difficulties: Floats) -> Floats:
-    """The accuracies on a curve, checked."""
+    """Compute the accuracies on a curve, and check them."""
     values = np.asarray(curve(difficulties), dtype=np.float64)
     if values.shape != difficulties.shape or not (np.abs(values - 0.5) <= 0.5 + ROUNDING).all():
         raise Error("an accuracy curve gives a number from 0 to 1 for each difficulty it is given.")
@@ -221,7 +221,7 @@ def _values(curve: Curve, difficulties: Floats) -> Floats:
 
 
 def _table(candidates: Sequence[Candidate], tasks: Sequence[float], threshold: float) -> Floats:
-    """The accuracy of each candidate on each task; all that is asked for is checked here."""
+    """Compute the accuracy of each candidate on each task, and check all arguments."""
     if not len(candidates) or not len(tasks):
         raise Error("there is nothing to choose; give at least one candidate and one task.")
     if not 0 <= threshold <= 1:

@@ -1,4 +1,4 @@
-"""Groups that vote: the probability that they are right, and the act of voting."""
+"""Groups that vote: the probability that they are right, and the vote itself."""
 
 from __future__ import annotations
 

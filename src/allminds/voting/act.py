@@ -1,4 +1,4 @@
-"""The act of voting: many answers in, one answer out."""
+"""The vote itself: many answers in, one answer out."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def vote(
     weights: Sequence[float] | None = None,
     options: Sequence[Answer] | None = None,
 ) -> Answer | None:
-    """The answer with most votes, or with most weight; ties by lot.
+    """Elect the answer with most votes, or with most weight; ties are broken by lot.
 
-    None is no answer and does not count; if nobody answered, there is no winner. The candidates
-    are the answers given, in that order, or all `options`: only then can an option that nobody
-    chose win against one that all weight (of members worse than chance) speaks against.
+    None is an abstention and does not count; without any answer there is no winner. The candidates
+    are the answers given, in that order, or all `options`: only then can an option without votes
+    win against one that all weight (of members worse than chance) speaks against.
     """
     given = _given(answers, weights)
     if not given:
@@ -42,7 +42,7 @@ def vote(
 def majority_vote(
     answers: Sequence[Answer | None], random: Random, ties: Ties = "fail"
 ) -> Answer | None:
-    """The answer of more than half of those who answered, or None if there is no such answer.
+    """Elect the answer of more than half of the members that answered, or None if there is none.
 
     With ``ties="coin"`` an answer of exactly half wins by a coin, against the other half's answer
     or, if they disagree, against None: what `majority_accuracy` predicts by default.
@@ -67,7 +67,7 @@ def _by_lot(tied: Sequence[Answer], random: Random) -> Answer:
 def _given(
     answers: Sequence[Answer | None], weights: Sequence[float] | None
 ) -> list[tuple[Answer, float]]:
-    """The answers there are, each with its weight."""
+    """Pair every answer that is not None with its weight, and check the weights."""
     if not answers:
         raise Error("nobody votes; give the answer of at least one member.")
     found = [1.0] * len(answers) if weights is None else [float(weight) for weight in weights]

@@ -1,10 +1,10 @@
 """Votes of members whose errors are correlated, by one stated model: a common latent factor.
 
 Member i is right where τ_i + √ρ Z + √(1-ρ) E_i > 0, with Φ(τ_i) its accuracy p_i and Z, E_i
-independent standard normal numbers: Z is what makes a question easy or hard for all of them, and
-ρ, the latent correlation of every two members, says how much of it is common. ρ = 0 is
-independence; at ρ = 1 whoever is less accurate is right only where the better ones are. Given Z
-members are independent, so that every rule of voting needs one integral over Z.
+independent standard normal numbers: Z is what makes a question easy or hard for all of them, and ρ,
+the latent correlation of every two members, says how much of it is common. ρ = 0 is independence;
+at ρ = 1 a less accurate member is right only where the better ones are. Given Z members are
+independent, so that every rule of voting needs one integral over Z.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ LEAST_UNITS = 10  # items, or clusters, to estimate it from
 
 
 def correlated_majority(p: ArrayLike, correlation: float, ties: Ties = "coin") -> float:
-    """The accuracy of a majority of members with accuracies p and a latent correlation ρ."""
+    """Compute the accuracy of a majority of members with accuracies p and correlation ρ."""
     members = accuracies(p)
     return min(1.0, float(right_together(members, correlation) @ majority_wins(members.size, ties)))
 
 
 def correlated_plurality(p: ArrayLike, correlation: float, options: int) -> float:
-    """The accuracy of a plurality; wrong votes fall on the wrong options evenly and by themselves.
+    """Compute the accuracy of a plurality of members with accuracies p and correlation ρ.
 
-    Only being right is correlated. Where members also agree on *which* wrong option, a plurality
-    does worse than this.
+    Wrong votes fall on the wrong options evenly and independently: only being right is correlated.
+    Where members also agree on *which* wrong option, a plurality does worse than this.
     """
     return plurality_of(right_together(accuracies(p), correlation), options)
 
@@ -51,7 +51,7 @@ def correlated_plurality(p: ArrayLike, correlation: float, options: int) -> floa
 def correlated_weighted(
     p: ArrayLike, weights: ArrayLike, correlation: float, ties: Ties = "coin"
 ) -> float:
-    """The accuracy of a weighted vote between two options, of 15 members or fewer."""
+    """Compute the accuracy of a weighted vote between two options, of 15 members or fewer."""
     members = accuracies(p)
     given = finite_weights(weights, members.size)
     if members.size > WEIGHTED:
@@ -73,7 +73,7 @@ def correlated_weighted(
 
 
 def right_together(p: Floats, correlation: float) -> Floats:
-    """The probability that exactly a of n members are right, for a = 0..n, under the model."""
+    """Compute the probability that exactly a of n members are right, for a = 0..n."""
 
     def distribution(right: Floats) -> Floats:
         d = np.zeros((len(right), p.size + 1))
@@ -88,7 +88,7 @@ def right_together(p: Floats, correlation: float) -> Floats:
 
 
 def _over_factor(p: Floats, correlation: float, value: Callable[[Floats], Floats]) -> Floats:
-    """The mean over Z of a function of the members' accuracies given Z, [node, member].
+    """Average a function of the members' accuracies given Z, [node, member], over Z.
 
     Gauss and Legendre's rule of 16 points on ever more panels, until two agree to 1e-12.
     """
@@ -126,13 +126,13 @@ def _over_factor(p: Floats, correlation: float, value: Callable[[Floats], Floats
 
 
 def _comonotone(p: Floats, value: Callable[[Floats], Floats]) -> Floats:
-    """ρ = 1: a question is of one difficulty U for all, and member i is right where U < p_i."""
+    """Average at ρ = 1: each question has one difficulty U, and member i is right if U < p_i."""
     ends = np.unique(np.concatenate([[0.0, 1.0], p]))
     middles = (ends[1:] + ends[:-1]) / 2
     return np.asarray(np.diff(ends) @ value((middles[:, None] < p).astype(np.float64)))
 
 
-# ---------------------------------------------------------------- from actual votes
+# ---------------------------------------------------------------- estimation from votes
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Correlation:
 
 
 def estimate_correlation(hits: ArrayLike, cluster: ArrayLike | None = None) -> Correlation | None:
-    """ρ from hits[item, member], 1 for right and 0 for wrong: the likeliest, given accuracies.
+    """Estimate ρ from hits[item, member], 1 for right and 0 for wrong, by maximum likelihood.
 
     Each member's accuracy is its share of hits. The 95 % interval is that of the likelihood
     ratio, made wider by what a jackknife over items (or clusters) finds beyond it, since the
@@ -170,7 +170,7 @@ def estimate_correlation(hits: ArrayLike, cluster: ArrayLike | None = None) -> C
 
 
 class _Votes:
-    """Patterns of right and wrong with how often each came, and their likelihood by ρ."""
+    """Patterns of right and wrong with the count of each, and their likelihood by ρ."""
 
     def __init__(self, patterns: Floats, times: Floats) -> None:
         from scipy.special import ndtri
@@ -181,7 +181,7 @@ class _Votes:
         self.tau = ndtri(share[self.varying])
 
     def loss(self, rho: float) -> float:
-        """-ℓ, by evenly spaced points over the common factor."""
+        """Compute -ℓ, by evenly spaced points over the common factor."""
         from scipy.special import log_ndtr
 
         z = np.linspace(-6, 6, 61 if rho < 0.8 else 241)
@@ -193,7 +193,7 @@ class _Votes:
         return -float(self.times @ chance)
 
     def likeliest(self) -> float:
-        """The ρ of least loss, the ends included."""
+        """Find the ρ of least loss, the ends included."""
         from scipy.optimize import minimize_scalar
 
         inner = minimize_scalar(
@@ -204,13 +204,13 @@ class _Votes:
         return min(losses, key=losses.__getitem__)
 
     def curvature(self, rho: float) -> float:
-        """The second derivative of the loss."""
+        """Compute the second derivative of the loss."""
         step = min(0.01, rho / 2, (1 - rho) / 2)
         around = self.loss(rho - step) - 2 * self.loss(rho) + self.loss(rho + step)
         return around / step**2
 
     def interval(self, best: float, widening: float) -> tuple[float, float]:
-        """Every ρ whose loss is no more than 1.92 times `widening` above the least."""
+        """Find every ρ whose loss is no more than 1.92 times `widening` above the least."""
         from scipy.optimize import brentq
         from scipy.special import chdtri
 
@@ -225,10 +225,10 @@ class _Votes:
 
 
 def _widening(patterns: Floats, counts: Floats, whole: _Votes, best: float) -> float:
-    """The jackknife's variance of ρ over that of the likelihood alone; 1 at least.
+    """Divide the jackknife's variance of ρ by that of the likelihood alone; 1 at least.
 
-    Units with the same answers are left out once for all of them. Near 0 the likelihood alone
-    will do; near 1, where the jackknife fails, its interval is doubled.
+    Units with the same answers are left out once for all of them. Near 0 the likelihood alone is
+    enough; near 1, where the jackknife fails, its interval is doubled.
     """
     if not 0.02 < best < 0.98:
         return 1.0 if best < 0.5 else 4.0
@@ -250,7 +250,7 @@ def simulate_correlation(
     correlation: float,
     items: int,
 ) -> tuple[int, int]:
-    """How often the 95 % interval of a correlation misses it, and of how many that were made."""
+    """Count how often the 95 % interval of a correlation misses it, and how many were made."""
     from scipy.special import ndtri
 
     tau = ndtri(accuracies(p))

@@ -1,4 +1,4 @@
-"""How many members of a group are right: what every rule of voting starts from."""
+"""The number of members of a group that are right, from which every rule of voting starts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Bounds(NamedTuple):
 
 
 def accuracies(p: ArrayLike) -> Floats:
-    """The members' accuracies p as an array, or an error that says which one is wrong."""
+    """Convert the members' accuracies p to an array; reject any outside 0 to 1 by its number."""
     try:
         found = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
@@ -42,14 +42,14 @@ def accuracies(p: ArrayLike) -> Floats:
 
 
 def number_of_options(options: int) -> int:
-    """The number of options m, or an error: a vote needs two."""
+    """Check the number of options m: a vote needs two or more."""
     if options < 2 or options != int(options):
         raise Error(f"the number of options is {options}; it is a whole number, 2 or more.")
     return int(options)
 
 
 def finite_weights(weights: ArrayLike, members: int) -> Floats:
-    """The weights of votes as an array, or an error: they are finite, one for each member."""
+    """Convert the weights of votes to an array; require finite ones, one for each member."""
     found = np.asarray(weights, dtype=np.float64)
     if found.shape != (members,) or not np.isfinite(found).all():
         raise Error(f"weights are finite numbers, one for each of the {members} members.")
@@ -57,7 +57,7 @@ def finite_weights(weights: ArrayLike, members: int) -> Floats:
 
 
 def majority_wins(n: int, ties: Ties) -> Floats:
-    """The chance that a majority is right when 0, 1, …, n of its members are."""
+    """Compute the chance that a majority is right when 0, 1, …, n of its members are."""
     if ties not in ("coin", "fail"):
         raise Error(f"ties cannot be '{ties}'; {nearest(ties, ('coin', 'fail'))}")
     twice = 2 * np.arange(n + 1)
@@ -65,13 +65,13 @@ def majority_wins(n: int, ties: Ties) -> Floats:
 
 
 def lead_wins(lead: Floats, total: float, ties: Ties) -> Floats:
-    """The chance that a vote is right whose right option leads by so much of all weight."""
+    """Compute the chance that a vote is right from the right option's `lead` in weight."""
     tie = majority_wins(2, ties)[1]
     return np.where(np.abs(lead) <= TIE * total, tie, (lead > 0).astype(np.float64))
 
 
 def number_right(p: Floats) -> Floats:
-    """The probability d_a that exactly a of n independent members are right, for a = 0..n.
+    """Compute the probability d_a that exactly a of n independent members are right, for a = 0..n.
 
     Binomial if all are equally accurate, else Poisson-binomial, member by member: sums of
     products of probabilities, so that nothing overflows, cancels or turns negative. Ten thousand
@@ -88,7 +88,7 @@ def number_right(p: Floats) -> Floats:
 
 
 def _binomial(n: int, p: float) -> Floats:
-    """Outwards from the mode by the ratios of neighbours, as n! and p^n would leave the range."""
+    """Compute the binomial from its mode outwards by ratios, since n! and p^n overflow."""
     d = np.zeros(n + 1)
     if p in (0.0, 1.0):
         d[int(p) * n] = 1.0

@@ -41,7 +41,7 @@ class WeightedBounds(NamedTuple):
 
 
 def bounds(p: ArrayLike, ties: Ties = "coin") -> Bounds:
-    """Sharp bounds of the accuracy of a majority, whatever the dependence between its members.
+    """Bound the accuracy of a majority sharply, whatever the dependence between its members.
 
     Both ends can be reached by members with exactly the accuracies p. Ties, which an even number
     of members can have, are broken by a coin or fail, as in `majority_accuracy`.
@@ -53,7 +53,7 @@ def bounds(p: ArrayLike, ties: Ties = "coin") -> Bounds:
 
 
 def plurality_bounds(p: ArrayLike, options: int) -> Bounds:
-    """Sharp bounds of the accuracy of a plurality, whatever the dependence between its members.
+    """Bound the accuracy of a plurality sharply, whatever the dependence between its members.
 
     Which wrong option a wrong vote falls on may depend on the other votes too. At best wrong
     votes are spread over all wrong options; at worst they agree, and the plurality is a majority.
@@ -71,7 +71,7 @@ def plurality_bounds(p: ArrayLike, options: int) -> Bounds:
 
 
 def weighted_bounds(p: ArrayLike, weights: ArrayLike, ties: Ties = "coin") -> WeightedBounds:
-    """Bounds of a weighted vote between two options (or for more than half of all weight).
+    """Bound a weighted vote between two options (or one for more than half of all weight).
 
     A negative weight is a vote for the other option. Sharp if there are no more than 15 members
     of different weight, or as many of equal weight as make no more than 50,000 states; beyond,
@@ -97,7 +97,7 @@ def weighted_bounds(p: ArrayLike, weights: ArrayLike, ties: Ties = "coin") -> We
 
 
 def _greatest(p: Floats, wins: Floats) -> float:
-    """The greatest E wins(S) for a majority's `wins`, which are 0, perhaps ½ once, then 1.
+    """Maximise E wins(S) for a majority's `wins`, which are 0, perhaps ½ once, then 1.
 
     E wins(S) <= E g(S) for every convex g >= wins, and E g(S) <= g(0) + Σ p_(i) Δg(i) with the
     largest p first; these g are the ones of which the least value is the sharp bound.
@@ -113,7 +113,7 @@ def _greatest(p: Floats, wins: Floats) -> float:
 
 
 def _outer(p: Floats, weight: Floats) -> WeightedBounds:
-    """Bounds that hold for any weights: a vote that wins has half of all weight at least.
+    """Bound the vote for any weights: a vote that wins has half of all weight at least.
 
     Of the members that are not set aside, the right ones then have what is left of that half, so
     that their expected weight bounds the chance (Markov). The most accurate are set aside first.
@@ -135,16 +135,17 @@ def _outer(p: Floats, weight: Floats) -> WeightedBounds:
 
 
 def _states(sizes: list[int]) -> Floats:
-    """All numbers of right members by class, a row each."""
+    """List all numbers of right members by class, one row each."""
     grid = np.indices([size + 1 for size in sizes]).reshape(len(sizes), -1)
     return np.asarray(grid.T, dtype=np.float64)
 
 
 def _program(classes: list[tuple[int, Floats]], value: Floats) -> float:
-    """The greatest expected value over distributions of the numbers right, class by class.
+    """Maximise the expected value over distributions of the numbers right, class by class.
 
-    A class is its size and its members' accuracies, largest first; given the numbers right, who
-    is right in one class need not depend on the others, so each class has conditions of its own.
+    A class is its size and its members' accuracies, largest first. Given the numbers right, the
+    members that are right in one class need not depend on the others, so each class has conditions
+    of its own.
     """
     from scipy.optimize import linprog
 

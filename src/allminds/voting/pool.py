@@ -1,4 +1,4 @@
-"""A pool of minds to make groups of: the search for the cheapest group that is accurate enough.
+"""A pool of minds, and the search in it for the cheapest group that is accurate enough.
 
 For a given size of group, a more accurate member never does harm under majority or plurality,
 and the group's accuracy is linear in each member's. All of the search rests on these two.
@@ -28,22 +28,22 @@ class Pool:
     accuracy: Callable[[Floats], float]
 
     def cost(self, group: list[int]) -> float:
-        """What a group costs."""
+        """Sum the costs of a group; infinite for no group."""
         return math.fsum(self.costs[group]) if group else math.inf
 
     def reached(self, members: Floats) -> list[float]:
-        """The accuracy of a group of such members, on each task."""
+        """Compute the accuracy of a group of such members on each task."""
         return [self.accuracy(column) for column in members.T]
 
     def good(self, members: Floats) -> bool:
-        """Whether a group of such members is accurate enough on each task."""
+        """Check whether a group of such members is accurate enough on each task."""
         return all(self.accuracy(column) >= self.threshold - SAME for column in members.T)
 
     def search(self, size: int, best: list[int]) -> list[int]:
-        """The cheapest group of one size if it is cheaper than the best so far.
+        """Find the cheapest group of one size if it is cheaper than the best so far.
 
-        For a given size a more accurate member never does harm, so a group begun is given up when
-        it would fail even with the best of those left, taken anew for each task.
+        For a given size a more accurate member never does harm, so a group is given up when it
+        would fail even with the best of the remaining minds, chosen for each task separately.
         """
 
         def go_on(first: int, chosen: list[int]) -> None:
@@ -67,14 +67,14 @@ class Pool:
         return best
 
     def exchange(self, size: int) -> list[int]:
-        """A cheap group of one size: from the most accurate, one exchange after another."""
+        """Find a cheap group of one size: start from the most accurate and exchange members."""
         starts = [*self.table.T, self.table.mean(axis=1), self.table.min(axis=1)]
         groups = (sorted(np.argsort(-values, kind="stable")[:size].tolist()) for values in starts)
         good = [self._cheaper(group) for group in groups if self.good(self.table[group])]
         return min(good, key=self.cost, default=[])
 
     def _cheaper(self, group: list[int]) -> list[int]:
-        """The exchange that saves most, again and again.
+        """Make the exchange that saves most, again and again.
 
         Accuracy is linear in one member's, so that two values of it tell all replacements.
         """
@@ -98,11 +98,12 @@ class Pool:
             group = after
 
     def at_least(self, size: int) -> float:
-        """A cost that no good group of one size is below; infinite if there is none.
+        """Compute a cost that no good group of one size is below; infinite if there is none.
 
-        If the group's j-th dearest member costs x, all but j - 1 of them cost x or less. So x is
-        no less than the smallest for which j - 1 of any cost, and the others of cost x or less,
-        would do if they were the most accurate such, taken anew for each task.
+        If the group's j-th dearest member costs x, all but j - 1 of them cost x or less. So x is no
+        less than the smallest cost for which j - 1 minds of any cost, and the others of cost x or
+        less, would be good enough if they were the most accurate such minds, chosen for each task
+        separately.
         """
         dearest = []
         for free in range(size):
@@ -117,7 +118,7 @@ class Pool:
         return math.fsum(dearest)
 
     def _might_do(self, cheap: int, bound: int, free: int) -> bool:
-        """Whether `bound` of the cheapest and `free` of all minds would do at best."""
+        """Check whether `bound` of the cheapest and `free` of all minds could be good enough."""
         near = np.sort(self.table[:cheap], axis=0)
         rest = np.sort(np.vstack([near[: cheap - bound], self.table[cheap:]]), axis=0)
         return self.good(np.vstack([near[cheap - bound :], rest[len(rest) - free :]]))

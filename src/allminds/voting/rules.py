@@ -1,4 +1,4 @@
-"""Chances that a vote is right: majority, plurality, weighted."""
+"""Probability that a vote of independent members is right: majority, plurality, weighted vote."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from allminds.voting.counts import (
 
 
 def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
-    """The probability P_x(A) that a majority of independent members with accuracies p is right.
+    """Compute the probability P_x(A) that a majority of independent members p is right.
 
     With exactly half of an even number right, a coin decides, or, as in the paper, the group
     fails (``ties="fail"``).
@@ -31,7 +31,7 @@ def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
 
 
 def replacement_gain(p1: float, p2: float, p3: float, p3_new: float) -> float:
-    """What a majority of three gains when its third member p3 gives way to p3'.
+    """Compute the gain of a majority of three whose third member p3 is replaced by p3'.
 
     It is (p1 + p2 - 2 p1 p2)(p3' - p3): the third vote matters when the first two differ. (The
     paper's last step, 2 (1 - p1) p2 (p3' - p3), is right only for p1 = p2.)
@@ -41,9 +41,9 @@ def replacement_gain(p1: float, p2: float, p3: float, p3_new: float) -> float:
 
 
 def gain_of_replacing(p: ArrayLike, index: int, new: float, ties: Ties = "coin") -> float:
-    """What a majority of any size gains when member `index`, from 0, gets the accuracy `new`.
+    """Compute the gain of a majority of any size if member `index`, from 0, gets accuracy `new`.
 
-    The chance that this vote decides, times the difference in accuracy.
+    It is the chance that this vote decides, times the difference in accuracy.
     """
     members = accuracies(p)
     accuracies([new])
@@ -60,7 +60,7 @@ NEGLIGIBLE = 1e-18  # a number of right votes less likely than this changes no d
 
 
 def plurality_accuracy(p: ArrayLike, options: int) -> float:
-    """The probability that independent members with accuracies p elect the right one of m options.
+    """Compute the probability that independent members p elect the right one of m options.
 
     A wrong vote falls on each of the m - 1 wrong options alike. With two options this is a
     majority with ties by coin. Exact::
@@ -74,7 +74,7 @@ def plurality_accuracy(p: ArrayLike, options: int) -> float:
 
 
 def plurality_of(d: Floats, options: int) -> float:
-    """The accuracy of a plurality whose number of right votes is distributed as d."""
+    """Compute the accuracy of a plurality whose number of right votes is distributed as d."""
     wrong_options = number_of_options(options) - 1
     n = d.size - 1
     counts = (a for a in range(1, n + 1) if d[a] > NEGLIGIBLE)
@@ -82,7 +82,7 @@ def plurality_of(d: Floats, options: int) -> float:
 
 
 def _wins(right: int, wrong: int, options: int) -> float:
-    """The chance that `right` votes win against `wrong` ones spread over the wrong options.
+    """Compute the chance that `right` votes win against `wrong` ones spread over the wrong options.
 
     The formula's z^j/j! are scaled to Poisson probabilities of mean wrong/options: each factor is
     a probability then, whatever the numbers of votes and options.
@@ -109,7 +109,7 @@ def _log_poisson(j: int, mean: float) -> float:
 
 
 def _power(polynomial: Floats, exponent: int, terms: int) -> Floats:
-    """The lowest terms of a power of a polynomial, by squaring."""
+    """Compute the lowest terms of a power of a polynomial, by squaring."""
     result = np.ones(1)
     square = polynomial[:terms]
     while exponent:
@@ -129,7 +129,7 @@ ROWS = 100_000  # states handled at once
 
 
 def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) -> Floats:
-    """The best weights for independent votes, log((m-1) p / (1-p)), for m options.
+    """Compute the best weights for independent votes, log((m-1) p / (1-p)), for m options.
 
     They are log(p / (1-p)) for two options. A member that does worse than chance has a negative
     weight: its vote speaks against an option. An accuracy measured in N trials is kept in
@@ -151,11 +151,11 @@ def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) ->
 
 
 def weighted_accuracy(p: ArrayLike, weights: ArrayLike, options: int) -> float:
-    """The probability that independent members with accuracies p elect the right one of m options.
+    """Compute the probability that independent members elect the right one of m options by weight.
 
-    A wrong vote falls on each of the m - 1 wrong options alike; an option nobody votes for has
-    weight 0. Exact, by going through who is right and which wrong votes agree, so for no more
-    than 12 members (20 if there are two options).
+    A wrong vote falls on each of the m - 1 wrong options alike; an option without votes has weight
+    0. Exact, by enumerating the members that are right and the wrong votes that agree, so for no
+    more than 12 members (20 if there are two options).
     """
     members, m = accuracies(p), number_of_options(options)
     given = finite_weights(weights, members.size)
@@ -172,7 +172,7 @@ def weighted_accuracy(p: ArrayLike, weights: ArrayLike, options: int) -> float:
 
 
 class _States:
-    """Ways some members have voted, a row each."""
+    """Ways in which some members have voted, one row each."""
 
     def __init__(self, right: Floats, wrong: Floats, used: NDArray[np.intp], chance: Floats):
         self.right = right  # weight of the right option
@@ -185,7 +185,7 @@ class _States:
 
 
 def _chance(states: _States, p: Floats, weights: Floats, options: int, tie: float) -> float:
-    """The chance that the right option wins, over all that the remaining members may do."""
+    """Sum the chance that the right option wins over all votes of the remaining members."""
     if not p.size:
         return _won(states, options, tie)
     if states.chance.size > ROWS:  # halves, to bound the memory
@@ -197,7 +197,7 @@ def _chance(states: _States, p: Floats, weights: Floats, options: int, tie: floa
 
 
 def _one_more(states: _States, p: float, weight: float, options: int) -> _States:
-    """All ways another member may vote: right, with wrong votes, or for a wrong option of its own.
+    """Enumerate the votes of one more member: right, with wrong votes, or for a fresh wrong option.
 
     Options without votes are alike: the first free column stands for them all.
     """
@@ -214,7 +214,7 @@ def _one_more(states: _States, p: float, weight: float, options: int) -> _States
 
 
 def _won(states: _States, options: int, tie: float) -> float:
-    """The chance that the right option has most weight, or wins the lot."""
+    """Compute the chance that the right option has most weight, or wins the lot."""
     lead = states.right[:, None] - states.wrong
     tied = (np.abs(lead) <= tie).sum(axis=1)
     tied += (np.abs(states.right) <= tie) * (options - lead.shape[1])  # options not in a column

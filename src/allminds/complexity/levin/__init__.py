@@ -1,4 +1,4 @@
-"""Levin's complexity of a letter series: k of the C-test (P0 §5), by exact program search."""
+"""Levin's complexity k of a letter series in the C-test (Chmait et al. 2017), by exact search."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ NOTHING = 2**62
 
 
 def _effect(window: tuple[int, ...]) -> tuple[object, ...]:
-    """What straight instructions do: (register, letters added) in A, B, C, and WRITEs by place."""
+    """Describe straight instructions: (register, letters added) in A, B, C, and WRITEs by place."""
     a, b, c = ("A", 0), ("B", 0), ("C", 0)
     written = []
     for place, instruction in enumerate(window):
@@ -85,7 +85,7 @@ def _effect(window: tuple[int, ...]) -> tuple[object, ...]:
 
 
 def _doubles(size: int) -> NDArray[np.bool_]:
-    """Windows of straight instructions that do what an earlier one does."""
+    """Mark the windows of straight instructions that do what an earlier window does."""
     seen = set()
     result = np.zeros((10,) * size, np.bool_)
     for window in product(range(SUCC, 10), repeat=size):
@@ -104,7 +104,7 @@ def advance(
 ) -> tuple[int, int, int, int, int, int]:
     """Run until a WRITE, the end of the program, or so many steps without a WRITE.
 
-    Returns why it stopped, then the index, A, B, C and the steps it took. A loop at the end of
+    Return why the run stopped, then the index, A, B, C and the steps it took. A loop at the end of
     the program that meets the same registers twice without a WRITE would go on for ever.
     """
     steps = 0
@@ -150,8 +150,8 @@ def follow(
 ) -> int:  # fmt: skip
     """Run the instruction put at this depth and on, as long as letters are right.
 
-    Goes from the state of this depth to that of the next. `need` are the steps that the WRITEs up
-    to the clock take at least, `longest` what the clock may show.
+    The run goes from the state of this depth to that of the next. `need` are the steps that the
+    WRITEs up to the clock take at least, `longest` is what the clock may show.
     """
     a, b, c = states[depth, A], states[depth, B], states[depth, C]
     steps, writes, silent = states[depth, STEPS], states[depth, WRITES], states[depth, SILENT]
@@ -193,7 +193,7 @@ def follow(
 
 @kernel
 def redundant(program: Bytes, at: int, room: int) -> bool:
-    """May the program be skipped for its instruction at this index, with room for so many more?"""
+    """Check whether a program may be skipped for its instruction at `at`, with `room` for more."""
     last = program[at]
     if last <= LOOPM:
         if (at < 4 and last == LOOPS) or (at < 7 and last == LOOPM):
@@ -218,13 +218,13 @@ def redundant(program: Bytes, at: int, room: int) -> bool:
 
 @inlined
 def back(loop: int, length: int) -> int:
-    """How far a loop goes back, when it does not clear the top."""
+    """Compute how far a loop goes back, unless that passes the top."""
     return length if loop == LOOPTOP else (4 if loop == LOOPS else 7)
 
 
 @inlined
 def spins(program: Bytes, depth: int, states: Ints, need: Ints, clock: int, longest: int) -> bool:
-    """Would the loop at this depth go round too long, without a WRITE or an exit?"""
+    """Check whether the loop at this depth would turn too long, without a WRITE or an exit."""
     far = back(program[depth], depth + 1)
     if depth + 1 - far <= states[depth, BUSY]:
         return False
@@ -238,7 +238,7 @@ def spins(program: Bytes, depth: int, states: Ints, need: Ints, clock: int, long
 
 @kernel
 def mute(program: Bytes, depth: int, spoke: int) -> bool:
-    """Can the loop at this depth lead to no WRITE but by leaving the end of the program?"""
+    """Check whether the loop at this depth reaches a WRITE only by leaving the program's end."""
     if depth + 1 - back(program[depth], depth + 1) <= spoke:
         return False
     for at in range(spoke + 1, depth):
@@ -249,7 +249,7 @@ def mute(program: Bytes, depth: int, spoke: int) -> bool:
 
 @kernel
 def needed(letters: Bytes, clock: int) -> Ints:
-    """The steps that the WRITEs from each one to the clock take at least: with changes of A."""
+    """Bound the steps from each WRITE to the clock from below, changes of A included."""
     need = np.zeros(len(letters) + 1, np.int64)
     for n in range(clock - 1, -1, -1):
         need[n] = need[n + 1] + 1
@@ -260,7 +260,7 @@ def needed(letters: Bytes, clock: int) -> Ints:
 
 @kernel
 def apart(a: int, b: int) -> int:
-    """The distance of two letters in the circle."""
+    """Compute the distance of two letters in the circle."""
     d = abs(a - b)
     return min(d, LETTERS - d)
 
@@ -269,7 +269,7 @@ def apart(a: int, b: int) -> int:
 def longest_program(
     states: Ints, depth: int, letters: Bytes, need: Ints, clock: int, limit: int, below: int
 ) -> int:
-    """The instructions a program can have, going on from here, with its weight below the bound."""
+    """Compute how long a program that goes on from here can be, with its weight below the bound."""
     least = states[depth, TIME]
     writes = states[depth, WRITES]
     if writes < clock:
@@ -286,7 +286,7 @@ def longest_program(
 
 @kernel
 def beginning(start: int) -> Ints:
-    """States for every length of a program; the first is that of the empty one."""
+    """Allocate states for every length of a program; the first is that of the empty one."""
     states = np.zeros((MOST + 2, FIELDS), np.int64)
     states[0, A] = states[0, B] = start
     states[0, BUSY] = states[0, SPOKE] = -1
@@ -295,9 +295,9 @@ def beginning(start: int) -> Ints:
 
 @inlined
 def proposed(program: Bytes, depth: int, states: Ints, prints: int, skip: bool) -> bool:
-    """Put the next instruction at this depth: is the program worth running?
+    """Put the next instruction at this depth, and check whether the program is worth running.
 
-    A last instruction that is a WRITE must make the letters at least so many.
+    A last instruction that is a WRITE must bring the letters to `prints` at least.
     """
     x = states[depth, NEXT]
     room = states[depth, CAP] - depth - 1
@@ -330,11 +330,11 @@ def search(
     letters: Bytes, blank: int, start: int, clock: int, limit: int, below: int, shrink: bool,
     skip: bool, best: Ints, witness: Bytes, listed: Bytes,
 ) -> int:  # fmt: skip
-    """Programs that print the letters (-1: any) with a weight t·2^|p| below a bound; how many.
+    """Search for programs that print the letters (-1: any) with a weight t·2^|p| below a bound.
 
-    `best` and `witness` get the least weight for each letter at the blank and a program of that
-    weight. With `shrink` the bound falls to the least weight found, ties included. Programs are
-    put into `listed` while there is room.
+    Return the number of programs found. `best` and `witness` get the least weight for each letter
+    at the blank and a program of that weight. With `shrink` the bound falls to the least weight
+    found, ties included. Programs are put into `listed` while there is room.
     """
     need = needed(letters, clock)
     program = np.zeros(MOST, np.int8)

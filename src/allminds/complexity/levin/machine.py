@@ -1,7 +1,7 @@
-"""The machine of the C-test (P0 §5): letters a..z in a circle, registers A, B, C, ten instructions.
+"""The machine of the C-test: letters a..z in a circle, registers A, B, C, ten instructions.
 
-`run` is the definition, to be read. The search and the bank of questions run programs in compiled
-code, which must agree with it to the step.
+It is defined in section 5 of Chmait et al. (2017). `run` is the definition, to be read. The search
+and the bank of questions run programs in compiled code, which must agree with it to the step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Program = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Run:
-    """What a program printed, when, and how its run ended."""
+    """The letters that a program printed, when, and how its run ended."""
 
     letters: tuple[int, ...]  # what every WRITE printed, 0 for a
     times: tuple[int, ...]  # the steps up to and including each WRITE
@@ -33,7 +33,7 @@ class Run:
 
 
 def run(program: Sequence[int], start: int, writes: int) -> Run:
-    """Run a program with A = B = the start letter and C = a until it has printed so many letters.
+    """Run a program with A = B = the start letter and C = a until it has printed `writes` letters.
 
     Every executed instruction is one step. The run halts before that when it leaves the end of
     the program, or after `QUIET` steps without a WRITE.
@@ -73,28 +73,31 @@ def run(program: Sequence[int], start: int, writes: int) -> Run:
 
 
 def target(loop: int, following: int) -> int:
-    """Where a loop jumps to, from the index of the instruction that follows it."""
+    """Compute where a loop jumps to, from the index of the instruction that follows it."""
     back = {LOOPTOP: following, LOOPS: 4, LOOPM: 7}[loop]
     return max(following - back, 0)
 
 
 def weight(length: int, steps: int) -> int:
-    """2 to the cost |p| + log2 t: an integer, so costs compare exactly."""
+    """Compute 2 to the cost |p| + log2 t: an integer, so that costs compare exactly."""
     return steps << length
 
 
 def rounded(weight: int) -> int:
-    """k = ⌊cost + ½⌋ of a weight, by integers alone: k ≤ cost + ½ iff 2^(2k) ≤ 2 weight²."""
+    """Round a weight to k = ⌊cost + ½⌋ by integers alone.
+
+    This is exact because k ≤ cost + ½ iff 2^(2k) ≤ 2 weight².
+    """
     return ((2 * weight * weight).bit_length() - 1) // 2
 
 
 def printed(program: Sequence[int]) -> str:
-    """A program as its instructions: ``WRITE; SUCC; LOOPTOP``."""
+    """Write a program as its instructions: ``WRITE; SUCC; LOOPTOP``."""
     return "; ".join(INSTRUCTIONS[instruction] for instruction in program)
 
 
 def parsed(text: str) -> Program:
-    """The program that `printed` wrote."""
+    """Read a program that `printed` wrote."""
     names = [name.strip() for name in text.split(";")]
     for name in names:
         if name not in INSTRUCTIONS:
@@ -103,12 +106,12 @@ def parsed(text: str) -> Program:
 
 
 def letter(number: int) -> str:
-    """0 is a, 25 is z."""
+    """Convert a number to its letter: 0 is a, 25 is z."""
     return chr(ord("a") + number)
 
 
 def number(letter: str) -> int:
-    """a is 0, z is 25."""
+    """Convert a letter to its number: a is 0, z is 25."""
     if len(letter) != 1 or not "a" <= letter <= "z":
         raise Error(f"'{letter}' is not a letter of the alphabet: write one of a..z")
     return ord(letter) - ord("a")

@@ -1,8 +1,9 @@
-"""k of a letter series: the cheapest program that prints it (P0 §5), found by search.
+"""Search for the cheapest program that prints a letter series, which gives its complexity k.
 
-The cost of a program for a series is |p| + log2 t: its instructions, and the steps up to its fifth
-WRITE. Costs are kept as weights t·2^|p|, which are integers. `plain_search` is the definition, to
-be read; `levin` and `rivals` find the same with compiled code.
+After Chmait et al. (2017), section 5. The cost of a program for a series is |p| + log2 t: its
+instructions, and the steps up to its fifth WRITE. Costs are kept as weights t·2^|p|, which are
+integers. `plain_search` is the definition, to be read; `levin` and `rivals` find the same with
+compiled code. `describe` puts a program into words.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ MOST_K = 20  # a search gives up beyond: what costs more takes hours and explain
 
 @dataclass(frozen=True)
 class Puzzle:
-    """Letters to be printed, `ANY` where any will do, and the place asked about, from 0."""
+    """Letters to be printed, `ANY` for any letter, and the place asked about, from 0."""
 
     letters: tuple[int, ...]
     blank: int
@@ -61,7 +62,7 @@ class Puzzle:
         return tuple(range(LETTERS)) if self.letters[0] == ANY else self.letters[:1]
 
     def begun(self, start: int, clock: int) -> tuple[int, ...]:
-        """The letters from a start letter, and any up to the clock's WRITE."""
+        """List the letters from a start letter, and `ANY` up to the clock's WRITE."""
         return (start, *self.letters[1:]) + (ANY,) * (clock - len(self.letters))
 
 
@@ -82,12 +83,12 @@ class Explanation:
 
     @property
     def k(self) -> int:
-        """k (reconstructed) = ⌊value + ½⌋."""
+        """The complexity k (reconstructed): k = ⌊value + ½⌋."""
         return rounded(self.weight)
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """All the cheapest programs, whatever letter they give; searched for when asked."""
+        """All the cheapest programs, whatever letter they give; each access searches for them."""
         return _all_programs(self.puzzle, self.limit, self.weight + 1)
 
 
@@ -102,12 +103,12 @@ class Rival:
 
     @property
     def value(self) -> float:
-        """Its cost |p| + log2 t."""
+        """The cost |p| + log2 t of the program."""
         return math.log2(self.weight)
 
 
 def puzzle(series: str, blank: int | None = None, answer: str | None = None) -> Puzzle:
-    """The shown letters with their blank: marked ``_``, or a place from 1; else the next letter.
+    """Parse shown letters and their blank: marked ``_``, or a place from 1; else the next letter.
 
     A blank given by its place, in a series without a mark, is where the mark would be put in.
     """
@@ -129,10 +130,10 @@ def puzzle(series: str, blank: int | None = None, answer: str | None = None) -> 
 
 
 def plain_search(puzzle: Puzzle, below: int, limit: int) -> dict[int, dict[Program, int]]:
-    """Programs with a weight below a bound that agree with what is shown: by the letter they give.
+    """Find the programs below a weight that agree with what is shown, by the letter they give.
 
-    A program is made longer only when its run reaches its end: had it not, the longer one would
-    do the same and cost more. Every WRITE up to the fifth that is still to come takes a step.
+    A program is made longer only when its run reaches its end: otherwise the longer one would do
+    the same and cost more. Every WRITE up to the fifth that is still to come takes a step.
     """
     found: dict[int, dict[Program, int]] = {}
     for start in puzzle.starts:
@@ -147,7 +148,7 @@ def plain_search(puzzle: Puzzle, below: int, limit: int) -> dict[int, dict[Progr
 def _agreeing(
     letters: tuple[int, ...], start: int, below: int, limit: int
 ) -> Iterator[tuple[Program, int]]:
-    """The programs that print the letters, with their steps t."""
+    """Yield the programs that print the letters, each with its steps t."""
     waiting: list[Program] = [()]
     while waiting:
         program = waiting.pop()
@@ -169,11 +170,11 @@ def levin(
     limit: int = LIMIT,
     most_k: int = MOST_K,
 ) -> Explanation:
-    """The cheapest program for a series with its answer, or, without one, for what is shown.
+    """Find the cheapest program for a series with its answer, or, without one, for what is shown.
 
-    Searched are programs of up to `limit` instructions and `most_k`. One that halts before the
-    blank gives no letter and does not count. Of letters that cost the same the first in the
-    alphabet is given.
+    Programs of up to `limit` instructions and `most_k` are searched. A program that halts before
+    the blank gives no letter and does not count. Of letters that cost the same, the first in the
+    alphabet is returned.
     """
     asked = puzzle(series, blank, answer)
     weights, programs = _cheapest(asked, limit, CLOCK, most_k)
@@ -182,21 +183,24 @@ def levin(
 
 
 def complexity(series: str, limit: int = LIMIT) -> Explanation:
-    """A whole series and the cheapest program that prints it; its `value` is the complexity."""
+    """Find the cheapest program that prints a whole series; its `value` is the complexity."""
     if len(series) < 2:
         raise Error(f"'{series}' is no series: write two letters or more, such as abcd")
     return levin(series[:-1], answer=series[-1], limit=limit)
 
 
 def continued(series: str, limit: int = LIMIT) -> str:
-    """The letter that the cheapest program which goes on prints next."""
+    """Predict the next letter: the one that the cheapest program that goes on prints."""
     return levin(series, limit=limit).letter
 
 
 def variant(
     series: str, answer: str | None = None, blank: int | None = None, limit: int = LIMIT
 ) -> int:
-    """k by another reading of the paper: ⌊|p| + log2 t_6⌋, the steps up to the sixth WRITE."""
+    """Compute k by another reading of the paper: ⌊|p| + log2 t_6⌋.
+
+    Here t_6 are the steps up to the sixth WRITE.
+    """
     weights, _ = _cheapest(puzzle(series, blank, answer), limit, CLOCK + 1)
     return int(weights.min()).bit_length() - 1
 
@@ -204,7 +208,7 @@ def variant(
 def rivals(
     shown: str, blank: int | None = None, delta: float = 1.0, limit: int = LIMIT
 ) -> tuple[Rival, ...]:
-    """Every letter that a program within δ of the best gives, the cheapest first.
+    """List every letter that a program within δ of the best gives, the cheapest first.
 
     The first is the best itself, at a distance of 0; those at a distance of δ are left out.
     """
@@ -217,7 +221,7 @@ def rivals(
     )
 
 
-# ---------------------------------------------------------------- with compiled code
+# ---------------------------------------------------------------- search by compiled code
 
 Weights = NDArray[np.int64]
 
@@ -225,7 +229,10 @@ Weights = NDArray[np.int64]
 def _cheapest(
     puzzle: Puzzle, limit: int, clock: int, most_k: int = MOST_K
 ) -> tuple[Weights, dict[int, Program]]:
-    """The least weight by letter, right for the cheapest: the bound rises by one k at a time."""
+    """Find the least weight by letter, right for the cheapest letter.
+
+    The bound rises by one k at a time.
+    """
     for k in range(min(7, most_k), most_k + 1):
         below = math.isqrt(2 ** (2 * k + 1)) + 1  # weights of up to this k
         weights, programs = _below(puzzle, limit, clock, below, shrink=True)
@@ -240,7 +247,7 @@ def _cheapest(
 def _below(
     puzzle: Puzzle, limit: int, clock: int, below: int, shrink: bool = False
 ) -> tuple[Weights, dict[int, Program]]:
-    """The least weight below a bound, and a program of it, by the letter at the blank."""
+    """Find the least weight below a bound, and a program of it, by the letter at the blank."""
     from allminds.complexity.levin import kernels
 
     if not 1 <= limit <= HIGHEST:
@@ -259,7 +266,7 @@ def _below(
 
 
 def _all_programs(puzzle: Puzzle, limit: int, below: int) -> tuple[Program, ...]:
-    """Every program below a bound, none skipped, in the order of instructions."""
+    """List every program below a bound, none skipped, in the order of instructions."""
     from allminds.complexity.levin import kernels
 
     programs: list[Program] = []
@@ -311,9 +318,9 @@ TIMES = {1: "", 2: " twice"}
 
 
 def describe(program: Sequence[int], start: str | None = None) -> str:
-    """The program step by step: ``1. write the letter; 2. go one letter on; ...``.
+    """Describe the program step by step: ``1. write the letter; 2. go one letter on; ...``.
 
-    With the start letter, what it writes is added.
+    With the start letter, the letters that the program writes are added.
     """
     words = "; ".join(f"{number}. {text}" for number, text in _steps(tuple(program)))
     if start is None:
@@ -323,7 +330,7 @@ def describe(program: Sequence[int], start: str | None = None) -> str:
 
 
 def _steps(program: Program) -> list[tuple[int, str]]:
-    """Numbered steps; instructions that repeat are one, unless a loop goes back between them."""
+    """Describe numbered steps; repeated instructions are one step, unless a loop enters there."""
     landings = {target(x, at + 1) for at, x in enumerate(program) if x in LOOPS_ALL}
     groups: list[list[int]] = []
     for _, run_of in groupby(range(len(program)), key=program.__getitem__):

@@ -1,9 +1,9 @@
-"""Accuracy, ability and difficulty (P0 §4-6): the curve, its fits, and what may be said from them.
+"""Accuracy, ability and difficulty after Chmait et al. (2017, §4-6): the curve and its fits.
 
-`curve` has Eq. 1 with its inverses, `fit` a mind's ability, `models` and `held_out` the rival
-curves and which of them foresees unseen answers, `information` and `adaptive` what to ask next,
-`predict` what is predicted and what is supported by data, `beyond` what may be said of difficulties
-above all that were tried.
+`curve` has Eq. 1 with its inverses and the counts of hits, `fit` a mind's ability, `models` and
+`held_out` the rival curves and which of them predicts unseen answers, `adaptive` the information of
+an item and the choice of the next one, `predict` what is predicted and what is supported by data,
+`beyond` what may be said of difficulties above all that were tried.
 """
 
 from allminds.statistics.accuracy.adaptive import (

@@ -1,4 +1,4 @@
-"""How much an answer tells about ability, and which difficulty tells most."""
+"""The information that an answer gives about ability, and adaptive tests that maximise it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ def item_information(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """I: what one answer tells about ln α; with x = (D/α)^β,
+    """Compute the information I of one answer about ln α.
 
-        I = β² (1-c) x² e^(-2x) / [(1 - e^(-x)) (c + (1-c) e^(-x))].
-
-    Items far too easy (x → 0) or far too hard (x → ∞) tell nothing.
+    With x = (D/α)^β, it is I = β² (1-c) x² e^(-2x) / [(1 - e^(-x)) (c + (1-c) e^(-x))]. Items far
+    too easy (x → 0) or far too hard (x → ∞) tell nothing.
     """
     c = _below_one(chance_level(options, chance))
     out: Values = (beta**2 * _of_ratio(ratio(difficulty, alpha, beta), c))[()]
@@ -33,7 +32,7 @@ def item_information(
 
 
 def most_informative_ratio(*, options: float | None = None, chance: float | None = None) -> float:
-    """x*: the (D/α)^β at which an answer tells most; .797 for m = 2, 1.347 for m = 26."""
+    """Find x*, the (D/α)^β at which an answer tells most; .797 for m = 2, 1.347 for m = 26."""
     c = _below_one(chance_level(options, chance))
     found = minimize_scalar(
         lambda x: -float(_of_ratio(np.asarray(x), c)),
@@ -52,14 +51,14 @@ def expected_stderr(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> float:
-    """se(ln α) = 1/√ΣI that a form of these difficulties promises for a mind of ability α."""
+    """Compute se(ln α) = 1/√ΣI of a form of these difficulties for a mind of ability α."""
     c = chance_level(options, chance)
     total = float(item_information(difficulties, alpha, chance=c, beta=beta).sum())
     return float(1 / np.sqrt(total)) if total > 0 else np.inf
 
 
 def _of_ratio(x: Values, c: Values) -> Values:
-    """I for β = 1, multiplied above and below by e^x so that large x cannot overflow."""
+    """Compute I for β = 1, scaled above and below by e^x so that large x cannot overflow."""
     x = np.minimum(x, 700.0)
     told = 1 - np.exp(-x)
     below = np.where(told > 0, told, 1.0) * (c * np.exp(x) + 1 - c)
@@ -81,7 +80,7 @@ _GRID = np.linspace(PRIOR[0] - 6, PRIOR[0] + 6, 601)  # ln α
 
 @dataclass(frozen=True)
 class AdaptiveTest:
-    """A test in progress; make it with `begin`."""
+    """A test in progress; `begin` makes one."""
 
     bank: Values  # difficulties D of the items
     chance: float
@@ -105,7 +104,7 @@ class AdaptiveTest:
         stderr: float = 0.25,
         most_items: int = 60,
     ) -> AdaptiveTest:
-        """A test not yet begun, from a bank of difficulties, one for each item."""
+        """Begin a test from a bank of difficulties, one for each item."""
         d = np.atleast_1d(numbers(bank, "the bank of difficulties"))
         if d.ndim != 1 or not d.size or not ((d > 0) & np.isfinite(d)).all():
             raise Error("the bank must be a list of difficulties above 0, one for each item")
@@ -119,7 +118,7 @@ class AdaptiveTest:
         return cls(d, c, beta, stderr, most_items, right, told, prior / prior.sum())
 
     def next_item(self) -> int | None:
-        """The item, not yet asked, of largest posterior-mean information (the first on ties)."""
+        """Choose the unasked item of largest posterior-mean information (the first on ties)."""
         if self.ended:
             return None
         value = self.told @ self.posterior
@@ -127,7 +126,7 @@ class AdaptiveTest:
         return int(np.argmax(value))
 
     def answered(self, item: int, hit: bool) -> AdaptiveTest:
-        """The test after an answer; any item may be answered, once."""
+        """Return the test after an answer; any item may be answered, once."""
         if not 0 <= item < len(self.bank) or item in self.asked:
             raise Error(f"item {item} is not in the bank or was asked before: take next_item()")
         likelihood = self.right[item] if hit else 1 - self.right[item]
@@ -141,7 +140,7 @@ class AdaptiveTest:
 
     @property
     def log_alpha(self) -> float:
-        """Posterior mean of ln α."""
+        """The posterior mean of ln α."""
         return float(self.posterior @ _GRID)
 
     @property
@@ -151,18 +150,18 @@ class AdaptiveTest:
 
     @property
     def stderr(self) -> float:
-        """se(ln α): the posterior's standard deviation."""
+        """The standard error of ln α: the posterior's standard deviation."""
         return float(np.sqrt(self.posterior @ (_GRID - self.log_alpha) ** 2))
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The central posterior interval of α."""
+        """Compute the central posterior interval of α."""
         below = np.cumsum(self.posterior) - self.posterior / 2
         ends = np.interp([0.5 - confidence / 2, 0.5 + confidence / 2], below, _GRID)
         return float(np.exp(ends[0])), float(np.exp(ends[1]))
 
     @property
     def ended(self) -> str:
-        """Why the test is over; empty while it is not."""
+        """The reason why the test is over; empty while it is not."""
         if self.stderr <= self.stderr_wanted:
             return "precise enough"
         if len(self.asked) >= self.most_items:
@@ -171,9 +170,9 @@ class AdaptiveTest:
 
     @property
     def off_target(self) -> str:
-        """Where the bank cannot reach this mind: "bank too easy", "bank too hard", or nothing.
+        """Where the bank cannot reach this mind: "bank too easy", "bank too hard", or empty.
 
-        So it is when the ideal difficulty for the estimated ability, D* = α x*^(1/β), is outside
+        This is so when the ideal difficulty for the estimated ability, D* = α x*^(1/β), is outside
         the bank, and either the best item tells less than half of what an ideal one would, or the
         test has ended without the precision wanted.
         """
@@ -189,7 +188,7 @@ class AdaptiveTest:
 
     @property
     def verdict(self) -> str:
-        """What to print beside the estimate."""
+        """The text beside the estimate: why the test ended, and whether it is off target."""
         return "; ".join(part for part in (self.ended or "not ended", self._aim()) if part)
 
     def _aim(self) -> str:

@@ -50,12 +50,12 @@ class Mixture:
     weights: Values
 
     def quantile(self, share: float) -> float:
-        """The value below which so much of the weight lies."""
+        """Find the value below which the given share of the weight lies."""
         middles = np.cumsum(self.weights) - self.weights / 2
         return float(np.interp(share, middles, self.values))
 
     def widened(self, factor: float, uneven: float) -> Mixture:
-        """The same, farther from the median by a factor, and uneven from level to level.
+        """Move values away from the median by a factor, and add unevenness from level to level.
 
         Unevenness is normal, by Gauss and Hermite's three points; all stays within 0 to 1.
         """
@@ -67,7 +67,7 @@ class Mixture:
         return Mixture(np.clip(values[order], 0, 1), weights[order])
 
     def rate_interval(self, items: int, confidence: float) -> tuple[float, float]:
-        """Where the rate of hits of so many new items lies."""
+        """Compute the interval in which the rate of hits of `items` new items lies."""
         hits = np.arange(items + 1)
         below = np.where(
             hits[:-1, None] < items,
@@ -83,7 +83,7 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Beyond:
-    """What is predicted of a mind at a difficulty above all it was tried at."""
+    """The prediction for a mind at a difficulty above all it was tried at."""
 
     difficulty: float
     steps: float  # beyond the hardest level, in distances between levels
@@ -104,9 +104,10 @@ def predict_beyond(
     items: int | None = None,
     confidence: float = 0.95,
 ) -> Beyond:
-    """The accuracy of one mind at a difficulty beyond its data, and the rate of `items` new items.
+    """Predict the accuracy of one mind at a difficulty beyond its data.
 
-    Only this mind's own answers count. The measured coverage is that of 95 % intervals.
+    With `items`, also the rate of hits of so many new items. Only this mind's own answers count.
+    The measured coverage is that of 95 % intervals.
     """
     if not 0.5 < confidence < 1:
         raise Error(f"confidence cannot be {confidence}: it lies between 0.5 and 1")
@@ -119,13 +120,13 @@ def predict_beyond(
 
 
 def tried_levels(counts: Counts, mind: int) -> Counts:
-    """One mind's hits by level, those without a trial left out."""
+    """Pool one mind's hits by level, without levels that have no trial."""
     own = counts.mind(mind).by_level()
     return own.items(own.trials[0] > 0)
 
 
 def steps_beyond(own: Counts, difficulty: float) -> float:
-    """How far beyond the hardest level a difficulty lies, in mean distances between levels."""
+    """Compute how far beyond the hardest level D lies, in mean distances between levels."""
     d = own.difficulty
     if not len(d) or not d[-1] < difficulty < np.inf:
         tried = f"{d[-1]:g} was the hardest tried" if len(d) else "the mind was never tried"
@@ -134,7 +135,7 @@ def steps_beyond(own: Counts, difficulty: float) -> float:
 
 
 def hopeless(own: Counts, steps: float) -> str:
-    """Why nothing can be said beyond these data, or an empty text."""
+    """Say why nothing can be predicted beyond these data, or return an empty text."""
     hits, trials = own.hits[0], own.trials[0]
     if len(own.difficulty) < LEAST_LEVELS or trials.sum() < LEAST_TRIALS:
         return (
@@ -153,7 +154,7 @@ def hopeless(own: Counts, steps: float) -> str:
 
 
 def decline(own: Counts) -> float:
-    """The one-sided p of the trend test (Cochran and Armitage) that hits fall with difficulty."""
+    """Test (Cochran and Armitage) that hits fall with difficulty; return the one-sided p."""
     hits, trials = own.hits[0], own.trials[0]
     rate = float(hits.sum() / trials.sum())
     d = own.difficulty - float(trials @ own.difficulty / trials.sum())
@@ -187,7 +188,7 @@ class Stack:
         return cls(own, grids, tuple(_posterior(log.sum(axis=1) / spread) for log in logs), weights)
 
     def mixture(self, difficulty: float) -> Mixture:
-        """The accuracy at a difficulty over all curves and parameters."""
+        """Mix the accuracy at a difficulty over all curves and parameters."""
         at = np.array([difficulty])
         values = np.concatenate([grid.accuracy(at)[:, 0] for grid in self.grids])
         weights = np.concatenate(
@@ -200,7 +201,7 @@ class Stack:
         return Mixture(means, share[kept] / share.sum())
 
     def beyond(self, difficulty: float, items: int | None, confidence: float) -> Beyond:
-        """The prediction at a difficulty that is not hopeless."""
+        """Predict the accuracy at a difficulty that is not `hopeless`."""
         mixture = self.mixture(difficulty).widened(WIDENING, UNEVEN)
         tail = (1 - confidence) / 2
         steps = steps_beyond(self.own, difficulty)
@@ -217,7 +218,7 @@ class Stack:
 
 
 def _grids(own: Counts) -> tuple[Grid, ...]:
-    """E1, E2, the logistic and the logistic with a free floor, over all that levels can tell."""
+    """Build grids of all rival curves over the parameters that the levels can tell."""
     low, high, c = float(own.difficulty[0]), float(own.difficulty[-1]), own.chance
     reach = high - low
     alpha = np.geomspace(low / 4, 8 * high, 60)
@@ -250,14 +251,14 @@ def _all(*axes: Values) -> tuple[Values, ...]:
 
 
 def _log_likelihood(own: Counts, table: Values) -> Values:
-    """ln of the binomial probability of each level's hits, [point, level]."""
+    """Compute ln of the binomial probability of each level's hits, [point, level]."""
     x, n = own.hits[0], own.trials[0]
     ways = gammaln(n + 1) - gammaln(x + 1) - gammaln(n - x + 1)
     return np.asarray(ways + xlogy(x, table) + xlogy(n - x, 1 - table))
 
 
 def _dispersion(own: Counts, tables: list[Values], logs: list[Values]) -> float:
-    """Pearson's χ² per degree of freedom at the best curve; 1 at least."""
+    """Compute Pearson's χ² per degree of freedom at the best curve; 1 at least."""
     found = []
     for table, log in zip(tables, logs, strict=True):
         p = table[np.argmax(log.sum(axis=1))]
@@ -273,10 +274,9 @@ def _posterior(log: Values) -> Values:
 
 
 def _upper_scores(log: Values, spread: float) -> Values:
-    """ln of the probability given to each upper level by the posterior of the lower ones.
+    """Compute ln of the probability given to each upper level by the posterior of the lower ones.
 
-    For every cut that leaves three levels or more below, [cut and level], each level counting
-    once however many cuts predict it.
+    This is done for every cut that leaves three levels or more below, [cut and level].
     """
     levels = log.shape[1]
     scores = []
@@ -287,7 +287,7 @@ def _upper_scores(log: Values, spread: float) -> Values:
 
 
 def _stacked(scores: list[Values], evidence: Values) -> Values:
-    """The weights of greatest Σ ln Σ w p over the upper levels, by expectation-maximisation.
+    """Find the weights of greatest Σ ln Σ w p over the upper levels, by expectation-maximisation.
 
     They are drawn towards the evidence for each curve from all levels, which counts as one level
     for each curve: few levels should not choose one, and a curve that misfits should have none.
@@ -308,7 +308,7 @@ Truth = Callable[[Values], Values]
 
 
 def truths(rng: np.random.Generator, levels: int, chance: float) -> dict[str, Truth]:
-    """Accuracies at difficulty 1, 2, … to predict: four that rivals can be, and five that none is.
+    """Draw accuracies at difficulty 1, 2, … to predict: truths on the rival curves, and others.
 
     Where each declines, how steeply and how far down is drawn anew.
     """
@@ -339,7 +339,7 @@ def truths(rng: np.random.Generator, levels: int, chance: float) -> dict[str, Tr
 
 @dataclass(frozen=True)
 class Trial:
-    """A prediction of a simulated truth."""
+    """One prediction of a simulated truth, and whether its intervals covered."""
 
     truth: str
     steps: int
@@ -357,8 +357,8 @@ def trials_beyond(
 ) -> tuple[list[Trial], dict[str, int]]:
     """Predict every truth one to five levels beyond its data, `repeats` times.
 
-    Levels, answers a level and chance are drawn from those given. Also returned is how often
-    nothing could be said, by truth.
+    Levels, answers for each level and chance are drawn from those given. The second result counts,
+    by truth, how often nothing could be said.
     """
     made: list[Trial] = []
     refused: dict[str, int] = {}
@@ -388,7 +388,7 @@ def _trial(rng: np.random.Generator, stack: Stack, name: str, truth: Truth, step
 def simulate_beyond(
     rng: np.random.Generator, repeats: int, what: Literal["accuracy", "rate"] = "accuracy"
 ) -> tuple[int, int]:
-    """How many 95 % intervals beyond the data miss what they predict, and of how many."""
+    """Count the 95 % intervals beyond the data that miss what they predict, and all of them."""
     made, _ = trials_beyond(rng, repeats)
     hit = [one.covered if what == "accuracy" else one.rate_covered for one in made]
     return len(hit) - sum(hit), len(hit)

@@ -1,4 +1,4 @@
-"""Accuracy from ability and difficulty, and back: Eq. 1 of P0 (E1) and its steeper form (E2).
+"""Accuracy from ability and difficulty, and back: Eq. 1 of Chmait et al. (2017); counts of hits.
 
 The accuracy P of a mind of ability α on a task of difficulty D with m options, chance c = 1/m, is
 
@@ -22,7 +22,10 @@ Values = NDArray[np.float64]
 
 
 def chance_level(options: ArrayLike | None = None, chance: ArrayLike | None = None) -> Values:
-    """c: 1/m for `options` m, or any `chance` level; exactly one of the two is given."""
+    """Compute the chance level c: 1/m for `options` m, or the `chance` given.
+
+    Exactly one of the two must be given.
+    """
     if (options is None) == (chance is None):
         raise Error("the chance level is not clear: give either options=m or chance=c")
     if options is not None:
@@ -42,7 +45,7 @@ def accuracy(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """P(D, α, m): the probability of a right answer; 1 at D = 0, c as D → ∞ or α → 0."""
+    """Compute P(D, α, m), the probability of a right answer; 1 at D = 0, c as D → ∞ or α → 0."""
     c = chance_level(options, chance)
     return _out(c + (1 - c) * np.exp(-ratio(difficulty, alpha, beta)))
 
@@ -55,7 +58,7 @@ def difficulty(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """D = -α ln((P - c)/(1 - c)): where a mind of ability α has accuracy P; ∞ at P = c."""
+    """Compute D = -α ln((P - c)/(1 - c)), where a mind of ability α has accuracy P; ∞ at P = c."""
     c = _chance_to_invert(options, chance)
     p, a = _accuracy(accuracy), _alpha(alpha)
     _require(p >= c, p, "no difficulty gives an accuracy of {}: it is below chance")
@@ -70,7 +73,7 @@ def ability(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """α = -D / ln((P - c)/(1 - c)): the ability that has accuracy P at difficulty D."""
+    """Compute α = -D / ln((P - c)/(1 - c)), the ability that has accuracy P at difficulty D."""
     c = _chance_to_invert(options, chance)
     p, d = _accuracy(accuracy), _difficulty(difficulty)
     _require(p > c, p, "no ability gives an accuracy of {}: it is not above chance")
@@ -84,7 +87,7 @@ def ability(
 def options(
     accuracy: ArrayLike, difficulty: ArrayLike, alpha: ArrayLike, *, beta: float = 1.0
 ) -> Values:
-    """m = (1 - e)/(P - e), e = e^(-D/α): how many options would make the accuracy P."""
+    """Compute m = (1 - e)/(P - e), e = e^(-D/α): the options that would make the accuracy P."""
     p, e = _accuracy(accuracy), np.exp(-ratio(difficulty, alpha, beta))
     _require(
         p > e, p, "no number of options gives an accuracy of {}: it must be above e^(-D/alpha)"
@@ -95,13 +98,16 @@ def options(
 def accuracy_difference(
     difficulty: ArrayLike, alpha: ArrayLike, m1: ArrayLike, m2: ArrayLike, *, beta: float = 1.0
 ) -> Values:
-    """P(m1) - P(m2) = (1 - e^(-D/α))(m2 - m1)/(m1 m2); the paper prints 1 + e by mistake."""
+    """Compute P(m1) - P(m2) = (1 - e^(-D/α))(m2 - m1)/(m1 m2).
+
+    The paper prints 1 + e by mistake.
+    """
     c1, c2 = chance_level(m1), chance_level(m2)
     return _out(-np.expm1(-ratio(difficulty, alpha, beta)) * (c1 - c2))
 
 
 def combined_ability(abilities: ArrayLike, weights: ArrayLike) -> Values:
-    """α = Σ w_j α_j: sub-abilities (along the last axis) weighed into one."""
+    """Compute α = Σ w_j α_j: sub-abilities (along the last axis) weighed into one."""
     a, w = numbers(abilities, "abilities"), numbers(weights, "weights")
     if a.ndim == 0 or a.shape[-1:] != w.shape:
         raise Error(
@@ -112,7 +118,7 @@ def combined_ability(abilities: ArrayLike, weights: ArrayLike) -> Values:
 
 
 def moderate_difficulty(alpha: ArrayLike, *, beta: float = 1.0) -> Values:
-    """D = α ln 2: where accuracy is half-way between chance and 1, whatever m."""
+    """Compute D = α ln 2, where accuracy is half-way between chance and 1, whatever m."""
     return _out(_alpha(alpha) * np.log(2) ** (1 / _beta(beta)))
 
 
@@ -124,7 +130,7 @@ def least_useful_ability(
     chance: ArrayLike | None = None,
     beta: float = 1.0,
 ) -> Values:
-    """The smallest α with P >= c + ε (`margin`) at difficulty D."""
+    """Compute the smallest α with P >= c + ε (`margin`) at difficulty D."""
     c = _chance_to_invert(options, chance)
     over = numbers(margin, "margin (ε)")
     _require((over > 0) & (over < 1 - c), over, "margin (ε) cannot be {}: it is above 0, below 1-c")
@@ -134,19 +140,22 @@ def least_useful_ability(
 def difficulty_at_equal_accuracy(
     difficulty: ArrayLike, alpha1: ArrayLike, alpha2: ArrayLike
 ) -> Values:
-    """D2 = D1 α2/α1: what a mind of α2 does as accurately as one of α1 does D1, at the same m."""
+    """Compute D2 = D1 α2/α1.
+
+    A mind of α2 does D2 as accurately as a mind of α1 does D1, at the same m.
+    """
     return _out(_difficulty(difficulty) * _alpha(alpha2) / _alpha(alpha1))
 
 
 def ratio(difficulty: ArrayLike, alpha: ArrayLike, beta: float) -> Values:
-    """(D/α)^β."""
+    """Compute (D/α)^β; overflow gives ∞."""
     d, a, b = _difficulty(difficulty), _alpha(alpha), _beta(beta)
     with np.errstate(over="ignore"):  # beyond all numbers is as far as ∞
         return np.asarray((d / a) ** b)
 
 
 def _exponent(p: Values, c: Values) -> Values:
-    """-ln((P - c)/(1 - c)), exact near P = 1 and near P = c."""
+    """Compute -ln((P - c)/(1 - c)), exact near P = 1 and near P = c."""
     lost, kept = (1 - p) / (1 - c), (p - c) / (1 - c)
     with np.errstate(divide="ignore"):
         near_one, near_chance = np.log1p(-np.minimum(lost, 0.5)), np.log(kept)
@@ -184,7 +193,7 @@ def _beta(value: float) -> float:
 
 
 def numbers(value: ArrayLike, name: str) -> Values:
-    """An array of numbers, none of them missing."""
+    """Convert to an array of numbers; reject missing ones."""
     try:
         made = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -202,7 +211,7 @@ def _require(holds: NDArray[np.bool_], values: Values, sentence: str) -> None:
 
 
 def _out(values: Values) -> Values:
-    """Numbers for numbers, arrays for arrays."""
+    """Return numbers for numbers, arrays for arrays."""
     out: Values = np.asarray(values)[()]
     return out
 
@@ -233,7 +242,7 @@ class Counts:
         options: float | None = None,
         chance: float | None = None,
     ) -> Counts:
-        """Counts from hits[mind, item], or hits[item] for one mind; trials may be one number."""
+        """Build counts from hits[mind, item], or hits[item]; trials may be one number."""
         d = np.atleast_1d(numbers(difficulty, "difficulty (D)"))
         x = np.atleast_2d(numbers(hits, "hits"))
         if d.ndim != 1 or x.ndim != 2 or x.shape[1] != len(d) or not len(d):
@@ -259,23 +268,23 @@ class Counts:
 
     @property
     def minds(self) -> int:
-        """How many minds there are."""
+        """The number of minds."""
         return len(self.hits)
 
     def mind(self, index: int) -> Counts:
-        """One mind alone."""
+        """Select the counts of one mind."""
         if not 0 <= index < self.minds:
             raise Error(f"there is no mind {index}: they are numbered 0 to {self.minds - 1}")
         rows = slice(index, index + 1)
         return Counts(self.difficulty, self.hits[rows], self.trials[rows], self.chance)
 
     def items(self, chosen: NDArray[np.bool_]) -> Counts:
-        """The chosen items alone."""
+        """Select the counts of some items."""
         hits, trials = self.hits[:, chosen], self.trials[:, chosen]
         return Counts(self.difficulty[chosen], hits, trials, self.chance)
 
     def by_level(self) -> Counts:
-        """Items of equal difficulty pooled into levels, easiest first."""
+        """Pool items of equal difficulty into levels, easiest first."""
         levels, of = np.unique(self.difficulty, return_inverse=True)
         to_level = (of[:, None] == np.arange(len(levels))).astype(np.float64)
         return Counts(levels, self.hits @ to_level, self.trials @ to_level, self.chance)

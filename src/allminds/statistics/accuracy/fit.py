@@ -1,8 +1,9 @@
 """A mind's ability from its hits: as the paper fits it, consistently, and by maximum likelihood.
 
-P0 takes α = ω r̃, r̃ the score weighted by difficulty and ω one number for a set of minds. That
-contradicts Eq. 1 (r̃ = .8 gives α = 22.4, which predicts r̃ = .63), so there are also the α whose
-predicted r̃ is the one observed (`consistent`) and the likeliest α (`maximum_likelihood`).
+Chmait et al. (2017) take α = ω r̃, r̃ the score weighted by difficulty and ω one number for a set
+of minds. That contradicts Eq. 1 (r̃ = .8 gives α = 22.4, which predicts r̃ = .63), so there are
+also the α whose predicted r̃ is the one observed (`consistent`) and the likeliest α
+(`maximum_likelihood`).
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ class Ability:
 
     @property
     def at_edge(self) -> bool:
-        """Whether the data bound α on one side only."""
+        """True if the data bound α on one side only."""
         return not 0 < self.alpha < np.inf
 
 
 @dataclass(frozen=True)
 class Omega:
-    """P0's fit: one ω for a set of minds, α = ω r̃ each."""
+    """The fit of Chmait et al. (2017): one ω for a set of minds, α = ω r̃ each."""
 
     omega: float
     mean_squared_error: float  # over minds and levels
@@ -52,13 +53,16 @@ class Omega:
 
 
 def scores(counts: Counts) -> Values:
-    """r̃ = Σ k hit / Σ k of each mind."""
+    """Compute r̃ = Σ k hit / Σ k of each mind."""
     weights = _tried(counts).trials @ counts.difficulty
     return np.asarray(counts.hits @ counts.difficulty / weights)
 
 
 def score_errors(counts: Counts) -> Values:
-    """Standard error of r̃: se² = Σ (n_k k)² p̃(1-p̃)/n_k / (Σ n_k k)², p̃ = (x+1)/(n+2)."""
+    """Compute the standard error of r̃ of each mind.
+
+    se² = Σ (n_k k)² p̃(1-p̃)/n_k / (Σ n_k k)², p̃ = (x+1)/(n+2).
+    """
     level = counts.by_level()
     n, k = level.trials, level.difficulty
     p = (level.hits + 1) / (n + 2)
@@ -66,7 +70,7 @@ def score_errors(counts: Counts) -> Values:
 
 
 def omega(counts: Counts) -> Omega:
-    """ω: least Σ_minds Σ_levels (P(D, ω r̃, m) - hit rate)², over levels that were tried."""
+    """Fit ω: least Σ_minds Σ_levels (P(D, ω r̃, m) - hit rate)², over levels that were tried."""
     level, r = counts.by_level(), scores(counts)
     tried = level.trials > 0
     rate = level.hits / np.where(tried, level.trials, 1)
@@ -87,7 +91,7 @@ def omega(counts: Counts) -> Omega:
 
 
 def consistent(counts: Counts, *, beta: float = 1.0, confidence: float = 0.95) -> list[Ability]:
-    """The α of each mind whose predicted r̃ is the observed: Σ k n P(k, α, m) = Σ k hit.
+    """Fit the α of each mind whose predicted r̃ is the observed: Σ k n P(k, α, m) = Σ k hit.
 
     The interval holds every α under which the observed r̃ is not surprising: no further from the
     predicted than its standard error *at that α* allows (as Wilson's interval does for a rate).
@@ -100,17 +104,17 @@ def consistent(counts: Counts, *, beta: float = 1.0, confidence: float = 0.95) -
 def maximum_likelihood(
     counts: Counts, *, beta: float = 1.0, confidence: float = 0.95
 ) -> list[Ability]:
-    """The likeliest α of each mind, over ln α, with the profile interval 2(ℓ̂ - ℓ) <= 3.84.
+    """Fit the likeliest α of each mind, over ln α, with the profile interval 2(ℓ̂ - ℓ) <= 3.84.
 
-    One-sided at an edge: a mind that was always right has α = ∞ and a lower bound only; one that
-    looks like chance has α = 0 and an upper bound only.
+    It is one-sided at an edge: a mind that was always right has α = ∞ and a lower bound only; one
+    that looks like chance has α = 0 and an upper bound only.
     """
     drop = float(chdtri(1, 1 - _checked(confidence))) / 2
     return [_likeliest(_tried(counts).mind(mind), beta, drop) for mind in range(counts.minds)]
 
 
 def lower_bounds(counts: Counts, *, beta: float = 1.0, confidence: float = 0.95) -> Values:
-    """One-sided lower confidence bounds of α: the lower ends of a (2·confidence - 1) interval."""
+    """Compute one-sided lower bounds of α: lower ends of a (2·confidence - 1) interval."""
     if _checked(confidence) <= 0.5:
         raise Error(f"a one-sided confidence of {confidence} bounds nothing: give one above 0.5")
     two_sided = maximum_likelihood(counts, beta=beta, confidence=2 * confidence - 1)
@@ -118,7 +122,7 @@ def lower_bounds(counts: Counts, *, beta: float = 1.0, confidence: float = 0.95)
 
 
 def log_likelihood(counts: Counts, alpha: ArrayLike, *, beta: float = 1.0) -> Values:
-    """ℓ of one mind at each α (0 and ∞ are its limits), without the binomial coefficients."""
+    """Compute ℓ of one mind at each α (0 and ∞ are its limits), without binomial coefficients."""
     a = np.asarray(alpha, dtype=np.float64)[..., None]
     p = _accuracy(counts.difficulty, a, counts.chance, beta)
     hits, misses = counts.hits[0], counts.trials[0] - counts.hits[0]
@@ -126,7 +130,7 @@ def log_likelihood(counts: Counts, alpha: ArrayLike, *, beta: float = 1.0) -> Va
 
 
 def _likeliest(counts: Counts, beta: float, drop: float) -> Ability:
-    """The likeliest α of one mind, and the outermost α whose ℓ is within `drop` of the best."""
+    """Fit the likeliest α of one mind, and the outermost α whose ℓ is within `drop` of the best."""
 
     def loss(log_alpha: ArrayLike) -> Values:
         return -log_likelihood(counts, np.exp(log_alpha), beta=beta)
@@ -152,11 +156,11 @@ def _likeliest(counts: Counts, beta: float, drop: float) -> Ability:
 
 
 def _consistent(counts: Counts, score: float, beta: float, reach: float) -> Ability:
-    """The α of one mind that predicts its score, and the outermost that are within reach of it."""
+    """Fit the α of one mind that predicts its score, and the outermost within reach of it."""
     n, k, c = counts.trials[0], counts.difficulty, counts.chance
 
     def excess(log_alpha: ArrayLike, errors: float = 0.0) -> Values:
-        """How far the predicted r̃, plus so many of its standard errors, is above the score."""
+        """Compute how far the predicted r̃, plus `errors` standard errors, is above the score."""
         p = _accuracy(k, np.exp(np.asarray(log_alpha, dtype=np.float64))[..., None], c, beta)
         stderr = np.sqrt((p * (1 - p)) @ (n * k * k)) / (n @ k)
         return np.asarray(p @ (n * k) / (n @ k) + errors * stderr - score)
@@ -175,9 +179,10 @@ def _consistent(counts: Counts, score: float, beta: float, reach: float) -> Abil
 
 
 def _crossing(excess: Callable[[ArrayLike], Values], grid: Values) -> float:
-    """The first α along a grid of ln α, up or down, where a rising function crosses 0.
+    """Find the first α along a grid of ln α, up or down, where a rising function crosses 0.
 
-    If it has crossed before the grid begins, that end's limit: 0 going up, ∞ going down.
+    If it has crossed before the grid begins, the result is that end's limit: 0 going up, ∞ going
+    down.
     """
     up = bool(grid[0] < grid[-1])
     above = excess(grid) >= -_ROUNDING
@@ -191,25 +196,25 @@ def _crossing(excess: Callable[[ArrayLike], Values], grid: Values) -> float:
 
 
 def _grid(difficulty: Values, beta: float) -> Values:
-    """ln α from where all items are at chance to where all are sure."""
+    """Build a grid of ln α from where all items are at chance to where all are sure."""
     low, high = np.log(difficulty.min()), np.log(difficulty.max())
     return np.linspace(low + _FAR[0] / beta, high + _FAR[1] / beta, 600)
 
 
 def _information(counts: Counts, alpha: float, beta: float) -> float:
-    """ΣI about ln α over all answers."""
+    """Sum the information I about ln α over all answers."""
     each = item_information(counts.difficulty, alpha, chance=counts.chance, beta=beta)
     return float((counts.trials * each).sum())
 
 
 def _accuracy(difficulty: Values, alpha: Values, chance: float, beta: float = 1.0) -> Values:
-    """The curve with its limits: α = 0 and α = ∞ are allowed here."""
+    """Compute the curve with its limits: α = 0 and α = ∞ are allowed here."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(chance + (1 - chance) * np.exp(-((difficulty / alpha) ** beta)))
 
 
 def _minimum(loss: Callable[[ArrayLike], Values], grid: Values) -> float:
-    """The least of a function of one number: the best of a grid, then refined."""
+    """Minimise a function of one number: take the best of a grid, then refine it."""
     losses = loss(grid)
     at = int(np.argmin(losses))
     around = grid[max(at - 1, 0)], grid[min(at + 1, len(grid) - 1)]

@@ -1,4 +1,4 @@
-"""Which curve predicts answers it has not seen: held-out log-likelihood.
+"""Held-out log-likelihood: which curve predicts answers it has not seen.
 
 Two ways of holding out, because two uses differ: *items* left out in turn (is the curve right
 between the difficulties tested?) and the *upper* levels left out at once (is it right beyond
@@ -30,7 +30,7 @@ Scheme = Literal["items", "upper"]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How well one curve foresaw answers left out of its fit."""
+    """How well one curve predicted answers left out of its fit."""
 
     curve: str
     scheme: Scheme
@@ -45,17 +45,17 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All curves under both schemes."""
+    """All curves under both schemes, the best first in each."""
 
     rows: tuple[HeldOut, ...]
     upper_from: float  # the least difficulty left out in the scheme "upper"
 
     def winner(self, scheme: Scheme = "items") -> str:
-        """The name of the curve that wins."""
+        """Name the curve that wins under a scheme."""
         return next(row.curve for row in self.rows if row.scheme == scheme and row.wins)
 
     def table(self) -> pd.DataFrame:
-        """A row for each curve and scheme, the best first."""
+        """Build a table with a row for each curve and scheme, the best first."""
         import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.rows])
@@ -68,10 +68,11 @@ def compare(
     folds: int = 10,
     upper_from: float | None = None,
 ) -> Comparison:
-    """Curves by held-out log-likelihood: items in `folds` parts, then D >= `upper_from` left out.
+    """Compare curves by held-out log-likelihood.
 
-    Items are dealt to the parts in order of difficulty (as many parts as items leaves one out at a
-    time); `upper_from` is the median difficulty unless told. A tie goes to the curve named first.
+    Items are left out in `folds` parts, dealt in order of difficulty (as many parts as items leaves
+    one out at a time); then D >= `upper_from` is left out at once, by default from the median
+    difficulty. A tie goes to the curve named first.
     """
     parts, cut = _left_out(counts, folds, upper_from)
     rows = [row for scheme in parts for row in _scheme(counts, curves, scheme, parts[scheme])]
@@ -80,7 +81,7 @@ def compare(
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What one curve foresaw of answers left out of its fit, beside what came."""
+    """Predictions of one curve for answers left out of its fit, beside the answers."""
 
     curve: str
     scheme: Scheme
@@ -89,35 +90,35 @@ class Foreseen:
 
     @property
     def observed(self) -> Values:
-        """[mind, item]: the rate of hits; NaN where there were no trials."""
+        """The observed rate of hits [mind, item]; NaN where there were no trials."""
         trials = self.counts.trials
         return np.where(trials > 0, self.counts.hits / np.maximum(trials, 1), np.nan)
 
     @property
     def absolute_error(self) -> float:
-        """Mean |predicted - observed|, each mind and item weighing as its trials."""
+        """The mean |predicted - observed|, each mind and item weighing as its trials."""
         return self._mean(np.abs(self.predicted - np.nan_to_num(self.observed)))
 
     @property
     def chance_error(self) -> float:
-        """The absolute error that chance alone would make, were the predictions quite right."""
+        """The absolute error that chance alone would make if the predictions were exactly right."""
         p, trials = self.predicted, np.maximum(self.counts.trials, 1)
         return self._mean(np.sqrt(2 * p * (1 - p) / (np.pi * trials)))
 
     @property
     def brier(self) -> float:
-        """Mean squared distance of the predicted accuracy from the answers, right 1 and wrong 0."""
+        """The mean squared distance of predicted accuracies from answers, right 1 and wrong 0."""
         p, trials = self.predicted, np.maximum(self.counts.trials, 1)
         rate = self.counts.hits / trials
         return self._mean(rate * (1 - p) ** 2 + (1 - rate) * p**2)
 
     @property
     def log_loss(self) -> float:
-        """Mean of -ln of the probability given to what came."""
+        """The mean of -ln of the probability given to the answers."""
         return float(-_likelihood(self.counts, self.predicted).sum() / self.counts.trials.sum())
 
     def mind(self, index: int) -> Foreseen:
-        """One mind alone."""
+        """Select the predictions for one mind."""
         rows = slice(index, index + 1)
         return Foreseen(self.curve, self.scheme, self.counts.mind(index), self.predicted[rows])
 
@@ -133,7 +134,7 @@ def foresee(
     folds: int = 10,
     upper_from: float | None = None,
 ) -> Foreseen:
-    """What a curve foresees of the answers that `compare` leaves out under a scheme."""
+    """Predict by one curve the answers that `compare` leaves out under a scheme."""
     parts = _left_out(counts, folds, upper_from)[0][scheme]
     out = np.any(parts, axis=0)
     return Foreseen(curve, scheme, counts.items(out), _foreseen(counts, curve, parts)[0][:, out])
@@ -142,7 +143,7 @@ def foresee(
 def _left_out(
     counts: Counts, folds: int, upper_from: float | None
 ) -> tuple[dict[Scheme, list[NDArray[np.bool_]]], float]:
-    """The parts that each scheme leaves out, and where the upper levels begin."""
+    """List the parts that each scheme leaves out, and where the upper levels begin."""
     levels = np.unique(counts.difficulty)
     if len(levels) < 3:
         raise Error(f"{len(levels)} difficulties cannot tell curves apart: give three or more")
@@ -163,7 +164,7 @@ def _left_out(
 def _foreseen(
     counts: Counts, curve: str, parts: Sequence[NDArray[np.bool_]]
 ) -> tuple[Values, Values]:
-    """Accuracy foreseen for each part by a fit to the rest, and its ℓ; both [mind, item]."""
+    """Predict each part by a fit to the rest; return accuracy and its ℓ, both [mind, item]."""
     foreseen = np.full(counts.hits.shape, np.nan)
     for out in parts:
         foreseen[:, out] = fit_curve(counts.items(~out), curve).accuracy(counts.difficulty[out])
@@ -171,7 +172,7 @@ def _foreseen(
 
 
 def _likelihood(counts: Counts, predicted: Values) -> Values:
-    """ℓ of the answers, [mind, item]; no curve may be surer than `SUREST`."""
+    """Compute ℓ of the answers, [mind, item]; no curve may be surer than `SUREST`."""
     p = np.clip(predicted, 1 - SUREST, SUREST)
     return np.asarray(xlogy(counts.hits, p) + xlogy(counts.trials - counts.hits, 1 - p))
 

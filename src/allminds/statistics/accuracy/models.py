@@ -1,4 +1,8 @@
-"""The family of curves that predict accuracy, and how they are fitted."""
+"""The family of curves that predict accuracy, and their fit by maximum likelihood.
+
+A curve is P = f + (1 - f) h(u); `Likelihood` is that of one curve, `climb` finds its top by damped
+scoring, and `fit_curve` fits the curve of a name in `CURVES`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ class Curve:
     floor: Literal["chance", "free", "none"]
 
     def height(self, u: Values) -> tuple[Values, Values, Values]:
-        """h(u), 1 - h(u) and the derivative of h."""
+        """Compute h(u), 1 - h(u) and the derivative of h."""
         if self.exponential:
             x = np.exp(np.minimum(u, 600.0))
             h = np.exp(-x)
@@ -57,14 +61,14 @@ class Slopes(NamedTuple):
 
 @dataclass(frozen=True)
 class Likelihood:
-    """ℓ of one curve given counts, whose items lie at z - z_0 = `z`."""
+    """The likelihood ℓ of one curve given counts, whose items lie at z - z_0 = `z`."""
 
     curve: Curve
     counts: Counts
     z: Values
 
     def starts(self) -> list[Parameters]:
-        """Where to begin: everyone's own rate, on a flat and on a steep curve."""
+        """List the starting points: each mind's own rate, on a flat and on a steep curve."""
         floor = self.counts.chance if self.curve.floor == "chance" else 0.0
         hits, trials = self.counts.hits.sum(axis=1), self.counts.trials.sum(axis=1)
         rate = np.clip(((hits + 0.5) / (trials + 1) - floor) / (1 - floor), 0.02, 0.98)
@@ -76,14 +80,14 @@ class Likelihood:
         ]
 
     def pack(self, a: Values, s: Values, floor: float) -> Parameters:
-        """A point from intercepts, slopes and floor."""
+        """Build a point from intercepts, slopes and floor."""
         own = np.column_stack([a, np.log(s)]) if self.curve.slope == "own" else a[:, None]
         shared = [float(np.log(s[0]))] if self.curve.slope == "shared" else []
         shared += [float(logit(floor))] if self.curve.floor == "free" else []
         return Parameters(own, np.array(shared))
 
     def unpack(self, point: Parameters) -> tuple[Values, Values, float]:
-        """Intercepts, slopes and floor of a point."""
+        """Split a point into intercepts, slopes and floor."""
         slope = np.full(self.counts.minds, 0.0 if self.curve.slope == "none" else 1.0)
         if self.curve.slope == "shared":
             slope *= np.exp(point.shared[0])
@@ -95,13 +99,13 @@ class Likelihood:
         return point.own[:, 0], slope, floor
 
     def at(self, point: Parameters) -> float:
-        """ℓ, without the binomial coefficients."""
+        """Compute ℓ at a point, without the binomial coefficients."""
         right, wrong = self._chances(point)
         hits, trials = self.counts.hits, self.counts.trials
         return float((xlogy(hits, right) + xlogy(trials - hits, wrong)).sum())
 
     def dispersion(self, point: Parameters) -> float:
-        """Pearson's χ² per degree of freedom."""
+        """Compute Pearson's χ² per degree of freedom."""
         right, wrong = self._chances(point)
         n = self.counts.trials
         tried = n > 0
@@ -109,7 +113,7 @@ class Likelihood:
         return float(chi) / max(int(tried.sum()) - point.own.size - point.shared.size, 1)
 
     def slopes(self, point: Parameters) -> Slopes:
-        """First derivatives of ℓ and the Fisher information."""
+        """Compute the first derivatives of ℓ and the Fisher information."""
         a, s, floor = self.unpack(point)
         _, not_h, dh = self.curve.height(a[:, None] + s[:, None] * self.z)
         right, wrong = self._chances(point)
@@ -131,7 +135,7 @@ class Likelihood:
         )
 
     def _chances(self, point: Parameters) -> tuple[Values, Values]:
-        """P and 1 - P."""
+        """Compute P and 1 - P at a point."""
         a, s, floor = self.unpack(point)
         h, not_h, _ = self.curve.height(a[:, None] + s[:, None] * self.z)
         right, wrong = floor + (1 - floor) * h, (1 - floor) * not_h
@@ -141,7 +145,7 @@ class Likelihood:
 def climb(
     likelihood: Likelihood, start: Parameters, sure: float = SURE, pinned: int | None = None
 ) -> Parameters:
-    """The top of the likelihood reached from a start; a `pinned` mind keeps its intercept."""
+    """Climb to the top of the likelihood from a start; a `pinned` mind keeps its intercept."""
     low, high = _box(likelihood.curve, start, sure)
     here, height, damping = start, likelihood.at(start), 1e-3
     for _ in range(200):
@@ -176,7 +180,7 @@ def _step(
     damping: float,
     pinned: int | None,
 ) -> Parameters:
-    """The damped scoring step; parameters held fast by a bound, or pinned, stay."""
+    """Compute the damped scoring step; parameters held by a bound, or pinned, stay."""
     fast_own = _held(here.own, slopes.own, low.own, high.own)
     if pinned is not None:
         fast_own[pinned, 0] = True
@@ -197,14 +201,14 @@ def _held(point: Values, slope: Values, low: Values, high: Values) -> NDArray[np
 
 
 def _damped(matrix: Values, fast: NDArray[np.bool_], damping: float) -> Values:
-    """A matrix with its diagonal raised, and the rows of what is held fast made idle."""
+    """Raise the diagonal of a matrix, and make the rows of parameters that are held idle."""
     free = ~fast
     eye = np.eye(matrix.shape[-1])
     kept = matrix * free[..., :, None] * free[..., None, :]
     return np.asarray(kept * (1 + damping * eye) + eye * (1e-9 + fast[..., None, :]))
 
 
-# ---------------------------------------------------------------- models
+# ---------------------------------------------------------------- curves and fits
 
 
 CURVES = {
@@ -235,7 +239,7 @@ class Fit:
     dispersion: float  # Pearson's χ² per degree of freedom; far above 1 is misfit
 
     def accuracy(self, difficulty: ArrayLike) -> Values:
-        """P[mind, difficulty]."""
+        """Compute the accuracy P[mind, difficulty]."""
         d = np.atleast_1d(numbers(difficulty, "difficulty (D)"))
         if not (d > 0).all():
             raise Error("difficulty (D) must be above 0 for a fitted curve")
@@ -244,7 +248,7 @@ class Fit:
         return np.asarray(self.floor + (1 - self.floor) * self.curve.height(u)[0])
 
     def seen_from(self, at: float) -> Fit:
-        """The same fit with its intercepts at another difficulty."""
+        """Move the intercepts of the fit to another difficulty."""
         z = float(_position(self.curve, np.asarray(at), self.at, self.unit))
         return replace(self, at=at, intercepts=self.intercepts + self.slopes * z)
 
@@ -262,14 +266,14 @@ class Fit:
 
 
 def find_curve(name: str) -> Curve:
-    """The curve of that name."""
+    """Find the curve of that name."""
     if name not in CURVES:
         raise Error(f"there is no curve '{name}': {nearest(name, CURVES)}")
     return CURVES[name]
 
 
 def fit_curve(counts: Counts, curve: str) -> Fit:
-    """The likeliest curve of that name, its intercepts at the mean (of the logarithm) of D."""
+    """Fit the curve of that name, with intercepts at the mean (of the logarithm) of D."""
     shape = find_curve(curve)
     centre = float(np.exp(np.log(counts.difficulty).mean()))
     unit = 1.0 if shape.exponential else float(counts.difficulty.std()) or 1.0
@@ -279,7 +283,7 @@ def fit_curve(counts: Counts, curve: str) -> Fit:
 
 
 def refit(counts: Counts, fit: Fit, mind: int, intercept: float) -> Fit:
-    """The likeliest curve with one mind's u at `fit.at` held fast, found from a fit nearby."""
+    """Fit again from a fit nearby, with one mind's u at `fit.at` held fixed."""
     z = _position(fit.curve, counts.difficulty, fit.at, fit.unit)
     likelihood = Likelihood(fit.curve, counts, z)
     a = fit.intercepts.copy()
@@ -304,7 +308,7 @@ def _fit(likelihood: Likelihood, top: Parameters, at: float, unit: float) -> Fit
 
 
 def _position(curve: Curve, difficulty: Values, at: float, unit: float) -> Values:
-    """z - z_0."""
+    """Compute z - z_0 of a curve at a difficulty."""
     if curve.exponential:
         return np.asarray(np.log(difficulty / at))
     return np.asarray((difficulty - at) / unit)

@@ -1,9 +1,9 @@
-"""What is predicted and what is supported by data, kept apart; and difficulty from scores.
+"""Prediction of accuracy, and what data support, kept apart; and difficulty from scores.
 
 A *prediction* at a difficulty is what the curve that wins held-out says, with its interval, and E1
 beside it; beyond all that was tried it is what the stacked curves of `beyond` say. It is
-*supported* (P0 says "guaranteed") only as far as both a one-sided lower bound of the curve (for E1
-and E2: of α) and answers given at that very difficulty reach.
+*supported* (Chmait et al. 2017 say "guaranteed") only as far as both a one-sided lower bound of the
+curve (for E1 and E2: of α) and answers given at that very difficulty reach.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from allminds.statistics.accuracy.models import Fit, fit_curve, refit
 
 @dataclass(frozen=True)
 class Predicted:
-    """What one curve, or a stack of them, says of a mind at a difficulty: no promise."""
+    """The accuracy of a mind at a difficulty by one curve, or several stacked; no promise."""
 
     curve: str
     accuracy: float | None  # None where nothing can be said
@@ -35,7 +35,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Supported:
-    """What data bear out at a difficulty: the lower of two one-sided lower bounds of accuracy."""
+    """The accuracy that data support at a difficulty: the lower of two one-sided lower bounds."""
 
     by_curve: float  # the winning curve at its lower bound (for E1 and E2: of α)
     by_data: float  # Clopper-Pearson on the answers at that difficulty
@@ -45,13 +45,13 @@ class Supported:
 
     @property
     def at_least(self) -> float:
-        """The accuracy supported."""
+        """The accuracy that is supported: the lower of both bounds."""
         return min(self.by_curve, self.by_data)
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A mind at a difficulty."""
+    """The prediction and the supported accuracy of a mind at one difficulty."""
 
     difficulty: float
     predicted: Predicted  # by the curve that wins held-out; beyond the data, by stacked curves
@@ -68,11 +68,11 @@ def prediction(
     comparison: Comparison | None = None,
     confidence: float = 0.95,
 ) -> Prediction:
-    """Accuracy of one mind of `counts` at a difficulty.
+    """Predict the accuracy of one mind of `counts` at a difficulty.
 
     Up to the hardest level this mind was tried at, the curve is the one that wins with items left
     out; beyond it curves are stacked (`predict_beyond`), by this mind's own answers. `comparison`
-    saves comparing anew for every difficulty.
+    saves comparing again for every difficulty.
     """
     own = counts.mind(mind)
     tried = own.difficulty[own.trials[0] > 0]
@@ -98,7 +98,7 @@ def _beyond(counts: Counts, mind: int, difficulty: float, confidence: float) -> 
 
 
 def clopper_pearson(hits: float, trials: float, tail: float) -> tuple[float, float]:
-    """Exact bounds of a rate, each wrong with probability `tail` at most."""
+    """Compute exact bounds of a rate, each wrong with probability `tail` at most."""
     if not 0 <= hits <= trials:
         raise Error(f"{hits:g} hits in {trials:g} trials cannot be: give 0 <= hits <= trials")
     low = float(betaincinv(hits, trials - hits + 1, tail)) if hits > 0 else 0.0
@@ -125,7 +125,7 @@ def infer_difficulty(
     chance: float | None = None,
     confidence: float = 0.95,
 ) -> InferredDifficulty:
-    """D̂ from a score, by E1; se² = α² p(1-p)/(n(p-c)²) + (D̂ se(α)/α)².
+    """Infer D̂ from a score, by E1, with se² = α² p(1-p)/(n(p-c)²) + (D̂ se(α)/α)².
 
     At an edge the formula gives nothing; the interval is then one-sided, from exact bounds of p.
     """
@@ -154,10 +154,10 @@ def infer_difficulty(
 def _predicted(
     counts: Counts, curve: str, mind: int, difficulty: float, confidence: float
 ) -> tuple[Predicted, float]:
-    """A curve's accuracy at a difficulty with its profile interval, and its one-sided lower bound.
+    """Compute a curve's accuracy at a difficulty, its profile interval and one-sided lower bound.
 
-    All parameters, shared ones too, are refitted along the profile. Where answers scatter more
-    than binomially round the curve (items differ), 2(ℓ̂ - ℓ) is divided by the dispersion.
+    All parameters, shared ones too, are refitted along the profile. Where answers scatter more than
+    binomially round the curve (items differ), 2(ℓ̂ - ℓ) is divided by the dispersion.
     """
     best = fit_curve(counts, curve).seen_from(difficulty)
     two, one = (
@@ -174,7 +174,7 @@ def _predicted(
 
 
 def _end(counts: Counts, best: Fit, mind: int, drop: float, *, harder: bool) -> float:
-    """The accuracy where the profile of the mind's intercept has fallen by `drop`."""
+    """Find the accuracy where the profile of the mind's intercept has fallen by `drop`."""
     at_best = float(best.intercepts[mind])
 
     def refitted(intercept: float) -> Fit:

@@ -1,4 +1,4 @@
-"""How often what allminds prints is wrong: simulated, shown as a table, and held by a gate.
+"""How often the statements of allminds are wrong: simulated, shown as a table, held by a gate.
 
 Rows are made in `one_mind`, `two_minds` and `figures`; to add one, append a `Row` there with a
 function ``(rng, repeats) -> (wrong, total)``.
@@ -10,7 +10,7 @@ from allminds.statistics.calibration.table import REPEATS, Found, Row, calibrate
 
 
 def rows() -> list[Row]:
-    """All rows of the table."""
+    """Collect all rows of the table."""
     return one_mind.rows() + two_minds.rows() + figures.rows()
 
 

@@ -40,7 +40,7 @@ SHAPES: dict[str, Callable[[Values], Values]] = {
 
 
 def curve_truth(shape: str, levels: int) -> DifficultyCurve:
-    """The exact curve of a shape at difficulties 1, 2, …"""
+    """Build the exact curve of a shape at difficulties 1, 2, …"""
     h = np.arange(1.0, levels + 1)
     return DifficultyCurve(h, SHAPES[shape](h), np.ones(levels, np.intp), 1.0)
 
@@ -91,7 +91,7 @@ def simulate_spread(
 def crossed_scores(
     rng: Generator, truth: Values, exercises: int, noise: str = "normal", alike: float = 0.5
 ) -> Values:
-    """Scores[cells…, exercise] with an effect of the exercise that all cells share."""
+    """Simulate scores[cells…, exercise] with an effect of the exercise that all cells share."""
     shared = np.sqrt(alike) * rng.normal(size=exercises)
     if noise == "hits":
         chance = 1 / (1 + np.exp(-(truth[..., None] + shared)))
@@ -119,7 +119,7 @@ def simulate_null_shares(
 def true_share(
     truth: Values, of: tuple[int, ...], exercises: int, alike_noise: float = 1.0
 ) -> float:
-    """The share that an estimate aims at: the effect in the means over cell means with chance."""
+    """Compute the share that an estimate aims at: the effect over cell means with chance."""
     means = truth - truth.mean()
     others = tuple(n for n in range(truth.ndim) if n not in of)
     part = means.mean(axis=others, keepdims=True)
@@ -162,7 +162,7 @@ def simulate_assurance(
     width: float = 0.2,
     assurance: float = 0.8,
 ) -> Counts:
-    """Count the studies whose interval is longer than planned for; at most 1 - assurance may be."""
+    """Count the studies with a longer interval than planned; at most 1 - assurance may have one."""
     wrong = total = 0
     scale = DRAWS[kind](np.random.default_rng(0), 10**6).std()
     for _ in range(repeats):
@@ -199,7 +199,7 @@ def simulate_generalisability(
 def correlated(
     rng: Generator, n: int, kind: str
 ) -> tuple[Values, Values, NDArray[np.intp] | None, float]:
-    """x, y, cluster and the true r."""
+    """Simulate x and y; return them with their clusters and the true r."""
     if kind == "normal":
         x = rng.normal(size=n)
         return x, 0.6 * x + 0.8 * rng.normal(size=n), None, 0.6
@@ -305,7 +305,7 @@ def simulate_people(
 
 
 def gains(differences: Values) -> int:
-    """1, -1 or 0: what the verdict says of a vote minus a member, by exercise."""
+    """Decide by the verdict on a vote minus a member, by exercise: 1, -1 or 0."""
     n = len(differences)
     units = Units(differences, np.zeros(n, np.int64), np.arange(n), np.ones(1), -1.0, 1.0)
     return paired(units, True, ("vote", "member")).sign
@@ -315,7 +315,7 @@ def simulate_votes(
     rng: Generator, repeats: int, *, count: Callable[[Sequence[Simulated]], Counts],
     accuracies: Sequence[float], vote: float, exercises: int,
 ) -> Counts:  # fmt: skip
-    """Count the false words about votes whose members' errors are correlated."""
+    """Count the false verdicts on votes whose members' errors are correlated."""
     return count(votes_against_best(rng, repeats, gains, accuracies, vote, exercises, 0.3))
 
 
@@ -323,7 +323,7 @@ def simulate_votes(
 
 
 def rows() -> list[Row]:
-    """All rows about other figures."""
+    """List all rows about other figures."""
     made = [
         Row("Correlation with complexity", f"{n} exercises, {kind}", "bounded",
             partial(simulate_correlation, kind=kind, exercises=n))

@@ -28,7 +28,7 @@ def plays(
     cluster: NDArray[np.int64] | None = None,
     failed: NDArray[np.bool_] | None = None,
 ) -> Plays:
-    """The plays of one mind; each is an item, and a cluster, of its own unless told otherwise."""
+    """Build the plays of one mind; each is its own item, and cluster, unless told otherwise."""
     n = len(score)
     item = np.arange(n) if item is None else item
     return Plays(
@@ -39,14 +39,14 @@ def plays(
 
 
 def misses(interval: tuple[float, float] | None, truth: float) -> bool | None:
-    """Whether an interval misses the truth; None if none is printed."""
+    """Check whether an interval misses the truth; return None if there is no interval."""
     if interval is None:
         return None
     return not interval[0] - 1e-9 <= truth <= interval[1] + 1e-9
 
 
 def counted(found: Iterator[bool | None]) -> tuple[int, int]:
-    """How many statements were wrong, and how many were made."""
+    """Count the wrong statements, and all that were made."""
     made = [one for one in found if one is not None]
     return sum(made), len(made)
 
@@ -66,7 +66,10 @@ def missed(
 
 
 def hits(rng: Generator, repeats: int, n: int, p: float) -> tuple[int, int]:
-    """Right or wrong, one stratum; equal counts have equal intervals, so each is asked for once."""
+    """Count the intervals of hits in one stratum that miss the truth.
+
+    Equal counts have equal intervals, so each is computed once.
+    """
     counts, times = np.unique(rng.binomial(n, p, repeats), return_counts=True)
     wrong = [
         misses(estimate(plays((np.arange(n) < count).astype(float)), SHARES).ci95, p)
@@ -87,13 +90,13 @@ WEIGHTED = Rule(strata="k", weighted=True, low=0.0, high=1.0)
 
 
 def series(rng: Generator, n: int, curve: Callable[[Values], Values]) -> Plays:
-    """Items of the C-test, their complexities in turn from a random order."""
+    """Simulate items of the C-test, their complexities in turn from a random order."""
     k = spread(rng, n, SERIES)
     return plays((rng.random(n) < curve(k)).astype(float), k)
 
 
 def spread(rng: Generator, n: int, strata: Values) -> Values:
-    """n values of a complexity: each once, in random order, before any comes again."""
+    """Spread n exercises over complexities: each once, in random order, before any comes again."""
     times = -(-n // len(strata))
     return np.concatenate([rng.permutation(strata) for _ in range(times)])[:n]
 
@@ -102,7 +105,7 @@ def spread(rng: Generator, n: int, strata: Values) -> Values:
 
 
 def beta(mean: float, concentration: float) -> Draw:
-    """Scores of the Beta distribution; concentration a + b: small is all or nothing."""
+    """Build a draw of Beta scores; a small concentration a + b is all or nothing."""
     a, b = mean * concentration, (1 - mean) * concentration
 
     def draw(rng: Generator, n: int) -> Values:
@@ -156,7 +159,7 @@ BOUNDED: dict[str, tuple[Draw, float, Rule, bool]] = {  # draw, truth, rule, app
 
 
 def _levels(rng: Generator, n: int, means: Values, concentration: float) -> Plays:
-    """Rewards of Λ*: exercises spread over 22 complexities, each with a mean of its own."""
+    """Simulate rewards of Λ*: exercises spread over 22 complexities, each with its own mean."""
     which = spread(rng, n, np.arange(float(LEVELS)))
     m = (means[which.astype(int)] + 1) / 2
     return plays(2 * rng.beta(m * concentration, (1 - m) * concentration) - 1, which)
@@ -173,16 +176,16 @@ STRATIFIED: dict[str, Values] = {
 
 
 def repeated(rng: Generator, items: int, times: int, mean: float, alike: float) -> Plays:
-    """A mind that draws lots, on items that are not equally hard, each given some times."""
+    """Simulate a random mind on items that are not equally hard, each given some times."""
     p = rng.beta(mean * alike, (1 - mean) * alike, items)
     score = (rng.random((items, times)) < p[:, None]).astype(float)
     return plays(score.ravel(), item=np.repeat(np.arange(items), times))
 
 
 def clustered(rng: Generator, sizes: Values, mean: float, alike: float, binary: bool) -> Plays:
-    """Exercises that come in tests (or shifts of one series), with an error that a test shares.
+    """Simulate exercises that come in tests (or shifts of one series), which share an error.
 
-    `sizes` are drawn from for the number of exercises of each test.
+    `sizes` are the numbers of exercises of the tests, in random order.
     """
     p = rng.beta(mean * alike, (1 - mean) * alike, len(sizes))
     cluster = np.repeat(np.arange(len(sizes)), rng.permutation(sizes).astype(int))
@@ -196,7 +199,7 @@ def clustered(rng: Generator, sizes: Values, mean: float, alike: float, binary: 
 
 
 def failing(rng: Generator, n: int, p: float, fails: float) -> tuple[Plays, float]:
-    """A mind that fails at random, each failure counting as wrong; and its score had it not."""
+    """Simulate a mind that fails at random, and its score if it had not; failures are wrong."""
     right, failed = (rng.random(n) < p).astype(float), rng.random(n) < fails
     return plays(np.where(failed, 0.0, right), failed=failed), float(right.mean())
 
@@ -248,7 +251,7 @@ STEPS = 40  # exercises of one administration
 
 
 def staircase(rng: Generator, administrations: int, ability: float) -> Values:
-    """ξ[administration, exercise]: up by one after a success, down by one after a failure."""
+    """Simulate ξ[administration, exercise]: up by one after a success, down after a failure."""
     xi = np.full((administrations, STEPS), 5.0)
     for step in range(1, STEPS):
         success = rng.random(administrations) < 1 / (1 + np.exp(xi[:, step - 1] - ability))
@@ -257,7 +260,7 @@ def staircase(rng: Generator, administrations: int, ability: float) -> Values:
 
 
 def later_mean(xi: Values, score: Values) -> float:  # noqa: ARG001 - a rule's figure takes both
-    """The mean ξ of the second half of one administration."""
+    """Average ξ over the second half of one administration."""
     return float(xi[STEPS // 2 :].mean())
 
 
@@ -279,7 +282,7 @@ def level(rng: Generator, repeats: int, administrations: int, ability: float) ->
 
 
 def rows() -> list[Row]:
-    """All rows about one mind."""
+    """List all rows about one mind."""
     made = [
         Row(
             "Score of hits",

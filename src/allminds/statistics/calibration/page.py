@@ -132,7 +132,7 @@ FOOT = """
 
 
 def page(found: Sequence[Found], command: str) -> str:
-    """The whole page, as written by `command`."""
+    """Write the whole page, as made by `command`."""
     gated = [one for one in found if one.row.kind != "outside"]
     passing = sum(one.passes for one in gated)
     parts = [HEAD.format(command=command, passing=passing, rows=len(gated))]
@@ -148,7 +148,7 @@ def page(found: Sequence[Found], command: str) -> str:
 
 
 def cells(one: Found) -> tuple[str, str, str, str, str]:
-    """Claimed, observed, its Monte Carlo interval, how many were counted, and the gate's word."""
+    """Write the cells of a row: claimed, observed, Monte Carlo interval, counted, and gate."""
     low, high = one.interval
     gate = "pass" if one.passes else "FAIL"
     gate = "none" if one.row.kind == "outside" else gate

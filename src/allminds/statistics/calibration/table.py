@@ -1,6 +1,6 @@
-"""The table of `allminds calibrate`: how often what is printed is wrong, and the gate it must pass.
+"""The table of `allminds calibrate`: how often statements are wrong, and the gate they must pass.
 
-A row simulates a world whose truth is known, asks the functions that allminds prints from, and
+A row simulates a world whose truth is known, calls the functions that allminds prints from, and
 counts how often the statement is wrong. The gate: a 95 % interval may miss in at most 7 % and, if
 it is an approximation, must miss in at least 2 %; a verdict may be false in at most 5 %. A row
 fails only if the 99.9 % interval of its own simulation lies wholly outside.
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """What came of a row."""
+    """The result of a row: how many statements were wrong, of how many."""
 
     row: Row
     wrong: int
@@ -70,7 +70,7 @@ class Found:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Where that share lies, by Clopper and Pearson, with 99.9 % confidence."""
+        """The 99.9 % interval of that share, by Clopper and Pearson."""
         from scipy.special import betaincinv
 
         x, n, tail = self.wrong, self.total, (1 - SURE) / 2
@@ -80,13 +80,13 @@ class Found:
 
     @property
     def passes(self) -> bool:
-        """Whether the share can be one that is allowed."""
+        """True if the interval of the share overlaps what is allowed."""
         (low, high), (least, greatest) = self.interval, self.row.allowed
         return low <= greatest and high >= least
 
 
 def chosen(rows: Sequence[Row], word: str | None) -> list[Row]:
-    """The rows whose section or name contains a word."""
+    """Select the rows whose section or name contains a word."""
     if word is None:
         return list(rows)
     found = [row for row in rows if word.lower() in f"{row.section}: {row.name}".lower()]
@@ -97,7 +97,7 @@ def chosen(rows: Sequence[Row], word: str | None) -> list[Row]:
 
 
 def calibrate(rows: Sequence[Row], repeats: int, seed: int) -> Iterator[Found]:
-    """Simulate rows one after the other; each has a random stream of its own, named after it."""
+    """Simulate rows one after the other, each with its own random stream, named after it."""
     for row in rows:
         name = zlib.crc32(f"{row.section}: {row.name}".encode())
         times = max(round(repeats / row.cost), min(repeats, AT_LEAST))
@@ -105,7 +105,7 @@ def calibrate(rows: Sequence[Row], repeats: int, seed: int) -> Iterator[Found]:
 
 
 def failures(found: Sequence[Found]) -> list[str]:
-    """A sentence for every row that fails the gate."""
+    """Write a sentence for every row that fails the gate."""
     return [
         f"{one.row.section}: {one.row.name}: wrong in {one.rate:.3f} "
         f"[{one.interval[0]:.3f}, {one.interval[1]:.3f}] of {one.total:,}, "

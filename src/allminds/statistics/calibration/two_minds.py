@@ -33,7 +33,7 @@ PAIR = ("first", "second")
 
 
 def difference_of(one: Plays, other: Plays, rule: Rule, unpaired: bool = False) -> Difference:
-    """What is printed of two minds."""
+    """Compute the difference that is printed for two minds."""
     found = difference(one, other, rule, PAIR, unpaired=unpaired)
     assert found is not None
     return found
@@ -99,7 +99,7 @@ def compared(rng: Generator, repeats: int, minds: int, n: int) -> tuple[int, int
 
 
 def paired_hits(rng: Generator, n: int, gain: float, loss: float) -> list[Plays]:
-    """Right for the first only in `gain`, for the second only in `loss`, the rest for both."""
+    """Simulate hits: the first alone right in `gain`, the second alone in `loss`, else both."""
     u = rng.random(n)
     return [
         plays((u >= loss).astype(float)),
@@ -108,7 +108,7 @@ def paired_hits(rng: Generator, n: int, gain: float, loss: float) -> list[Plays]
 
 
 def paired_scores(rng: Generator, n: int, gap: float, concentration: float) -> list[Plays]:
-    """Rewards that share what an exercise is worth; the first's mean is `gap` higher."""
+    """Simulate rewards that share what an exercise is worth; the first's mean is `gap` higher."""
     ease = rng.uniform(-0.3, 0.3, n)
     made = []
     for mean in (gap / 2, -gap / 2):
@@ -118,20 +118,23 @@ def paired_scores(rng: Generator, n: int, gap: float, concentration: float) -> l
 
 
 def sparse(rng: Generator, n: int, up: float, down: float, size: float) -> list[Plays]:
-    """Rewards of 0 but on a few exercises, where the first has `size` more (`up`) or less."""
+    """Simulate rewards of 0 but on a few exercises, where the first has `size` more or less."""
     u = rng.random(n)
     return [plays(np.where(u < up, size, np.where(u < up + down, -size, 0.0))), plays(np.zeros(n))]
 
 
 def lopsided(rng: Generator, n: int, often: float) -> list[Plays]:
-    """Equal means, but the first has a little more on most exercises, much less on the others."""
+    """Simulate two minds with equal means but lopsided differences.
+
+    The first has a little more on most exercises, and much less on the others.
+    """
     small = 0.9 * (1 - often) / often
     gap = np.where(rng.random(n) < often, small, -0.9)
     return [plays(gap * rng.uniform(0.9, 1.1, n)), plays(np.zeros(n))]
 
 
 def paired_levels(rng: Generator, n: int, k: int) -> list[Plays]:
-    """Equal minds on an adaptive test of n administrations each."""
+    """Simulate equal minds on an adaptive test of n administrations each."""
     made = []
     for _ in range(k):
         xi = staircase(rng, n, 8.0).ravel()
@@ -140,14 +143,14 @@ def paired_levels(rng: Generator, n: int, k: int) -> list[Plays]:
 
 
 def stratified_hits(rng: Generator, n: int, k: int) -> list[Plays]:
-    """Equal minds on the C-test, all on the same items."""
+    """Simulate equal minds on the C-test, all on the same items."""
     level = spread(rng, n, np.arange(7.0, 16.0))
     chance = 1 / (1 + np.exp((level - 11) / 2))
     return [plays((rng.random(n) < chance).astype(float), level) for _ in range(k)]
 
 
 def alone(rng: Generator, draws: tuple[Draw, Draw], sizes: tuple[int, int]) -> list[Plays]:
-    """Two minds with exercises of their own."""
+    """Simulate two minds that have different exercises."""
     n, m = sizes
     return [plays(draws[0](rng, n)), plays(draws[1](rng, m), item=np.arange(n, n + m))]
 
@@ -160,25 +163,25 @@ def _right(p: float) -> Draw:
 
 
 def equal_hits(rng: Generator, n: int, k: int, p: float) -> list[Plays]:
-    """k minds that are right in `p` of the same exercises, some of which are harder."""
+    """Simulate k minds that are right in `p` of the same exercises, some of which are harder."""
     ease = rng.uniform(-1, 1, n) * min(p, 1 - p)
     return [plays((rng.random(n) < p + ease).astype(float)) for _ in range(k)]
 
 
 def equal_scores(rng: Generator, n: int, k: int) -> list[Plays]:
-    """k minds with the same distribution of rewards on the same exercises."""
+    """Simulate k minds with the same distribution of rewards on the same exercises."""
     ease = rng.uniform(-0.5, 0.5, n)
     return [plays(np.clip(ease + rng.normal(0, 0.2, n), -1, 1)) for _ in range(k)]
 
 
 def at_margin_scores(rng: Generator, n: int, k: int, noise: float) -> list[Plays]:
-    """A baseline, and k minds whose mean reward is exactly δ higher."""
+    """Simulate a baseline, and k minds whose mean reward is exactly δ higher."""
     base = rng.uniform(-0.5, 0.4, n)
     return [plays(base), *(plays(base + MARGIN + rng.uniform(-noise, noise, n)) for _ in range(k))]
 
 
 def at_margin_hits(rng: Generator, n: int, k: int, loss: float) -> list[Plays]:
-    """A baseline that is right in half, and k minds that gain δ + loss and lose `loss`."""
+    """Simulate a baseline right in half, and k minds that gain δ + loss and lose `loss`."""
     base = rng.random(n) < 0.5
     up, down = 2 * (MARGIN + loss), 2 * loss
     made = [plays(base.astype(float))]
@@ -189,13 +192,13 @@ def at_margin_hits(rng: Generator, n: int, k: int, loss: float) -> list[Plays]:
 
 
 def alike(rng: Generator, n: int, k: int) -> list[Plays]:
-    """Minds that do the same on every exercise."""
+    """Simulate minds that do the same on every exercise."""
     score = (rng.random(n) < 0.5).astype(float)
     return [plays(score) for _ in range(k)]
 
 
 def failing_alike(rng: Generator, n: int) -> list[Plays]:
-    """Two minds whose mean rewards are δ apart only because the second fails in 10 %."""
+    """Simulate two minds whose means are δ apart only because the second fails in 10 %."""
     score, failed = rng.uniform(-0.2, 0.2, n), rng.random(n) < 0.1
     return [plays(score), plays(np.where(failed, score - MARGIN / 0.1, score), failed=failed)]
 
@@ -208,7 +211,7 @@ def _kind(n: int, approximate: bool = True) -> Kind:
 
 
 def rows() -> list[Row]:
-    """All rows about two minds or more."""
+    """List all rows about two minds or more."""
     return _intervals() + _no_difference() + _no_equivalence()
 
 

@@ -1,9 +1,9 @@
-"""Comparing minds, people and groups on the same exercises.
+"""Comparison of minds, people and groups on the same exercises.
 
 `table` turns a results table into scores by exercise and mind, `crossed` compares people with
-programs and with one another (people and items are samples), `effects` says how big a difference
-is, `anova` and `mixed` ask what scores depend on, `correlation`
-how they go with complexity, `ranks` who comes first; `compare` does most of it at once.
+programs and with one another (people and items are samples), `anova` has effect sizes and the
+analysis of variance, `mixed` and `random_effects` the mixed models, `correlation` the correlation
+with complexity, `ranks` the places; `compare` does most of it at once.
 """
 
 from allminds.inference import MARGIN, Difference, corrected, holm

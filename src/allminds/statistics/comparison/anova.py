@@ -1,9 +1,12 @@
-"""Effect sizes: a difference in units of standard deviation, with exact intervals.
+"""Effect sizes with exact intervals, and the analysis of variance with repeated measures.
 
-Two of them, for they answer different questions. d_z is the mean difference in standard deviations
-*of the difference*: how sure a paired test is to find it. Hedges' g is the mean difference in
-standard deviations *of the scores*, without the upward bias of small samples: how big it is.
-Intervals come from the noncentral t distribution (for paired g as Algina and Keselman 2003).
+There are two effect sizes, for they answer different questions. d_z is the mean difference in
+standard deviations *of the difference*: how sure a paired test is to find it. Hedges' g is the mean
+difference in standard deviations *of the scores*, without the upward bias of small samples: how big
+it is. Intervals come from the noncentral t distribution (for paired g as Algina and Keselman 2003).
+
+`repeated_measures` tests what factors within subjects do to the score, with the correction of
+Greenhouse and Geisser.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ class Size:
 
 
 def paired_dz(first: Values, second: Values) -> Size | None:
-    """d_z: the mean of the differences over their standard deviation; None if they are alike."""
+    """Compute d_z: the mean of the differences over their standard deviation; None if alike."""
     differences = first - second
     count = len(differences)
     spread = _sd(differences)
@@ -43,7 +46,7 @@ def paired_dz(first: Values, second: Values) -> Size | None:
 
 
 def paired_g(first: Values, second: Values) -> Size | None:
-    """Hedges' g of pairs: over the root of the mean of both variances."""
+    """Compute Hedges' g of pairs: over the root of the mean of both variances."""
     count = len(first)
     pooled = np.sqrt((_sd(first) ** 2 + _sd(second) ** 2) / 2)
     spread = _sd(first - second)
@@ -57,7 +60,7 @@ def paired_g(first: Values, second: Values) -> Size | None:
 
 
 def unpaired_g(first: Values, second: Values) -> Size | None:
-    """Hedges' g of two samples: over their pooled standard deviation."""
+    """Compute Hedges' g of two samples: over their pooled standard deviation."""
     n, m = len(first), len(second)
     freedom = n + m - 2
     if min(n, m) < 2:
@@ -72,14 +75,14 @@ def unpaired_g(first: Values, second: Values) -> Size | None:
 
 
 def noncentralities(t: float, freedom: float) -> tuple[float, float]:
-    """The 95 % interval of the noncentrality of a t statistic."""
+    """Compute the 95 % interval of the noncentrality of a t statistic."""
     from scipy.special import nctdtrinc
 
     return float(nctdtrinc(freedom, 0.975, t)), float(nctdtrinc(freedom, 0.025, t))
 
 
 def small_sample(freedom: float) -> float:
-    """Hedges' factor J: times a standardised mean difference, it is right on average."""
+    """Compute Hedges' factor J, which makes a standardised mean difference right on average."""
     from scipy.special import gammaln
 
     log = gammaln(freedom / 2) - gammaln((freedom - 1) / 2)
@@ -87,7 +90,7 @@ def small_sample(freedom: float) -> float:
 
 
 def _sd(values: Values) -> float:
-    """The standard deviation; exactly 0 for values that are all the same."""
+    """Compute the standard deviation; exactly 0 for values that are all the same."""
     if len(values) < 2 or np.ptp(values) == 0:
         return 0.0
     return float(values.std(ddof=1))
@@ -98,7 +101,7 @@ def _sd(values: Values) -> float:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a factor, or some together, do to the score; None where nothing varies."""
+    """The effect of a factor, or of some together, on the score; None where nothing varies."""
 
     factors: tuple[str, ...]
     f: float | None
@@ -111,7 +114,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Anova:
-    """The effects of some factors, and of what they do together."""
+    """The effects of some factors, and of their interactions."""
 
     subject: str
     subjects: int
@@ -121,7 +124,7 @@ class Anova:
 def repeated_measures(
     frame: pd.DataFrame, subject: str, within: Sequence[str], score: str = "score"
 ) -> Anova:
-    """The effects of the factors `within` on the scores of subjects that went through all of them.
+    """Test the effects of the factors `within` on the scores of subjects that took all levels.
 
     Every subject must have a score at every combination of levels; several there are averaged.
     """
@@ -137,7 +140,7 @@ def repeated_measures(
 
 
 def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
-    """ε = (tr S)² / (d tr S²) of the effect of some factors of table[subject, level, level, …].
+    """Compute ε = (tr S)² / (d tr S²) of an effect in table[subject, level, level, …].
 
     S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
     """
@@ -151,7 +154,7 @@ def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
 
 
 def _contrasts(levels: int) -> Values:
-    """[level, levels - 1]: orthonormal columns that each sum to 0 (Helmert's)."""
+    """Build Helmert's contrasts [level, levels - 1]: orthonormal columns that each sum to 0."""
     made = np.zeros((levels, levels - 1))
     for k in range(1, levels):
         made[:k, k - 1], made[k, k - 1] = 1.0, -k
@@ -162,7 +165,7 @@ def _contrasts(levels: int) -> Values:
 def _f_tests(
     table: Values, sets: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], tuple[float, float, float]]:
-    """F and its two degrees of freedom for every set of factors."""
+    """Compute F and its two degrees of freedom for every set of factors."""
     import pandas as pd
     from statsmodels.stats.anova import AnovaRM  # type: ignore[import-untyped]
 
@@ -195,7 +198,7 @@ def _effect(
 
 
 def _crossed(frame: pd.DataFrame, subject: str, within: Sequence[str], score: str) -> Values:
-    """[subject, level of the first factor, of the second, …], all of it there."""
+    """Build the complete table [subject, level of the first factor, of the second, …]."""
     names = [subject, *within]
     for name in [*names, score]:
         column(frame, name)

@@ -1,8 +1,8 @@
-"""How the score goes with complexity, overall and at each value of a factor.
+"""The correlation of the score with complexity, overall and at each value of a factor.
 
-Pearson's r, with an interval on Fisher's scale, z = artanh r. The error of z is that of the
+This is Pearson's r, with an interval on Fisher's scale, z = artanh r. The error of z is that of the
 jackknife, which leaves out one unit after the other: an exercise, or the test that exercises come
-in, since the exercises of one test were sat by one person. Where exercises are the units it is at
+in, since the exercises of one test were taken by one person. Where exercises are the units it is at
 least Fisher's 1/√(n - 3).
 """
 
@@ -24,7 +24,7 @@ _VARIES = 1e-12  # of the sum of squares: what is below is rounding
 
 @dataclass(frozen=True)
 class Correlation:
-    """r of a mind's scores with a complexity; None where it cannot be estimated."""
+    """The correlation r of a mind's scores with a complexity; None where it cannot be estimated."""
 
     mind: str
     complexity: str
@@ -37,7 +37,10 @@ class Correlation:
 def correlations(
     scores: Scores, complexities: Sequence[str], by: str | None = None
 ) -> list[Correlation]:
-    """r of every mind's scores with each complexity: overall, then at the values of a factor."""
+    """Correlate every mind's scores with each complexity.
+
+    This is done overall, then at the values of the factor `by`.
+    """
     found = []
     for level, rows in _levels(scores, by):
         for name in complexities if rows.any() else ():
@@ -51,11 +54,11 @@ def correlations(
 def correlate(
     x: Values, y: Values, cluster: NDArray[np.intp] | None = None
 ) -> tuple[int, float | None, tuple[float, float] | None]:
-    """The number of pairs without NaN, Pearson's r and its 95 % interval.
+    """Compute the number of pairs without NaN, Pearson's r and its 95 % interval.
 
     r is None where x or y does not vary. There is no interval of r = ±1, with fewer than four
-    clusters (each pair is one by itself if none are given), nor where all that x or y varies
-    hangs on one of them.
+    clusters (each pair is one by itself if none are given), nor where all the variation of x or y
+    depends on one of them.
     """
     there = ~np.isnan(x) & ~np.isnan(y)
     count = int(there.sum())
@@ -86,7 +89,7 @@ def _interval(z: float, left: Values, count: int) -> tuple[float, float]:
 
 
 def _levels(scores: Scores, by: str | None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-    """All exercises, and those at each value of the factor."""
+    """Yield all exercises, and those at each value of the factor."""
     yield None, np.ones(len(scores.exercises), bool)
     if by is not None:
         values = column(scores.exercises, by)
@@ -95,7 +98,7 @@ def _levels(scores: Scores, by: str | None) -> Iterator[tuple[Any, NDArray[np.bo
 
 
 def _cluster_sums(x: Values, y: Values, codes: NDArray[np.intp]) -> Values:
-    """[cluster, 6]: sums of 1, x, y, x², y², xy, centred first so that they keep their digits."""
+    """Sum 1, x, y, x², y², xy as [cluster, 6], centred first so that they keep their digits."""
     x, y = x - x.mean(), y - y.mean()
     moments = np.stack([np.ones(len(x)), x, y, x * x, y * y, x * y], axis=1)
     sums = np.zeros((int(codes.max()) + 1, 6))
@@ -104,7 +107,7 @@ def _cluster_sums(x: Values, y: Values, codes: NDArray[np.intp]) -> Values:
 
 
 def _r(sums: Values) -> Values:
-    """Pearson's r from sums of moments [..., 6]; NaN where one of both does not vary."""
+    """Compute Pearson's r from sums of moments [..., 6]; NaN where x or y does not vary."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(all="ignore"):
         spread_x, spread_y = xx - x * x / n, yy - y * y / n
@@ -114,6 +117,6 @@ def _r(sums: Values) -> Values:
 
 
 def _fisher(r: Values) -> Values:
-    """Fisher's z; NaN for r = ±1, where it has no end."""
+    """Compute Fisher's z; NaN for r = ±1, where it is infinite."""
     inside = np.abs(r) < 1 - _VARIES
     return np.where(inside, np.arctanh(np.where(inside, r, 0.0)), np.nan)

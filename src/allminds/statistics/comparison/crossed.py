@@ -1,19 +1,19 @@
-"""People are a sample of people, items a sample of items: comparisons that are crossed.
+"""Crossed comparisons: people are a sample of people, and items a sample of items.
 
 The model is score ~ who + (1 | person) + (1 | item), by restricted maximum likelihood (REML) with
 Satterthwaite's degrees of freedom. A program has no person effect, and its successes do not scatter
 over items as those of people do: it may solve an item always, or never. So people are compared with
 a program by differences on the same item, d = person - program, d ~ 1 + (1 | person) + (1 | item):
-whatever the program makes of an item is in the item's effect. Two groups of people (arms):
-score ~ who + (1 | person) + (1 | item) + (1 | who:item). The same people twice: by differences.
-Two programs, or two individuals: items only.
+whatever the program scores on an item is in the item's effect. Two groups of people (arms): score ~
+who + (1 | person) + (1 | item) + (1 | who:item). The same people twice: by differences. Two
+programs, or two individuals: items only.
 
 With few people REML often puts the variance between them at 0, and Satterthwaite then counts rows
 instead of people. So three standard errors are computed: of the crossed model, of a t-test over
 people, and of a t-test over items, each with its own degrees of freedom; the widest interval is
-said, and the largest p. If the people do not differ at all (all of them right, say), a sample
-variance of 0 shows little: of P equal people, up to 1 - (α/2)^(1/P) of all people may be unlike
-them (Clopper and Pearson 1934), and may score anything that is possible.
+printed, and the largest p. If the people do not differ at all (all of them right, for example), a
+sample variance of 0 shows little: of P equal people, up to 1 - (α/2)^(1/P) of all people may be
+unlike them (Clopper and Pearson 1934), and may score anything that is possible.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ class Spread:
 
 @dataclass(frozen=True)
 class Alike:
-    """Units of which none differs from another: their variance of 0 is no measure of the spread."""
+    """Units of which none differs from another: their variance of 0 does not measure the spread."""
 
     units: int
     below: float  # how far the difference would fall if every unit not seen had the worst score
     above: float
 
     def reach(self, alpha: float) -> tuple[float, float]:
-        """How far below and above the estimate the truth may lie, at confidence 1 - alpha."""
+        """Compute how far below and above the estimate the truth may lie, at 1 - alpha."""
         unseen = 1 - (alpha / 2) ** (1 / self.units)
         return unseen * self.below, unseen * self.above
 
 
 @dataclass(frozen=True)
 class Crossed:
-    """The mean score of `first` minus that of `second`; None is what cannot be estimated.
+    """The mean score of `first` minus that of `second`; None stands for what cannot be estimated.
 
     `stderr` and `df` are those of the widest of the `spreads`. Intervals and p are the most
     cautious of all spreads, and allow for units that are all alike.
@@ -96,7 +96,7 @@ class Crossed:
     trouble: tuple[str, ...]  # what to bear in mind, in sentences
 
     def at(self, level: float) -> tuple[float, float] | None:
-        """The interval at a confidence level, inside what is possible."""
+        """Compute the interval at a confidence level, inside what is possible."""
         if self.estimate is None or not (self.spreads or self.alike):
             return None
         reach = max((reach_of(one.stderr, one.df, level) for one in self.spreads), default=0.0)
@@ -112,7 +112,7 @@ class Crossed:
 
 @dataclass(frozen=True)
 class _Side:
-    """One of the two that are compared: a mean score for each cell (person, item)."""
+    """One side of a comparison: a mean score for each cell (person, item)."""
 
     name: str
     score: Values
@@ -121,7 +121,7 @@ class _Side:
 
     @property
     def units(self) -> Codes:
-        """What is independent in this side: people, else items, else scores."""
+        """The codes of the independent units of this side: people, else items, else scores."""
         if self.person is not None:
             return self.person
         return np.arange(len(self.score)) if self.item is None else self.item
@@ -202,7 +202,7 @@ def _named(value: object) -> str | None:
 
 
 def _numbers(values: Sequence[str | None], used: NDArray[np.bool_]) -> Codes:
-    """Number the values of the rows that are used; None is -1."""
+    """Assign numbers to the values of the rows that are used; None is -1."""
     chosen = [value for value, use in zip(values, used, strict=True) if use]
     order = {value: n for n, value in enumerate(sorted({v for v in chosen if v is not None}))}
     return np.array([-1 if value is None else order[value] for value in chosen], np.intp)
@@ -223,7 +223,7 @@ def _cells(name: str, score: Values, person: Codes | None, item: Codes | None) -
 
 
 def _joined(*codes: Codes | None) -> Codes:
-    """Number the combinations of several codes."""
+    """Assign numbers to the combinations of several codes."""
     given = [code for code in codes if code is not None]
     made = given[0]
     for code in given[1:]:
@@ -238,7 +238,7 @@ def _means(values: Values, codes: Codes) -> Values:
 
 
 def _turned(found: Crossed) -> Crossed:
-    """Turn a difference round: second minus first."""
+    """Reverse a difference: second minus first."""
 
     def turn(pair: tuple[float, float] | None) -> tuple[float, float] | None:
         return None if pair is None else (-pair[1], -pair[0])
@@ -274,7 +274,7 @@ def _compared(one: _Side, other: _Side, low: float | None, high: float | None) -
 
 @dataclass
 class _Evidence:
-    """What the two ways of comparing hand to the judgement that they share."""
+    """The evidence of either way of comparing, for the judgement that they share."""
 
     estimate: float
     spreads: list[Spread]
@@ -289,7 +289,7 @@ class _Evidence:
     said: Sequence[str] = ()
 
     def judged(self, one: _Side, other: _Side, low: float | None, high: float | None) -> Crossed:
-        """Take the most cautious of all that was found."""
+        """Take the most cautious of all evidence."""
         spreads = [s for s in self.spreads if s.stderr > 0]
         fitted = self.fitted
         parts: dict[str, float | None] = dict.fromkeys(("person", "item", "who_item"))
@@ -417,20 +417,21 @@ def _people(one: _Side, other: _Side) -> tuple[int, int]:
     return tuple(0 if person is None else len(np.unique(person)) for person in sides)  # type: ignore[return-value]
 
 
-# ---------------------------------------------------------------- the pieces of evidence
+# ---------------------------------------------------------------- standard errors and tests
 
 
 def _t(over: Literal["people", "items"], values: Values) -> Spread:
-    """The standard error of a mean over units."""
+    """Compute the standard error of a mean over units."""
     if len(values) < 2 or np.ptp(values) <= ALIKE:
         return Spread(over, 0.0, max(len(values) - 1, 1))
     return Spread(over, float(values.std(ddof=1)) / math.sqrt(len(values)), len(values) - 1)
 
 
 def _of_few_hits(hits: Values, low: float | None, high: float | None) -> list[Spread]:
-    """The standard error of a program's share of hits, two of each kind added (Agresti 1998).
+    """Compute the standard error of a program's share of hits, two of each kind added.
 
-    The variance of a few hits is often too low, and 0 if all are alike.
+    This follows Agresti (1998): the variance of a few hits is often too low, and 0 if all are
+    alike.
     """
     if low is None or high is None or not np.isin(hits, (low, high)).all():
         return []
@@ -440,19 +441,22 @@ def _of_few_hits(hits: Values, low: float | None, high: float | None) -> list[Sp
 
 
 def _welch(over: Literal["people", "items"], first: Values, second: Values) -> Spread:
-    """The standard error of a difference of two independent means (Welch 1947)."""
+    """Compute the standard error of a difference of two independent means (Welch 1947)."""
     return _added(over, _t("people", first), _t("people", second))
 
 
 def _added(over: Literal["both", "people", "items"], one: Spread, other: Spread) -> Spread:
-    """The standard error of a sum of independent parts, with Satterthwaite's df."""
+    """Compute the standard error of a sum of independent parts, with Satterthwaite's df."""
     a, b = one.stderr**2, other.stderr**2
     df = (a + b) ** 2 / (a**2 / one.df + b**2 / other.df) if a + b > 0 else one.df + other.df
     return Spread(over, math.sqrt(a + b), df)
 
 
 def _over(units: Literal["people", "items"], one: _Side, other: _Side) -> Spread:
-    """The standard error over units: paired on those that both have, if they have at least two."""
+    """Compute the standard error over units.
+
+    It is paired on the units that both sides have, if they are at least two.
+    """
     a, b = (
         side.units if units == "people" or side.item is None else side.item for side in (one, other)
     )
@@ -467,7 +471,7 @@ def _over(units: Literal["people", "items"], one: _Side, other: _Side) -> Spread
 
 
 def _same(score: Values, unit: Codes, item: Codes | None) -> bool:
-    """True if no unit differs from another: neither in its mean nor on any item."""
+    """Check that no unit differs from another, neither in its mean nor on any item."""
     if np.ptp(_means(score, unit)) > ALIKE:
         return False
     if item is None:
@@ -477,21 +481,21 @@ def _same(score: Values, unit: Codes, item: Codes | None) -> bool:
 
 
 def _unseen(units: int, mean: float, low: float | None, high: float | None) -> Alike:
-    """How far units that were not seen may lie from those that are all alike."""
+    """Compute how far unseen units may lie from those that are all alike."""
     if low is None or high is None:
         return Alike(units, math.inf, math.inf)
     return Alike(units, max(mean - low, 0.0), max(high - mean, 0.0))
 
 
 def _flipped(values: Values) -> float:
-    """The exact p of Fisher's test of signs, turned round in every way."""
+    """Compute the exact p of Fisher's test over all assignments of signs."""
     signs = np.array(list(itertools.product((1, -1), repeat=len(values))))
     sums = np.abs(signs @ values)
     return float((sums >= abs(values.sum()) - ALIKE).mean())
 
 
 def _relabelled(first: Values, second: Values) -> list[float]:
-    """The exact p of Fisher's test of labels, given in every way; none if there are too many."""
+    """Compute the exact p of Fisher's test over all assignments of labels; [] if too many."""
     together, few = np.concatenate([first, second]), min(len(first), len(second))
     if math.comb(len(together), few) > MOST_ORDERS:
         return []
@@ -505,7 +509,7 @@ def _relabelled(first: Values, second: Values) -> list[float]:
 def _fit_into(
     found: _Evidence, score: Values, design: Values, weights: ArrayLike, factors: dict[str, Codes]
 ) -> None:
-    """Fit the crossed model and add its standard error; where nothing is left over, add those."""
+    """Fit the crossed model and add its standard error; if no residual is left, add both errors."""
     kept: dict[str, Codes] = {}
     for name, codes in factors.items():
         there = codes >= 0
@@ -532,7 +536,7 @@ def _fit_into(
 
 
 def _p(found: Crossed) -> float | None:
-    """The two-sided p: the level at which an interval would just reach 0."""
+    """Find the two-sided p: the level at which an interval would just reach 0."""
     from scipy.special import stdtr
 
     if found.estimate is None or found.at(0.95) is None:
@@ -552,7 +556,7 @@ def _p(found: Crossed) -> float | None:
 
 
 def _remarks(found: Crossed) -> list[str]:
-    """Say in sentences what a reader should bear in mind."""
+    """Write in sentences what a reader should bear in mind."""
     said = []
     if found.alike:
         said.append(
@@ -595,9 +599,9 @@ def logistic(
 ) -> Logistic:
     """Fit logit P(hit) = who + (1 | person) + (1 | item) by Laplace's approximation.
 
-    As lme4's glmer with nAGQ = 1, standard errors from the Hessian of the deviance. It stands
-    beside `crossed`, which decides: where all are right or all wrong there is no log odds ratio,
-    and with few people Wald's interval is too narrow.
+    This is as lme4's glmer with nAGQ = 1, with standard errors from the Hessian of the deviance. It
+    stands beside `crossed`, which decides: where all are right or all wrong there is no log odds
+    ratio, and with few people Wald's interval is too narrow.
     """
     from scipy.special import ndtr, ndtri
 

@@ -1,8 +1,8 @@
-"""A mixed model: does the score depend on the kind of mind, on complexity, on both together?
+"""The mixed model: does the score depend on the kind of mind, on complexity, on both together?
 
 score ~ kind × K + (1 | person) + (1 | environment), by restricted maximum likelihood with
-Satterthwaite's degrees of freedom (`random_effects`). Persons differ among themselves and so
-do environments, beyond what kind and complexity explain; the model keeps that apart, so that 280
+Satterthwaite's degrees of freedom (`random_effects`). Persons differ among themselves and so do
+environments, beyond what kind and complexity explain; the model keeps that apart, so that 280
 scores do not count as 280 independent ones. A row without a person (a program) has no person
 effect. K is centred, so that the effect of kind is that at a mean complexity.
 """
@@ -38,7 +38,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Mixed:
-    """The fitted model."""
+    """The fitted model: its terms and variance components."""
 
     rows: int
     reference: str  # the kind that the others are compared with
@@ -114,7 +114,7 @@ def _check(rows: pd.DataFrame, names: dict[str, str]) -> None:
 def _design(
     rows: pd.DataFrame, kinds: list[str], names: dict[str, str]
 ) -> tuple[Values, list[str]]:
-    """The fixed effects: kind (against the first), K (centred), and both together."""
+    """Build the fixed effects: kind (against the first), K (centred), and both together."""
     K = rows["K"].to_numpy(float)
     K = K - K.mean()
     is_kind = [(rows["kind"].astype(str) == kind).to_numpy(float) for kind in kinds[1:]]
@@ -128,7 +128,7 @@ def _design(
 
 
 def _most(factors: list[Codes], edges: list[bool]) -> float:
-    """The most degrees of freedom that a term may have.
+    """Compute the most degrees of freedom that a term may have.
 
     A variance estimated at 0 is not known to be 0, and Satterthwaite's rule would then count rows.
     """

@@ -26,7 +26,7 @@ MOST_LOGITS = 12.0  # a wider interval of log odds says nothing: right and wrong
 
 
 def pooled(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with all persons as one side; as it is where there are none."""
+    """Pool all persons of a table into one side; return it as it is where there are none."""
     if "kind" not in frame or not (frame["kind"] == "person").any():
         return frame
     import pandas as pd
@@ -45,12 +45,12 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def has_people(frame: pd.DataFrame) -> bool:
-    """True if `pooled` made one side of persons."""
+    """Check whether the table has persons, which `pooled` makes one side."""
     return "kind" in frame and bool((frame["kind"] == "person").any())
 
 
 def estimate_people(frame: pd.DataFrame, rule: Rule) -> Estimate:
-    """The score of people, with the wider of the intervals over persons and over items."""
+    """Estimate the score of people, with the wider of the intervals over persons and items."""
     rows = frame[frame["mind"].astype(str) == PEOPLE]
     score, failed = _scores(rows, rule)
     item, person = item_codes(rows), _codes(rows["person"])
@@ -71,7 +71,7 @@ def estimate_people(frame: pd.DataFrame, rule: Rule) -> Estimate:
 def people_difference(
     frame: pd.DataFrame, pair: tuple[str, str], rule: Rule, margin: float
 ) -> tuple[Difference, list[str]]:
-    """The difference of people and a program, and what must be said with it."""
+    """Estimate the difference of people and a program, and write the notes that go with it."""
     minds = frame["mind"].astype(str)
     rows = frame[minds.isin(pair)]
     score, failed = _scores(rows, rule)
@@ -99,7 +99,7 @@ def people_difference(
 def _difference(
     found: Crossed, pair: tuple[str, str], margin: float, failed: bool, differs: bool
 ) -> Difference:
-    """A crossed comparison as the one class that all verdicts are of."""
+    """Convert a crossed comparison to a `Difference`, which has the verdict."""
     p, same = found.p, None
     if p is not None and found.p_exact is not None and min(max(found.people), found.items) < FEW:
         p = max(p, found.p_exact)
@@ -117,7 +117,7 @@ def _difference(
 
 
 def _scores(rows: pd.DataFrame, rule: Rule) -> tuple[Values, NDArray[np.bool_]]:
-    """The scores of plays, failures counted, and which of them failed."""
+    """Return the scores of plays, failures counted, and which of them failed."""
     score = rows["score"].to_numpy(dtype=float, na_value=np.nan)
     status = rows["status"].astype(str).to_numpy(object) if "status" in rows else np.array(["ok"])
     failed = np.broadcast_to(np.isin(status, FAILURES), score.shape)

@@ -1,8 +1,8 @@
 """Models with random intercepts of several crossed factors: linear by REML, logistic by Laplace.
 
 The linear one is fitted by restricted maximum likelihood with Satterthwaite's degrees of freedom,
-as lme4 and lmerTest do it; the logistic one as lme4's glmer with nAGQ = 1. What is said with them
-is decided in `crossed` and `mixed`.
+as lme4 and lmerTest do it; the logistic one as lme4's glmer with nAGQ = 1. `crossed` and `mixed`
+decide what is concluded from them.
 """
 
 from __future__ import annotations
@@ -39,17 +39,18 @@ class Contrast:
         return float(2 * stdtr(self.df, -abs(self.estimate) / self.stderr))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The t-interval at `level`."""
+        """Compute the t-interval at `level`."""
         reach = reach_of(self.stderr, self.df, level)
         return self.estimate - reach, self.estimate + reach
 
 
 class LinearMixed:
-    """score = X β + Σ Z_k u_k + e with u_k ~ N(0, σ² θ_k²), e ~ N(0, σ²), fitted by REML.
+    """A linear mixed model with random intercepts, fitted by REML.
 
-    `factors` hold the level of every row, or -1 where a row has none (a program has no person).
-    β and σ² are profiled out; the ratios θ are searched. The block of the largest factor is
-    diagonal and is eliminated, so that the matrix to factor has the size of the other levels.
+    score = X β + Σ Z_k u_k + e with u_k ~ N(0, σ² θ_k²), e ~ N(0, σ²). `factors` hold the level of
+    every row, or -1 where a row has none (a program has no person). β and σ² are profiled out; the
+    ratios θ are searched. The block of the largest factor is diagonal and is eliminated, so that
+    the matrix to factor has the size of the other levels.
     """
 
     def __init__(self, score: Values, design: Values, factors: Sequence[Codes]) -> None:
@@ -87,9 +88,10 @@ class LinearMixed:
     def _parts(
         self, theta: Values, slopes: bool = False
     ) -> tuple[float, float, Values, Values, Values]:
-        """log|V| + log|X'V⁻¹X|, y'P y, X'V⁻¹X, X'V⁻¹y for V = I + Σ θ_k² Z_k Z_k'; and slopes.
+        """Compute the parts of the profiled deviance, and its slopes in θ.
 
-        The slopes are those of the profiled deviance in θ.
+        They are log|V| + log|X'V⁻¹X|, y'P y, X'V⁻¹X, X'V⁻¹y for V = I + Σ θ_k² Z_k Z_k'; and the
+        slopes.
         """
         from scipy.linalg import solve_triangular
 
@@ -143,7 +145,7 @@ class LinearMixed:
         return logs + float(log), rss, information, corner, slope
 
     def deviance(self, theta: Values) -> float:
-        """-2 restricted log-likelihood, profiled over β and σ²."""
+        """Compute -2 restricted log-likelihood, profiled over β and σ²."""
         return self._value(theta, False)[0]
 
     def _value(self, theta: Values, slopes: bool = True) -> tuple[float, Values]:
@@ -176,7 +178,7 @@ class LinearMixed:
         return theta
 
     def contrast(self, weights: ArrayLike) -> Contrast:
-        """weights · β with Satterthwaite's degrees of freedom.
+        """Estimate weights · β with Satterthwaite's degrees of freedom.
 
         df = 2 v² / (g' A g): v the variance of the contrast, g its gradient in (θ, σ), A twice the
         inverse Hessian of the deviance in them (by differences, as lmerTest does).
@@ -217,9 +219,9 @@ def _meet(factors: Sequence[Codes], sizes: Sequence[int], k: int, m: int) -> Val
 
 
 def _differences(function: Callable[[Values], Values], at: Values) -> tuple[Values, Values, Values]:
-    """The value, gradient and Hessian of a vector function, by central differences.
+    """Compute the value, gradient and Hessian of a vector function, by central differences.
 
-    All is even in each θ, so that a step below 0 does no harm.
+    The function is even in each θ, so that a step below 0 does no harm.
     """
     count, steps = len(at), 1e-3 * np.maximum(np.abs(at), 0.1)
     E = np.diag(steps)
@@ -238,7 +240,7 @@ def _differences(function: Callable[[Values], Values], at: Values) -> tuple[Valu
 
 
 def reach_of(stderr: float, df: float, level: float) -> float:
-    """Half the width of a t-interval."""
+    """Compute half the width of a t-interval."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, (1 + level) / 2)) * stderr
@@ -248,7 +250,7 @@ def reach_of(stderr: float, df: float, level: float) -> float:
 
 
 class LaplaceLogit:
-    """-2 log-likelihood of a logistic mixed model in (θ, β), the random effects at their mode."""
+    """The -2 log-likelihood of a logistic mixed model in (θ, β), random effects at their mode."""
 
     def __init__(self, y: Values, design: Values, factors: Sequence[Codes]) -> None:
         self.y, self.X, self.factors = y, design, list(factors)
@@ -257,7 +259,7 @@ class LaplaceLogit:
         self.u = np.zeros(self.ends[-1])
 
     def _spread(self, theta: Values, u: Values) -> Values:
-        """Λ u by row, summed over factors."""
+        """Compute Λ u by row, summed over factors."""
         eta = np.zeros(len(self.y))
         for k, codes in enumerate(self.factors):
             there = codes >= 0
@@ -265,14 +267,14 @@ class LaplaceLogit:
         return eta
 
     def _gather(self, theta: Values, values: Values) -> Values:
-        """ΛZ' values, by level."""
+        """Compute ΛZ' values, by level."""
         return np.concatenate([
             theta[k] * np.bincount(codes[codes >= 0], values[codes >= 0], self.sizes[k])
             for k, codes in enumerate(self.factors)
         ])  # fmt: skip
 
     def _matrix(self, theta: Values, weight: Values) -> Values:
-        """I + ΛZ'WZΛ, whose determinant is Laplace's correction."""
+        """Compute I + ΛZ'WZΛ, whose determinant is Laplace's correction."""
         made = np.eye(self.ends[-1])
         for k, one in enumerate(self.factors):
             for m, other in enumerate(self.factors):

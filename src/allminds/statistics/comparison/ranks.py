@@ -1,4 +1,4 @@
-"""Resampling units, for figures that are made of sums."""
+"""Ranks of minds with simultaneous intervals, and the resampling of units that they need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _AT_ONCE = 8_000_000  # numbers held in memory
 
 
 def lots(unit: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
-    """By exercise, the number of the lot that is resampled whole: its unit, or some together."""
+    """Assign each exercise to the lot that is resampled whole: its unit, or several units."""
     found, codes = np.unique(unit, return_inverse=True)
     if len(found) > MOST_LOTS:
         codes = (rng.permutation(len(found)) % MOST_LOTS)[codes]
@@ -23,14 +23,14 @@ def lots(unit: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
 
 
 def lot_sums(values: Values, lot: NDArray[np.intp]) -> Values:
-    """[lot, …]: the sums of values[exercise, …]."""
+    """Sum values[exercise, …] by lot: [lot, …]."""
     sums = np.zeros((int(lot.max()) + 1, *values.shape[1:]))
     np.add.at(sums, lot, values)
     return sums
 
 
 def resampled_sums(sums: Values, rng: np.random.Generator, draws: int) -> Values:
-    """[draw, column]: totals of sums[lot, variant, column] over lots drawn with replacement."""
+    """Sum sums[lot, variant, column] over lots drawn with replacement: [draw, column]."""
     count, variants, columns = sums.shape
     flat = sums.reshape(count * variants, columns)
     drawn = []
@@ -41,7 +41,7 @@ def resampled_sums(sums: Values, rng: np.random.Generator, draws: int) -> Values
     return np.concatenate(drawn)
 
 
-# ---------------------------------------------------------------- who comes first
+# ---------------------------------------------------------------- ranks
 
 
 _ROUNDING = 1e-12
@@ -58,7 +58,7 @@ class Rank:
 
 
 def ranks(scores: Scores, rng: np.random.Generator, draws: int = DRAWS) -> list[Rank]:
-    """The places of all minds on the exercises that they all have; [] where there are none.
+    """Rank all minds on the exercises that they all have; [] where there are none.
 
     Minds that tie share the better place, and the interval of each holds all places of the tie.
     """
@@ -75,14 +75,14 @@ def ranks(scores: Scores, rng: np.random.Generator, draws: int = DRAWS) -> list[
 def rank_intervals(
     values: Values, rng: np.random.Generator, draws: int = DRAWS
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first and last place that each mind may have, from values[unit, mind].
+    """Find the first and last place that each mind may have, from values[unit, mind].
 
     A mind is surely better than another if the difference of their means exceeds c standard errors,
     c being such that no pair of equal minds does in 95 of 100 studies: the .95 quantile of the
-    greatest |t| over all pairs among resampled, centred units, and not below that of t for one
-    pair (below eight units, Bonferroni's t over all pairs); where a difference is the same in all
-    units, if a sign test says so. A mind's places run from 1 + those surely better to the number of
-    minds less those surely worse.
+    greatest |t| over all pairs among resampled, centred units, and not below that of t for one pair
+    (below eight units, Bonferroni's t over all pairs); where a difference is the same in all units,
+    if a sign test says so. A mind's places run from 1 + those surely better to the number of minds
+    less those surely worse.
     """
     units, minds = values.shape
     if units < 2 or minds < 2:
@@ -100,7 +100,7 @@ def rank_intervals(
 
 
 def _errors(products: Values, units: int) -> Values:
-    """[mind, mind]: the standard errors of differences of means, from sums of products."""
+    """Compute the standard errors [mind, mind] of differences of means, from sums of products."""
     own = np.einsum("...ii->...i", products)
     squares = own[..., :, None] + own[..., None, :] - 2 * products
     errors: Values = np.sqrt(np.maximum(squares, 0.0) / (units - 1) / units)
@@ -108,7 +108,7 @@ def _errors(products: Values, units: int) -> Values:
 
 
 def _critical(centred: Values, rng: np.random.Generator, draws: int) -> float:
-    """The greatest |t| over all pairs that chance reaches in 5 of 100 studies."""
+    """Find the greatest |t| over all pairs that chance reaches in 5 of 100 studies."""
     from scipy.special import stdtrit
 
     units, minds = centred.shape

@@ -1,4 +1,4 @@
-"""Scores side by side: what every mind made of every exercise, ready to be compared.
+"""Scores by exercise and mind, ready to be compared.
 
 All slots of an exercise are one value (`play_scores`), and failures count in it. Repeats of an item
 (an epoch of a language model, another seed, the same series under another id) are one unit; units
@@ -46,30 +46,30 @@ class Scores:
 
     @property
     def failed(self) -> tuple[int, ...]:
-        """By mind, the plays that failed."""
+        """The number of plays that failed, by mind."""
         return tuple(int(n) for n in self.at_fault.sum(axis=(0, 2)))
 
     @cached_property
     def means(self) -> Values:
-        """[exercise, mind]: the mean over repeats."""
+        """The mean over repeats, [exercise, mind]."""
         there = ~np.isnan(self.values)
         count = there.sum(axis=2)
         total = np.where(there, self.values, 0.0).sum(axis=2)
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
     def common(self, minds: Sequence[int]) -> NDArray[np.bool_]:
-        """By exercise, whether all of these minds have a score on it."""
+        """Check for each exercise whether all of these minds have a score on it."""
         missing = np.isnan(self.means[:, list(minds)]).sum(axis=1)
         return np.asarray(missing == 0)
 
     def by_unit(self, minds: Sequence[int]) -> Values:
-        """[unit, mind]: means over the exercises of a unit that all of these minds have."""
+        """Average over the exercises of a unit that all of these minds have: [unit, mind]."""
         rows = self.common(minds)
         return unit_means(self.means[rows][:, list(minds)], self.unit[rows])
 
 
 def unit_means(values: Values, unit: NDArray[np.intp]) -> Values:
-    """[unit, …]: the means of values[exercise, …] over the exercises of each unit there is."""
+    """Average values[exercise, …] over the exercises of each unit: [unit, …]."""
     _, codes = np.unique(unit, return_inverse=True)
     counts = np.bincount(codes)
     sums = np.zeros((len(counts), *values.shape[1:]))
@@ -78,7 +78,7 @@ def unit_means(values: Values, unit: NDArray[np.intp]) -> Values:
 
 
 def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> dict[str, Plays]:
-    """The plays of every mind of a results table, in the order of its exercises.
+    """Collect the plays of every mind of a results table, in the order of its exercises.
 
     `unit` names a column of clusters, such as the tests that exercises come in.
     """
@@ -107,7 +107,7 @@ def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> d
 
 
 def item_codes(frame: pd.DataFrame) -> NDArray[np.int64]:
-    """A number for the item of every row: plays of the same item have the same."""
+    """Assign a number to the item of every row: plays of the same item have the same."""
     import pandas as pd
 
     exercises = frame["exercise"].astype(str)
@@ -118,7 +118,10 @@ def item_codes(frame: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
-    """The instrument's rule; of an unknown one, the plain mean on a scale that holds all scores."""
+    """Return the instrument's rule.
+
+    For an unknown instrument it is the plain mean on a scale that holds all scores.
+    """
     if tool is not None:
         return tool.rule()
     score = column(frame, "score").to_numpy(dtype=float, na_value=np.nan)
@@ -127,7 +130,7 @@ def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
 
 
 def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None = None) -> Scores:
-    """The scores in a results table; `unit` names the column of tests, if exercises come in tests.
+    """Collect the scores in a results table; `unit` names the column of tests, if there is one.
 
     A failed play without a score of its own has `lowest`, that of the table by default.
     """
@@ -158,7 +161,7 @@ def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None
     size = int(np.prod(shape))
 
     def summed(rows: NDArray[np.bool_]) -> tuple[NDArray[np.intp], Values]:
-        """How many rows each play has, and the sum of their scores."""
+        """Count the rows of each play, and sum their scores."""
         weights = np.where(rows, score, 0.0)
         count = np.bincount(place[rows], minlength=size)
         return count, np.asarray(np.bincount(place, weights, size), float)
@@ -194,7 +197,7 @@ def _units(frame: pd.DataFrame, exercises: pd.DataFrame, unit: str | None) -> ND
 
 
 def _of_exercise(frame: pd.DataFrame, exercises: pd.DataFrame, name: str) -> pd.Series:
-    """A column by exercise; where it is missing, the exercise itself."""
+    """Return a column by exercise; where it is missing, the exercise itself."""
     ids = exercises["exercise"].astype(str)
     if name not in frame:
         return ids
@@ -204,7 +207,7 @@ def _of_exercise(frame: pd.DataFrame, exercises: pd.DataFrame, name: str) -> pd.
 
 
 def check_constant(frame: pd.DataFrame, name: str) -> None:
-    """A column that describes exercises may not differ between two plays of one exercise."""
+    """Reject a column that differs between two plays of one exercise."""
     kinds = column(frame, name).groupby(frame["exercise"].astype(str)).nunique(dropna=False)
     if (kinds > 1).any():
         where = kinds.index[kinds > 1][0]
@@ -212,7 +215,7 @@ def check_constant(frame: pd.DataFrame, name: str) -> None:
 
 
 def complexities(frame: pd.DataFrame) -> list[str]:
-    """The columns that say how complex an exercise is, as far as exercises differ in them."""
+    """List the columns that say how complex an exercise is, as far as exercises differ in them."""
     import pandas as pd
 
     return [
@@ -225,7 +228,7 @@ def complexities(frame: pd.DataFrame) -> list[str]:
 
 
 def column(frame: pd.DataFrame, name: str) -> pd.Series:
-    """A column by name, or what would be right."""
+    """Return a column by name; the error suggests the nearest name."""
     if name not in frame:
         hint = nearest(name, (str(column) for column in frame.columns))
         raise Error(f"the results have no column '{name}'; {hint}")

@@ -1,4 +1,4 @@
-"""All that can be said about some minds on one instrument, side by side."""
+"""The whole comparison of some minds on one instrument: scores, pairs, ranks, reliability."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Minds side by side; `notes` say in sentences what could not be done, and why."""
+    """Minds side by side; `notes` say in sentences what could not be estimated, and why."""
 
     minds: tuple[str, ...]  # in the order of the table
     unit: str  # what is drawn anew in thought: "exercise", or the column of tests
@@ -70,7 +70,7 @@ class Comparison:
     notes: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """Convert the whole comparison to plain values."""
         made = asdict(self)
         made["standings"] = [
             {"mind": one.mind, **asdict(one.found), "rank": one.rank, "ranks": one.ranks,
@@ -162,7 +162,7 @@ def compare(
 
 
 def _counted(frame: pd.DataFrame, scores: Scores) -> tuple[list[int], str]:
-    """The minds that reliability is about, by the traits and the instrument in the table."""
+    """Select the minds that reliability is about, by traits and instrument in the table."""
     from allminds import registry
 
     traits: dict[str, str] = {}
@@ -176,7 +176,7 @@ def _counted(frame: pd.DataFrame, scores: Scores) -> tuple[list[int], str]:
 
 
 def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> pd.DataFrame:
-    """The rows of the minds that were asked for."""
+    """Select the rows of the minds that were asked for."""
     wanted = list(dict.fromkeys([*minds, *([baseline] if baseline else [])]))
     known = [str(name) for name in frame["mind"].unique()]
     for name in wanted:
@@ -190,7 +190,7 @@ def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> p
 def _pairs(
     names: list[str], tool: Instrument | None, minds: Sequence[str], baseline: str | None
 ) -> list[tuple[str, str]]:
-    """The pairs that are asked for; p-values are corrected over these and no others."""
+    """List the pairs that are asked for; p-values are corrected over these and no others."""
     if baseline:
         return [(name, baseline) for name in names if name != baseline]
     ends = {tool.floor_mind, tool.ceiling_mind} if tool is not None and not minds else set()
@@ -213,7 +213,7 @@ def _difference(
 
 
 def _size(scores: Scores, pair: Difference) -> Size | None:
-    """Hedges' g of a pair, on the units they have in common."""
+    """Compute Hedges' g of a pair, on the units they have in common."""
     places = [scores.minds.index(name) for name in (pair.first, pair.second)]
     if not pair.paired or not scores.common(places).any():
         return None
@@ -225,7 +225,7 @@ def _standings(
     people: pd.DataFrame | None, scores: Scores, plays: Mapping[str, Plays], rule: Rule,
     rng: np.random.Generator, draws: int,
 ) -> tuple[Standing, ...]:  # fmt: skip
-    """Scores, best first; who failed too often has no rank."""
+    """Sort the scores, best first; a mind that failed too often has no rank."""
     found = {mind: estimate(own, rule) for mind, own in plays.items()}
     if PEOPLE in found and people is not None:
         found[PEOPLE] = estimate_people(people, rule)
@@ -258,7 +258,7 @@ def _check_factor(frame: pd.DataFrame, by: str) -> None:
 def _anova(
     frame: pd.DataFrame, unit: str | None, by: str | None
 ) -> tuple[Anova | None, tuple[str, ...]]:
-    """Mind and factor within tests, where every test has every value of the factor."""
+    """Test mind and factor within tests, where every test has every value of the factor."""
     if by is None or unit is None or by == unit:
         return None, ()
     good = frame[frame["score"].notna()]

@@ -1,10 +1,10 @@
-"""Social testbeds (P1): is a set of environments and minds a fit test, and how does a mind score?
+"""Social testbeds: is a set of environments and minds a fit test, and how does a mind score?
 
-`survey` says all of it of one instrument. In parts: a `Testbed` of games (`InstrumentGame`, or
-`Payoffs` given as a table) with its `Weights`; `upsilon` exactly, and `estimate` by a test that
-draws exercises; `repeated_tests` for its reliability; `exact_profile`, or `crossed` and
-`sampled_profile`, for the properties of a game and the ratings of its minds; `specificity` and
-`generality`.
+After Insa-Cabrera and Hernández-Orallo (2015). `survey` computes all of it for one instrument. In
+parts: a `Testbed` of games (`InstrumentGame`, or `Payoffs` given as a table) with its `Weights`;
+`upsilon` exactly, and `estimate` by a test that draws exercises; `repeated_tests` for its
+reliability; `exact_profile`, or `crossed` and `sampled_profile`, for the properties of a game and
+the ratings of its minds; `specificity` and `generality`.
 """
 
 from allminds.statistics.testbed.bed import Sampling, Testbed, Weights

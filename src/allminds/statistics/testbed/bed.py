@@ -1,4 +1,8 @@
-"""A testbed: games, minds, and how much each of them weighs."""
+"""Testbeds: games, the minds that play them, and the weights of both.
+
+`Game` is what a testbed needs of a game; `Weights` are w_M, w_S and w_L, `Sampling` the
+probabilities by which exercises are drawn, and `Testbed` has all of it.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,11 @@ SAME = 1e-9  # exact results that differ by no more than this are equal (Δ)
 
 
 class Outcome(Protocol):
-    """What is expected of one line-up, exactly."""
+    """The exact expectation of one line-up."""
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """R_i^K of every slot."""
+        """The expected reward R_i^K of every slot."""
         ...
 
     @property
@@ -64,12 +68,12 @@ class Game(Protocol):
 
 
 class Exact(Game, Protocol):
-    """A game whose results are known without playing."""
+    """A game whose results are known exactly, without playing."""
 
     def outcome(self, line_up: LineUp) -> Outcome: ...
 
     def others(self, line_up: LineUp, slot: int) -> Mapping[ActionSequence, float]:
-        """What all slots but one may do, step by step, with its probability."""
+        """List what all slots but one may do, step by step, with its probability."""
         ...
 
 
@@ -80,12 +84,12 @@ class Played(Game, Protocol):
 
 
 def slots(game: Game) -> int:
-    """N(μ)."""
+    """Count the slots of a game, N(μ)."""
     return sum(len(team) for team in game.teams)
 
 
 def checked_line_up(game: Game, line_up: LineUp) -> LineUp:
-    """A line-up of the game: what is too long is cut, what is too short is an error."""
+    """Check a line-up of the game: cut one that is too long, reject one that is too short."""
     wanted = slots(game)
     if len(line_up) < wanted:
         raise Error(
@@ -99,12 +103,12 @@ def checked_line_up(game: Game, line_up: LineUp) -> LineUp:
 
 
 def line_ups(game: Game) -> Iterator[LineUp]:
-    """L^N(Π), one after the other; the last slot changes quickest."""
+    """Iterate over L^N(Π); the last slot changes quickest."""
     return itertools.product(range(len(game.minds)), repeat=slots(game))
 
 
 def check_rewards(game: Game, line_up: LineUp, rewards: tuple[float, ...]) -> tuple[float, ...]:
-    """Expected rewards within [-1, 1] and equal in a team (Def. 1), or an error of the game."""
+    """Require expected rewards within [-1, 1] that are equal in a team (Def. 1)."""
     if len(rewards) != len(line_up):
         raise _wrong(game, line_up, f"{len(rewards)} rewards for {len(line_up)} slots")
     for slot, reward in enumerate(rewards):
@@ -120,7 +124,7 @@ def check_rewards(game: Game, line_up: LineUp, rewards: tuple[float, ...]) -> tu
 
 
 def name_of(game: Game, number: int) -> str:
-    """The name of a mind by its number, or of the random one after them."""
+    """Return the name of a mind by its number; the random mind comes after the others."""
     return game.minds[number] if number < len(game.minds) else "random"
 
 
@@ -129,13 +133,10 @@ def _wrong(game: Game, line_up: LineUp, said: str) -> Error:
     return Error(f"{game.name}, line-up {names}: {said}")
 
 
-# ---------------------------------------------------------------- what counts how much
-
-
 Floats = NDArray[np.float64]
 
 
-# ---------------------------------------------------------------- line-ups
+# ---------------------------------------------------------------- weights of line-ups
 
 
 @dataclass(frozen=True)
@@ -150,26 +151,26 @@ class LineUpWeights:
     listed: Callable[[LineUp], float] | None = None
 
     def of(self, line_up: LineUp) -> float:
-        """w_L(l)."""
+        """Return the weight w_L(l) of a line-up."""
         if self.listed is not None:
             return self.listed(line_up)
         return math.prod(self._each[number] for number in line_up)
 
     def of_others(self, line_up: LineUp, slot: int) -> float:
-        """w_{-i}(l̇): of a line-up whoever is in one slot."""
+        """Return w_{-i}(l̇), the weight of a line-up whatever mind is in one slot."""
         if self.listed is not None:
             return float(self.others(slot)[line_up[:slot] + line_up[slot + 1 :]])
         others = (n for place, n in enumerate(line_up) if place != slot)
         return math.prod(self._each[number] for number in others)
 
     def mind(self, slot: int) -> Floats:
-        """w_i: of every mind in a slot."""
+        """Return w_i, the weight of every mind in a slot."""
         if self.listed is None:
             return self.minds
         return self._without(tuple(place for place in range(self.slots) if place != slot))
 
     def others(self, *empty: int) -> Floats:
-        """w_{-i} or w_{-ij}: of the line-ups of all other slots, an axis for each."""
+        """Return w_{-i} or w_{-ij}: of the line-ups of all other slots, an axis for each."""
         if self.listed is not None:
             return self._without(tuple(sorted(empty)))
         return _product([self.minds] * (self.slots - len(empty)))
@@ -229,15 +230,15 @@ class Weights:
 
     @property
     def constant(self) -> float:
-        """c_M c_S c_L: what Υ is a mean of rewards times."""
+        """The constant c_M c_S c_L, by which Υ is a multiple of a mean of rewards."""
         return self.c_m * self.c_s * self.c_l
 
     def of_environments(self, games: Sequence[Game]) -> Floats:
-        """w_M, as shares of one."""
+        """Return w_M, as shares of one."""
         return shares(self.environments, len(games), self.c_m, "w_M of the environments", "c_M")
 
     def of_slots(self, games: Sequence[Game]) -> list[Floats]:
-        """w_S of every environment, as shares of one."""
+        """Return w_S of every environment, as shares of one."""
         if self.slots is not None and len(self.slots) != len(games):
             raise Error(f"w_S: {len(self.slots)} lists of weights for {len(games)} environments")
         given = self.slots or [None] * len(games)  # type: ignore[list-item]
@@ -247,7 +248,7 @@ class Weights:
         ]
 
     def of_line_ups(self, game: Game) -> LineUpWeights:
-        """w_L of one environment, as shares of one."""
+        """Return w_L of one environment, as shares of one."""
         n = len(game.minds)
         if self.line_ups is None:
             return LineUpWeights(slots(game), shares(self.minds, n, 1.0, "w of the minds", "1"))
@@ -266,7 +267,7 @@ class Weights:
 
 
 def shares(given: Sequence[float] | None, n: int, total: float, what: str, name: str) -> Floats:
-    """Weights as shares of one, or an error that says what they sum to."""
+    """Convert weights to shares of one; the error says what they sum to."""
     if not 0 < total < math.inf:
         raise Error(f"{name} is {total}; weights sum to something above 0")
     if given is None:
@@ -282,7 +283,7 @@ def shares(given: Sequence[float] | None, n: int, total: float, what: str, name:
     return weights / total
 
 
-# ---------------------------------------------------------------- distributions to draw by
+# ---------------------------------------------------------------- probabilities of drawing
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ class Sampling:
 
 
 class Lot:
-    """Numbers to be drawn, each by its probability."""
+    """A set of numbers from which one is drawn, each by its probability."""
 
     def __init__(self, chances: Floats) -> None:
         self.chances = [float(chance) for chance in chances]
@@ -307,12 +308,12 @@ class Lot:
         self._last = max(n for n, chance in enumerate(self.chances) if chance > 0)
 
     def draw(self, random: Random, j: int) -> int:
-        """One of them, by random word j."""
+        """Draw one number, by random word j."""
         at = bisect.bisect_right(self._heaped, random.unit_at(j) * self._heaped[-1])
         return min(at, self._last)
 
 
-# ---------------------------------------------------------------- a testbed
+# ---------------------------------------------------------------- the testbed
 
 
 G = TypeVar("G", bound=Game, covariant=True)
@@ -327,7 +328,7 @@ class Testbed(Generic[G]):
     __test__ = False  # or pytest would take it for one
 
     def __post_init__(self) -> None:
-        """Weights sum to their constants, and there is one set of minds."""
+        """Require weights that sum to their constants, and one set of minds."""
         if not self.games:
             raise Error("a testbed needs at least one environment")
         for game in self.games[1:]:
@@ -345,7 +346,7 @@ class Testbed(Generic[G]):
 
     @property
     def minds(self) -> tuple[str, ...]:
-        """Π."""
+        """The minds Π of the testbed."""
         return self.games[0].minds
 
     @cached_property

@@ -1,7 +1,8 @@
-"""Results that are sampled: every line-up is played as often, in exercises of its own.
+"""Sampled results: every line-up is played equally often, in its own exercises.
 
-All line-ups of the minds are crossed, so that what is left to chance is what happens within a
-line-up; that noise is measured, taken out of the properties, and resampled for their intervals.
+All line-ups of the minds are crossed, so that only what happens within a line-up is left to chance;
+that noise is measured, taken out of the properties, and resampled for their intervals. The second
+part estimates action dependency from the actions.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NO_MOVE = -1  # of a slot that was not to act, or when it was over
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Every line-up played `repeats` times."""
+    """A game of which every line-up was played `repeats` times."""
 
     game: Played
     weights: LineUpWeights
@@ -38,12 +39,12 @@ class Crossing:
 
     @property
     def repeats(self) -> int:
-        """Episodes of each line-up."""
+        """The number of episodes of each line-up."""
         return int(self.scores.shape[1])
 
     @cached_property
     def covariance(self) -> Floats:
-        """Of one episode's scores within each line-up, between slots: [line-up, slot, slot]."""
+        """The covariance of one episode's scores in each line-up: [line-up, slot, slot]."""
         apart = self.scores - self.scores.mean(axis=1, keepdims=True)
         found: Floats = np.einsum("cri,crj->cij", apart, apart) / (self.repeats - 1)
         return found
@@ -52,7 +53,7 @@ class Crossing:
     def careful(self) -> Floats:
         """The covariance to judge single line-ups by: as if one more episode had varied as usual.
 
-        Of a few episodes all may come out alike by chance, which is no proof that they must.
+        Of a few episodes all may come out alike by chance, which does not prove that they must.
         """
         usual = self.covariance.mean(axis=0)
         found: Floats = ((self.repeats - 1) * self.covariance + usual) / self.repeats
@@ -60,7 +61,7 @@ class Crossing:
 
     @cached_property
     def results(self) -> Results:
-        """The means, with their noise."""
+        """The means of each line-up, with their noise."""
         half = self.repeats // 2
         halves = self.scores[:, :half].mean(axis=1), self.scores[:, half:].mean(axis=1)
         noise = self.covariance / self.repeats
@@ -68,14 +69,14 @@ class Crossing:
 
     @cached_property
     def careful_results(self) -> Results:
-        """The means, with noise by the careful covariance."""
+        """The means of each line-up, with noise by the careful covariance."""
         return self._table(self.scores.mean(axis=1), self.careful / self.repeats, None)
 
     def resampled(self, rng: np.random.Generator) -> Results:
-        """What might have come instead: episodes drawn anew within every line-up.
+        """Resample the results: episodes are drawn again within every line-up.
 
-        Deviations are stretched by √(r/(r-1)), for resampled means vary too little; and noise is
-        in these results twice.
+        Deviations are stretched by √(r/(r-1)), for resampled means vary too little; and noise is in
+        these results twice.
         """
         half = self.repeats // 2
         parts = [self._half(rng, 0, half), self._half(rng, half, self.repeats)]
@@ -103,7 +104,7 @@ class Crossing:
         )
 
     def _spread(self, values: Floats) -> Floats:
-        """Values by line-up, in their places of a table."""
+        """Put values by line-up into their places of a table."""
         places = empty(self.game).shape[:-1]
         table = np.full(places + values.shape[1:], np.nan)
         table[tuple(np.array(self.line_ups).T)] = values
@@ -111,7 +112,7 @@ class Crossing:
 
 
 def repeats(game: Played, episodes: int) -> int:
-    """How often each line-up can be played within so many episodes in all."""
+    """Compute how often each line-up can be played within so many episodes in all."""
     return episodes // sum(1 for _ in needed(game))
 
 
@@ -150,7 +151,7 @@ Places = NDArray[np.int64]
 
 
 class SampledActs(NamedTuple):
-    """AD, graded by steps; NaN if there are no pairs of minds."""
+    """Action dependency AD, graded by steps; NaN if there are no pairs of minds."""
 
     value: float
     draws: Floats  # the same when episodes are drawn anew
@@ -160,7 +161,7 @@ class SampledActs(NamedTuple):
 def sampled_action_dependency(
     crossing: Crossing, w_s: Floats, rng: np.random.Generator
 ) -> SampledActs:
-    """AD over all slots."""
+    """Estimate AD over all slots."""
     each = [_of_slot(crossing, i, rng) for i in crossing.results.slots]
     value = mean_over([one.value for one in each], w_s)
     draws = np.array([mean_over([one.draws[n] for one in each], w_s) for n in range(DRAWS)])
@@ -186,7 +187,7 @@ def _of_slot(crossing: Crossing, i: int, rng: np.random.Generator) -> SampledAct
 
 
 def _codes(crossing: Crossing, i: int) -> Codes:
-    """What the others did, as a number: [mind in slot i, company, repeat, step]."""
+    """Encode what the others did as a number: [mind in slot i, company, repeat, step]."""
     n, slots = len(crossing.weights.minds), crossing.weights.slots
     rows = [row for row, line_up in enumerate(crossing.line_ups) if n not in line_up]
     actions = np.delete(crossing.actions[rows], i, axis=3)
@@ -196,7 +197,7 @@ def _codes(crossing: Crossing, i: int) -> Codes:
 
 
 def _shares(codes: Codes, chosen: Places) -> Floats:
-    """How often each joint action was seen in the chosen repeats: [mind, company, step, action]."""
+    """Compute shares of each joint action in the chosen repeats: [mind, company, step, action]."""
     minds, companies, _, steps = codes.shape
     kinds = int(codes.max()) + 1
     place = np.arange(minds * companies).reshape(minds, companies, 1, 1) * steps
@@ -211,7 +212,7 @@ def _shares(codes: Codes, chosen: Places) -> Floats:
 
 
 def _judged(codes: Codes, halves: list[Places], mine: Floats, others: Floats) -> float:
-    """Total variation by two halves, each judging what the other chose."""
+    """Compute total variation by two halves, each judging what the other chose."""
     one, other = (_shares(codes, half) for half in halves)
     total = 0.0
     for a, b in itertools.combinations(range(len(mine)), 2):
@@ -222,7 +223,7 @@ def _judged(codes: Codes, halves: list[Places], mine: Floats, others: Floats) ->
 
 
 def _apart(shares: Floats, mine: Floats, others: Floats) -> float:
-    """Total variation as it is."""
+    """Compute total variation as it is, noise included."""
     total = 0.0
     for a, b in itertools.combinations(range(len(mine)), 2):
         total += 2 * mine[a] * mine[b] * _variation(shares[a], shares[b], others)
@@ -230,7 +231,7 @@ def _apart(shares: Floats, mine: Floats, others: Floats) -> float:
 
 
 def _by_chance(codes: Codes, mine: Floats, others: Floats, rng: np.random.Generator) -> float:
-    """The same with the episodes of each pair of minds shuffled together."""
+    """Compute total variation with the episodes of each pair of minds shuffled together."""
     repeats, total = codes.shape[2], 0.0
     for a, b in itertools.combinations(range(len(mine)), 2):
         both = np.concatenate([codes[a], codes[b]], axis=1)
@@ -243,5 +244,5 @@ def _by_chance(codes: Codes, mine: Floats, others: Floats, rng: np.random.Genera
 
 
 def _variation(p: Floats, q: Floats, others: Floats) -> float:
-    """The mean over companies of total variation, averaged over steps."""
+    """Average total variation over companies and steps."""
     return float((np.abs(p - q).sum(axis=2).mean(axis=1) / 2) @ others)

@@ -1,4 +1,4 @@
-"""Exact results of a game: payoffs of all line-ups, and the profile made of them."""
+"""Exact results of a game: payoffs of all line-ups, properties, ratings and their profile."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from allminds.statistics.testbed.scores import FIGURES, reason, slot_scores, sta
 
 @dataclass(frozen=True)
 class Known:
-    """An outcome that is simply known."""
+    """An outcome that is given, not computed."""
 
     rewards: tuple[float, ...]
     step_sum_range: tuple[float, float]
@@ -81,18 +81,18 @@ class Payoffs:
             raise Error(f"{name}: pay-offs of shape {self.rewards.shape}; {shape} is wanted")
 
     def outcome(self, line_up: LineUp) -> Known:
-        """What the table says."""
+        """Look up the expected rewards of a line-up in the table."""
         line_up = checked_line_up(self, line_up)
         rewards = check_rewards(self, line_up, tuple(float(r) for r in self.rewards[line_up]))
         total = sum(rewards)
         return Known(rewards, (total, total), (total, total))
 
     def others(self, line_up: LineUp, slot: int) -> Mapping[ActionSequence, float]:
-        """Each does its own thing, whoever is in the slot."""
+        """Return the one joint action: each mind does its own, whatever mind is in the slot."""
         return {(line_up[:slot] + line_up[slot + 1 :],): 1.0}
 
     def play(self, line_up: LineUp, seed: int, exercise: int) -> Record:
-        """The same, as a record of one step."""
+        """Return the outcome as a record of one step."""
         rewards = self.outcome(line_up).rewards
         return Record(
             exercise=f"{self.name}/{seed}/{exercise}",
@@ -107,7 +107,7 @@ class Payoffs:
         )
 
 
-# ---------------------------------------------------------------- profile
+# ---------------------------------------------------------------- the profile
 
 
 ORDER = (
@@ -140,20 +140,20 @@ ORDER = (
 
 
 def in_order(found: Mapping[str, Property], minds: tuple[str, ...]) -> dict[str, Property]:
-    """Properties in the order in which they are shown."""
+    """Sort properties into the order in which they are shown."""
     names = ["upsilon", *(f"upsilon[{mind}]" for mind in minds), *ORDER]
     return {name: found[name] for name in names}
 
 
 def combined_properties(profiles: Sequence[Profile], w_m: Floats) -> dict[str, Property]:
-    """The properties of a set of environments with the same minds: means by w_M."""
+    """Combine the properties of environments with the same minds: means by w_M."""
     names = profiles[0].properties
     return {name: combined([one.properties[name] for one in profiles], w_m) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """r(a) of every mind, and the cycles that no rating can express."""
+    """The rating r(a) of every mind, and the cycles that no rating can express."""
 
     minds: tuple[str, ...]
     values: Floats
@@ -162,7 +162,7 @@ class Ratings:
     cycles: list[Cycle]
 
     def as_json(self) -> list[dict[str, Any]]:
-        """The ratings, best first."""
+        """Convert the ratings to plain values, best first."""
         sure: list[dict[str, Any]] = [
             {"exact": True} if self.ci95 is None else {"ci95": list(self.ci95[n])}
             for n in range(len(self.minds))
@@ -172,7 +172,7 @@ class Ratings:
         return sorted(found, key=lambda row: -row["rating"])
 
     def cycles_as_json(self) -> list[dict[str, Any]]:
-        """Each cycle: the minds, of whom each beats the next, and by how much."""
+        """Convert each cycle to plain values: minds, each of which beats the next, and margins."""
         return [
             {"minds": [self.minds[n] for n in cycle.minds], "margins": list(cycle.margins)}
             for cycle in self.cycles
@@ -181,7 +181,7 @@ class Ratings:
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What one environment and its minds are worth as a test of social intelligence."""
+    """The properties of one environment and its minds as a test of social intelligence."""
 
     game: Game
     properties: Mapping[str, Property]
@@ -193,7 +193,7 @@ class Profile:
     made: Mapping[str, Any] = field(default_factory=dict)  # how: line-ups, episodes
 
     def as_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """Convert the profile to what `--json` prints."""
         slots = [
             {"mind": mind, "slots": [float(score) for score in row]}
             for mind, row in zip(self.game.minds, self.scores, strict=True)
@@ -214,7 +214,7 @@ class Profile:
         }
 
 
-# ---------------------------------------------------------------- exact
+# ---------------------------------------------------------------- exact properties
 
 
 BINARY = {
@@ -226,7 +226,10 @@ UNEQUAL = "not symmetric: teams are of unequal size"
 
 
 def exact_profile(game: Exact, weights: LineUpWeights, w_s: Floats) -> Profile:
-    """Every property of one environment, in one pass over its line-ups and one more a slot."""
+    """Compute every property of one environment.
+
+    This takes one pass over its line-ups, and one more for each slot.
+    """
     table, sums, count = exact_results(game, weights)
     figures = statistics(table, w_s)
     ratings = exact_ratings(game, table, w_s)
@@ -246,7 +249,7 @@ def exact_profile(game: Exact, weights: LineUpWeights, w_s: Floats) -> Profile:
 
 
 def exact_results(game: Exact, weights: LineUpWeights) -> tuple[Results, Sums, int]:
-    """The table of a game, what its rewards sum to, and how many line-ups the minds have."""
+    """Compute the table of a game, the sums of its rewards, and the number of line-ups."""
     rewards, sums, count = empty(game), Sums(), 0
     for line_up, outcome in streamed(game, needed(game)):
         rewards[line_up] = outcome.rewards
@@ -326,7 +329,7 @@ def _sums(sums: Sums, table: Results) -> dict[str, Property]:
 
 
 def exact_ratings(game: Exact, table: Results, w_s: Floats) -> Ratings | None:
-    """Ratings and cycles from exact margins."""
+    """Compute ratings and cycles from exact margins."""
     margins = grading.mean_margins(table, w_s)
     if np.isnan(margins).any():
         return None

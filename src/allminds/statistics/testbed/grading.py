@@ -1,7 +1,7 @@
-"""Who beats whom: margins, grading of minds, and ratings with what is cyclic in them.
+"""Margins between minds, their grading and ratings; and the symmetry of teams.
 
-A margin m(a, b) is what a gets more than b when they meet in two slots of different teams, with
-the slots exchanged, so that the advantage of a slot cancels.
+A margin m(a, b) is what a gets more than b when they meet in two slots of different teams, with the
+slots exchanged, so that the advantage of a slot cancels.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from allminds.statistics.testbed.results import Results
 
 
 def margins(table: Results, i: int, j: int) -> Floats:
-    """m(a, b) as [a, b, line-up of the others], for slots i and j."""
+    """Compute m(a, b) as [a, b, line-up of the others], for slots i and j."""
     n = table.minds
     rewards = table.pair(table.rewards, i, j)[:n, :n]
     gap = rewards[..., i] - rewards[..., j]
@@ -27,7 +27,7 @@ def margins(table: Results, i: int, j: int) -> Floats:
 
 
 def margin_variances(table: Results, i: int, j: int) -> Floats:
-    """The variance of the errors of `margins`; the two meetings are played apart."""
+    """Compute the variance of the errors of `margins`; the two meetings are played apart."""
     assert table.noise is not None
     n = table.minds
     noise = table.pair(table.noise, i, j)[:n, :n]
@@ -38,7 +38,7 @@ def margin_variances(table: Results, i: int, j: int) -> Floats:
 
 
 def signs(values: Floats, reach: float | Floats = SAME) -> Floats:
-    """1, -1, or 0 where a margin is within reach of 0."""
+    """Compute signs of margins: 1, -1, or 0 where a margin is within reach of 0."""
     found: Floats = np.sign(values) * (np.abs(values) > reach)
     return found
 
@@ -47,10 +47,10 @@ def signs(values: Floats, reach: float | Floats = SAME) -> Floats:
 
 
 def graded_triples(sign: Floats) -> tuple[Floats, Floats]:
-    """Whether each triple of minds x < y < z is in a strict order, and in one with ties.
+    """Check whether each triple of minds x < y < z is in a strict order, and in one with ties.
 
-    Three margins are in no order at all only if they make a cycle; they are in a strict one if
-    none is 0 and there is no cycle.
+    Three margins are in no order at all only if they make a cycle; they are in a strict one if none
+    is 0 and there is no cycle.
     """
     x, y, z = triples(sign.shape[0])
     xy, yz, zx = sign[x, y], sign[y, z], sign[z, x]
@@ -60,13 +60,13 @@ def graded_triples(sign: Floats) -> tuple[Floats, Floats]:
 
 
 def triples(n: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
-    """All x < y < z below n, as three columns."""
+    """List all x < y < z below n, as three columns."""
     every = np.array(list(itertools.combinations(range(n), 3)), int).reshape(-1, 3)
     return every[:, 0], every[:, 1], every[:, 2]  # type: ignore[return-value]
 
 
 def triple_weights(table: Results, i: int, j: int) -> Floats:
-    """The weight of every triple in every company, [triple, line-up of the others].
+    """Compute the weight of every triple in every company, [triple, line-up of the others].
 
     A mind weighs the mean of its weights in the two slots.
     """
@@ -76,7 +76,7 @@ def triple_weights(table: Results, i: int, j: int) -> Floats:
 
 
 def grading(table: Results, i: int, j: int) -> tuple[float, float]:
-    """STG and PG of a pair of slots: shares of triples in a strict order, and in one with ties."""
+    """Compute STG and PG of a pair of slots: shares of triples in a strict order, and with ties."""
     weights = triple_weights(table, i, j)
     total = weights.sum()
     if total <= 0:
@@ -89,7 +89,7 @@ def grading(table: Results, i: int, j: int) -> tuple[float, float]:
 
 
 def mean_margins(table: Results, w_s: Floats) -> Floats:
-    """m(a, b) over all companies and all pairs of slots of different teams; NaN if none are."""
+    """Average m(a, b) over all companies and pairs of slots of different teams; NaN if none."""
     found = table.different_teams()
     weights = [w_s[i] * w_s[j] for i, j in found]
     each = [margins(table, i, j) @ table.weights.others(i, j).ravel() for i, j in found]
@@ -101,27 +101,27 @@ def mean_margins(table: Results, w_s: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Cycle:
-    """a beats b, who beats c, who beats a."""
+    """Three minds, each of which beats the next, and the last the first."""
 
     minds: tuple[int, int, int]
     margins: tuple[float, float, float]
 
 
 def ratings(margin: Floats) -> Floats:
-    """r(a) = mean_b m(a, b): the differences r(a) - r(b) nearest to the margins."""
+    """Compute r(a) = mean_b m(a, b): the differences r(a) - r(b) nearest to the margins."""
     found: Floats = margin.mean(axis=1)
     return found
 
 
 def cyclic(margin: Floats) -> tuple[float, float]:
-    """Σ(m - (r_a - r_b))², which no rating can express, and Σ m²."""
+    """Compute Σ(m - (r_a - r_b))², which no rating can express, and Σ m²."""
     rating = ratings(margin)
     rest = margin - (rating[:, None] - rating[None, :])
     return float((rest**2).sum()), float((margin**2).sum())
 
 
 def cycles(margin: Floats, sign: Floats) -> list[Cycle]:
-    """All 3-cycles, the widest first: by their smallest margin."""
+    """Find all 3-cycles, the widest first: by their smallest margin."""
     found = []
     for x, y, z in itertools.combinations(range(len(margin)), 3):
         if sign[x, y] == sign[y, z] == sign[z, x] != 0:
@@ -132,7 +132,7 @@ def cycles(margin: Floats, sign: Floats) -> list[Cycle]:
     return sorted(found, key=lambda cycle: -min(cycle.margins))
 
 
-# ---------------------------------------------------------------- team symmetry (P1 §4.5)
+# ---------------------------------------------------------------- symmetry of teams
 
 
 Part = Literal["all", "intra", "inter"]
@@ -140,7 +140,7 @@ Place = tuple[LineUp, int]  # a line-up, and a slot in it
 
 
 def permutations(teams: Teams) -> Iterator[tuple[int, ...]]:
-    """All s that map teams onto teams; s[i] is where slot i goes. T!(q!)^T of them."""
+    """Yield all T!(q!)^T permutations s that map teams onto teams; s[i] is where slot i goes."""
     for order in itertools.permutations(range(len(teams))):
         if any(len(teams[t]) != len(teams[to]) for t, to in enumerate(order)):
             continue
@@ -154,7 +154,7 @@ def permutations(teams: Teams) -> Iterator[tuple[int, ...]]:
 
 
 def sigma(line_up: tuple[int, ...], teams: Teams) -> set[tuple[int, ...]]:
-    """σ(l, τ): all line-ups of the same minds with the teams kept together."""
+    """Compute σ(l, τ): all line-ups of the same minds with the teams kept together."""
     found = set()
     for s in permutations(teams):
         after = [0] * len(line_up)
@@ -165,12 +165,12 @@ def sigma(line_up: tuple[int, ...], teams: Teams) -> set[tuple[int, ...]]:
 
 
 def equal_teams(teams: Teams) -> bool:
-    """Whether all teams have as many slots."""
+    """Check whether all teams have equally many slots."""
     return len({len(team) for team in teams}) == 1
 
 
 def orbit(line_up: LineUp, slot: int, teams: Teams, part: Part) -> tuple[object, ...]:
-    """A name that two places share if and only if a permutation takes one to the other."""
+    """Name the orbit of a place: equal for two places if a permutation takes one to the other."""
     marked = [[(line_up[s], s == slot) for s in team] for team in teams]
     if part != "inter":
         marked = [sorted(team) for team in marked]
@@ -180,7 +180,7 @@ def orbit(line_up: LineUp, slot: int, teams: Teams, part: Part) -> tuple[object,
 
 
 def orbits(table: Results, part: Part) -> dict[tuple[object, ...], list[Place]]:
-    """All places by their orbit."""
+    """Group all places by their orbit."""
     found: dict[tuple[object, ...], list[Place]] = {}
     for line_up in np.ndindex(table.of_minds.shape[:-1]):
         for slot in table.slots:
@@ -189,7 +189,10 @@ def orbits(table: Results, part: Part) -> dict[tuple[object, ...], list[Place]]:
 
 
 def asymmetry(table: Results, part: Part) -> float:
-    """max |R_i(μ[l]) - R_s(i)(μ[l∘s⁻¹])|; s may fix every team, move teams whole, or both."""
+    """Compute max |R_i(μ[l]) - R_s(i)(μ[l∘s⁻¹])|.
+
+    By `part`, s may fix every team ("intra"), move teams whole ("inter"), or both ("all").
+    """
     low: dict[tuple[object, ...], float] = {}
     high: dict[tuple[object, ...], float] = {}
     for line_up in np.ndindex(table.of_minds.shape[:-1]):

@@ -1,7 +1,7 @@
-"""Who depends on whom: discrimination, dependency, and the shares of what is social.
+"""Interaction of minds: discrimination, dependency, social shares; specificity and generality.
 
-After the report behind P1, reconstructed (SOCIAL): a property of a game is the w_S-mean over its
-slots. NaN stands for a slot in which a property has no meaning.
+After the report behind Insa-Cabrera and Hernández-Orallo (2015), reconstructed (SOCIAL): a property
+of a game is the w_S-mean over its slots. NaN stands for a slot in which a property has no meaning.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ NOTHING = SAME**2  # a variance no larger than this is none
 
 
 def mean_over(values: Iterable[float], weights: Iterable[float]) -> float:
-    """The weighted mean of what there is: NaN are left out, and the weights of the rest count."""
+    """Average values by weights, without those that are NaN."""
     x, w = np.array(list(values), float), np.array(list(weights), float)
     there = ~np.isnan(x) & (w > 0)
     return float(x[there] @ w[there] / w[there].sum()) if there.any() else float("nan")
 
 
 def pairs(weights: Floats) -> float:
-    """1/η: the weight of all pairs of different ones; NaN if there are none."""
+    """Compute 1/η: the weight of all pairs of different ones; NaN if there are none."""
     left = 1.0 - float((weights**2).sum())
     return left if left > SAME else float("nan")
 
@@ -45,7 +45,7 @@ def pairs(weights: Floats) -> float:
 
 
 def differing(values: Floats, weights: Floats) -> float:
-    """Σ_{a≠b} w_a w_b Δ(x_a, x_b), by sorting."""
+    """Compute Σ_{a≠b} w_a w_b Δ(x_a, x_b), by sorting."""
     order = np.argsort(values)
     x, heaped = values[order], np.concatenate([[0.0], np.cumsum(weights[order])])
     near = heaped[np.searchsorted(x, x + SAME, "right")] - heaped[np.searchsorted(x, x - SAME)]
@@ -53,14 +53,14 @@ def differing(values: Floats, weights: Floats) -> float:
 
 
 def reward_dependency(table: Results, i: int) -> float:
-    """RD_i: how often other partners give a mind another result."""
+    """Compute RD_i: how often other partners give a mind another result."""
     mine, others = table.weights.mind(i), table.weights.others(i).ravel()
     each = [differing(row, others) for row in table.slot(i)]
     return float(mine @ each) / pairs(others)
 
 
 def fine_discrimination(table: Results, i: int) -> float:
-    """FD_i: how often two minds get different results in the same company."""
+    """Compute FD_i: how often two minds get different results in the same company."""
     mine, others, rewards = table.weights.mind(i), table.weights.others(i).ravel(), table.slot(i)
     found = sum(
         2 * mine[a] * mine[b] * float((abs(rewards[a] - rewards[b]) > SAME) @ others)
@@ -70,7 +70,7 @@ def fine_discrimination(table: Results, i: int) -> float:
 
 
 def coarse_discrimination(table: Results, i: int) -> float:
-    """CD_i: how often two minds have different scores Υ_i."""
+    """Compute CD_i: how often two minds have different scores Υ_i."""
     mine = table.weights.mind(i)
     return differing(table.slot(i) @ table.weights.others(i).ravel(), mine) / pairs(mine)
 
@@ -87,12 +87,12 @@ class Split(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The whole variance: all three parts."""
         return self.me + self.them + self.match
 
 
 def split(table: Results, i: int) -> Split:
-    """V_me, V_them and V_match of a slot; noise is taken out, so a sampled one can be below 0."""
+    """Compute V_me, V_them and V_match of a slot; without noise, so sampled ones can be below 0."""
     mine, others, rewards = table.weights.mind(i), table.weights.others(i).ravel(), table.slot(i)
     by_mind, by_company = rewards @ others, mine @ rewards
     centre = float(by_mind @ mine)
@@ -107,7 +107,7 @@ def split(table: Results, i: int) -> Split:
 
 
 def graded(table: Results, i: int) -> dict[str, float]:
-    """RD², FD² and CD²: mean squares of half the difference over unequal pairs."""
+    """Compute RD², FD² and CD²: mean squares of half the difference over unequal pairs."""
     part = split(table, i)
     mine, others = pairs(table.weights.mind(i)), pairs(table.weights.others(i).ravel())
     return {
@@ -118,7 +118,7 @@ def graded(table: Results, i: int) -> dict[str, float]:
 
 
 def shares(table: Results, i: int) -> tuple[float, float]:
-    """The social and the strategic share: (V_them + V_match) and V_match of the whole."""
+    """Compute the social and the strategic share: (V_them + V_match) and V_match of the whole."""
     part = split(table, i)
     if part.total <= NOTHING:
         return float("nan"), float("nan")
@@ -130,7 +130,7 @@ def shares(table: Results, i: int) -> tuple[float, float]:
 
 
 class Acts(NamedTuple):
-    """AD_i: binary, graded, and graded by the steps taken one by one, as it is sampled."""
+    """Action dependency AD_i: binary, graded, and graded step by step, as it is sampled."""
 
     binary: float
     graded: float
@@ -138,7 +138,7 @@ class Acts(NamedTuple):
 
 
 def action_dependency(game: Exact, weights: LineUpWeights, i: int) -> Acts:
-    """AD_i: whether the others act differently when another mind is in slot i.
+    """Compute AD_i: whether the others act differently when another mind is in slot i.
 
     All companies of slot i are streamed; of each, only the action sequences that its line-ups can
     lead to are held.
@@ -161,17 +161,17 @@ def action_dependency(game: Exact, weights: LineUpWeights, i: int) -> Acts:
 
 
 def _filled(company: LineUp, i: int, mind: int) -> LineUp:
-    """l̇ ←_i π."""
+    """Put a mind into slot i of a company: l̇ ←_i π."""
     return (*company[:i], mind, *company[i:])
 
 
 def total_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence, float]) -> float:
-    """Half the summed difference of two distributions."""
+    """Compute half the summed difference of two distributions."""
     return sum(abs(p.get(key, 0.0) - q.get(key, 0.0)) for key in p.keys() | q.keys()) / 2
 
 
 def step_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence, float]) -> float:
-    """The total variation of what is done at a step, averaged over steps."""
+    """Compute the total variation of the actions at a step, averaged over steps."""
     steps = max(len(sequence) for sequence in itertools.chain(p, q))
     apart: list[dict[tuple[int, ...], float]] = [{} for _ in range(steps)]
     for chances, sign in ((p, 1.0), (q, -1.0)):
@@ -186,7 +186,7 @@ def step_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence,
 
 
 def slot_reward_dependency(table: Results) -> Floats:
-    """SRD_ij: the correlation of R_i and R_j over line-ups, as a matrix; NaN without variance."""
+    """Compute the matrix SRD_ij: correlations of R_i and R_j over line-ups, or NaN."""
     n = len(table.slots)
     rewards, weights = table.of_minds.reshape(-1, n), table.weights.all.ravel()
     apart = rewards - weights @ rewards
@@ -201,7 +201,7 @@ def slot_reward_dependency(table: Results) -> Floats:
 
 
 def anticipation(table: Results, i: int, j: int) -> float:
-    """AComp_ij or ACoop_ij: half of what slot i gains from the mind in j not being random."""
+    """Compute AComp_ij or ACoop_ij: half of what slot i gains if the mind in j is not random."""
     if table.random is None:
         return float("nan")
     n, mine, theirs = table.minds, table.weights.mind(i), table.weights.mind(j)
@@ -211,10 +211,10 @@ def anticipation(table: Results, i: int, j: int) -> float:
 
 
 def potential(table: Results, i: int, j: int) -> float:
-    """What knowing the partner in slot j can gain slot i beyond both main effects.
+    """Compute what knowing the partner in slot j can gain slot i beyond both main effects.
 
     Sampled, the best answer to a partner is chosen by one half of the episodes and judged by the
-    other, for the best of noisy means is too good to be true.
+    other, for the best of noisy means is biased upwards.
     """
     if table.random is None:
         return float("nan")
@@ -229,7 +229,7 @@ def _potential(table: Results, i: int, j: int, chosen: Floats, judged: Floats) -
 
 
 def _matched(table: Results, i: int, j: int, rewards: Floats) -> Floats:
-    """¼[R_i(π1,π2) - R_i(π1,π_r) - R_i(π_r,π2) + R_i(π_r,π_r)] as [π1, π2]."""
+    """Compute ¼[R_i(π1,π2) - R_i(π1,π_r) - R_i(π_r,π2) + R_i(π_r,π_r)] as [π1, π2]."""
     n, r = table.minds, table.random
     means = _means(table, rewards, i, j)
     both = means[:n, :n] - means[:n, r, None] - means[None, r, :n] + means[r, r]
@@ -238,12 +238,12 @@ def _matched(table: Results, i: int, j: int, rewards: Floats) -> Floats:
 
 
 def _means(table: Results, rewards: Floats, i: int, j: int) -> Floats:
-    """R_i as [mind in i, mind in j], the mean over the companies w_{-ij}."""
+    """Average R_i over the companies w_{-ij}: [mind in i, mind in j]."""
     found: Floats = table.pair(rewards[..., i], i, j) @ table.weights.others(i, j).ravel()
     return found
 
 
-# ---------------------------------------------------------------- validity
+# ---------------------------------------------------------------- specificity and generality
 
 
 LEAST_MINDS = 20  # of one declared population, for a correlation over minds
@@ -251,7 +251,7 @@ DRAWS = 1000
 
 
 def specificity(scores: ArrayLike, alone: ArrayLike, seed: int = 1) -> Property:
-    """1 - R² of Υ(π) on the same minds' scores alone; the interval resamples minds."""
+    """Compute 1 - R² of Υ(π) on the same minds' scores alone; the interval resamples minds."""
     social, solo = np.asarray(scores, float), np.asarray(alone, float)
     if social.shape != solo.shape or social.ndim != 1:
         raise Error(f"{social.size} scores and {solo.size} scores alone; give one of each a mind")
@@ -277,7 +277,7 @@ def _unexplained(social: Floats, solo: Floats) -> float | None:
 
 @dataclass(frozen=True)
 class Generality:
-    """How far scores in one environment speak for others."""
+    """How far scores in one environment generalise to others."""
 
     correlation: float | None  # mean rank correlation between environments
     fall: float | None  # what the best mind of one environment lacks to the best of another
@@ -285,7 +285,7 @@ class Generality:
 
 
 def generality(scores: Floats, weights: Sequence[float] | None = None) -> Generality:
-    """From Υ(π, μ) as [mind, environment]; pairs of environments weigh w_M(μ) w_M(ν)."""
+    """Compute generality from Υ(π, μ) as [mind, environment]; pairs weigh w_M(μ) w_M(ν)."""
     minds, environments = scores.shape
     if environments < 2 or minds < 2:
         return Generality(None, None, "it takes two environments and two minds")
@@ -304,7 +304,7 @@ def generality(scores: Floats, weights: Sequence[float] | None = None) -> Genera
 
 
 def _ranks(values: Floats) -> Floats:
-    """Places in order, from below; equals share theirs."""
+    """Rank values from below; equal values share their place."""
     order = np.sort(values)
     low, high = np.searchsorted(order, values), np.searchsorted(order, values, "right")
     return (low + high) / 2
@@ -317,6 +317,6 @@ def _correlation(a: Floats, b: Floats) -> float:
 
 
 def _fall(here: Floats, there: Floats) -> float:
-    """What the best minds of one environment lack in another, on average if several are best."""
+    """Compute what the best minds of one environment lack in another, on average."""
     best = here >= here.max() - 1e-9
     return float(there.max() - there[best].mean())

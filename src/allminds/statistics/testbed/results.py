@@ -1,7 +1,8 @@
-"""The expected reward of every slot in every line-up, from which all properties are computed.
+"""The table of expected rewards of every slot in every line-up, their sums, and properties.
 
-Line-ups are streamed; what is kept of each is one number a slot. The same table holds what was
-sampled: then with the noise of every mean, which the properties take out again.
+Line-ups are streamed; what is kept of each is one number for each slot. The same table holds
+sampled results: then with the noise of every mean, which the properties take out again. `Sums`
+tells zero-sum games, and `Property` is one figure of a testbed.
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ MOST = 4_000_000  # numbers in a table
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """R_i(μ[l]) for all line-ups, and those in which the random mind π_r stands in for others.
+    """Expected rewards R_i(μ[l]) of all line-ups, also with the random mind π_r in some slots.
 
     ``rewards[l_0, l_1, …, i]``; the number after the last mind is the random one, unless it is one
-    of them. ``noise`` is None for exact results; else the covariance between slots of the errors
-    of ``rewards``, and ``halves`` are means over two separate halves of the episodes.
+    of them. ``noise`` is None for exact results; else the covariance between slots of the errors of
+    ``rewards``, and ``halves`` are means over two separate halves of the episodes.
     """
 
     teams: Teams
@@ -50,7 +51,7 @@ class Results:
 
     @property
     def minds(self) -> int:
-        """|Π|."""
+        """The number of minds, |Π|."""
         return len(self.weights.minds)
 
     @property
@@ -65,20 +66,23 @@ class Results:
 
     @property
     def noise_of_minds(self) -> Floats:
-        """The noise of `of_minds`."""
+        """The noise without the random mind's extra place."""
         assert self.noise is not None
         return self._cut(self.noise)
 
     def slot(self, i: int) -> Floats:
-        """R_i as [mind in slot i, line-up of the others]."""
+        """Return R_i as [mind in slot i, line-up of the others]."""
         return one_slot_first(self.of_minds[..., i], i)
 
     def noise_of(self, i: int) -> Floats:
-        """The variance of the error of `slot(i)`."""
+        """Return the variance of the error of `slot(i)`."""
         return one_slot_first(self.noise_of_minds[..., i, i], i)
 
     def pair(self, rewards: Floats, i: int, j: int) -> Floats:
-        """Rewards as [mind in slot i, in slot j, line-up of the others, …]; π_r in i and j only."""
+        """Reshape rewards to [mind in slot i, in slot j, line-up of the others, …].
+
+        π_r is in i and j only.
+        """
         n = self.minds
         here = tuple(slice(None) if slot in (i, j) else slice(n) for slot in self.slots)
         first = np.moveaxis(rewards[here], (i, j), (0, 1))
@@ -86,11 +90,11 @@ class Results:
         return first.reshape(most, most, -1, *rest)
 
     def different_teams(self) -> list[tuple[int, int]]:
-        """All pairs i < j of slots of different teams."""
+        """List all pairs i < j of slots of different teams."""
         return [pair for pair in self._pairs() if not self._same_team(*pair)]
 
     def same_team(self) -> list[tuple[int, int]]:
-        """All pairs i < j of slots of one team."""
+        """List all pairs i < j of slots of one team."""
         return [pair for pair in self._pairs() if self._same_team(*pair)]
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
@@ -104,15 +108,15 @@ class Results:
 
 
 def one_slot_first(values: Floats, i: int) -> Floats:
-    """An array over line-ups as [mind in slot i, line-up of the others]."""
+    """Reshape an array over line-ups to [mind in slot i, line-up of the others]."""
     return np.moveaxis(values, i, 0).reshape(values.shape[i], -1)
 
 
-# ---------------------------------------------------------------- which line-ups are needed
+# ---------------------------------------------------------------- line-ups that are needed
 
 
 def needed(game: Game) -> Iterator[LineUp]:
-    """All line-ups of the minds, and those with the random mind in one slot or two."""
+    """Yield all line-ups of the minds, and those with the random mind in one slot or two."""
     n = len(game.minds)
     for line_up in itertools.product(range(places(game)), repeat=slots(game)):
         if line_up.count(n) <= 2:
@@ -120,12 +124,12 @@ def needed(game: Game) -> Iterator[LineUp]:
 
 
 def places(game: Game) -> int:
-    """How many minds a table has room for: Π, and π_r if it is none of them."""
+    """Count the minds that a table has room for: Π, and π_r if it is not one of them."""
     return len(game.minds) + (game.random == len(game.minds))
 
 
 def empty(game: Game) -> Floats:
-    """A table to be filled, of a size that memory has room for."""
+    """Allocate a table to be filled; reject one that is too large for memory."""
     shape = (places(game),) * slots(game) + (slots(game),)
     if np.prod([float(size) for size in shape]) > MOST:
         raise Error(
@@ -136,24 +140,24 @@ def empty(game: Game) -> Floats:
 
 
 def streamed(game: Exact, wanted: Iterable[LineUp]) -> Iterator[tuple[LineUp, Outcome]]:
-    """Line-ups with what is expected of them, checked, one after the other."""
+    """Yield line-ups with their expected outcomes, checked, one after the other."""
     for line_up in wanted:
         outcome = game.outcome(line_up)
         check_rewards(game, line_up, outcome.rewards)
         yield line_up, outcome
 
 
-# ---------------------------------------------------------------- zero-sum
+# ---------------------------------------------------------------- sums of rewards
 
 
 def team_sums(rewards: tuple[float, ...], teams: Teams) -> tuple[float, ...]:
-    """Σ_{i∈t} r_i of every team t; together they are the sum over all slots."""
+    """Compute Σ_{i∈t} r_i of every team t; together they are the sum over all slots."""
     return tuple(math.fsum(rewards[slot] for slot in team) for team in teams)
 
 
 @dataclass
 class Sums:
-    """What the rewards of all slots sum to, as far as it was seen."""
+    """The sums of the rewards of all slots, as far as they were seen."""
 
     low: float = math.inf  # of Σ_i r_ik over steps
     high: float = -math.inf
@@ -162,11 +166,11 @@ class Sums:
     totals: list[float] = field(default_factory=list)  # T_K of every episode played
 
     def add(self, outcome: Outcome) -> None:
-        """All that can happen in a line-up."""
+        """Add all that can happen in a line-up."""
         self._stretch(outcome.step_sum_range, outcome.total_sums)
 
     def add_record(self, record: Record) -> None:
-        """An episode that was played."""
+        """Add an episode that was played."""
         sums = [math.fsum(rewards) for rewards in record.rewards]
         total = math.fsum(sums)
         self._stretch((min(sums), max(sums)), (total, total))
@@ -178,52 +182,53 @@ class Sums:
 
     @property
     def max_abs_step_sum(self) -> float:
-        """max_k |Σ_i r_ik|."""
+        """The greatest absolute step sum, max_k |Σ_i r_ik|."""
         return max(abs(self.low), abs(self.high))
 
     @property
     def max_abs_total(self) -> float:
-        """max |T_K| at the end of an episode."""
+        """The greatest |T_K| at the end of an episode."""
         return max(abs(self.least), abs(self.greatest))
 
     @property
     def zero(self) -> bool:
-        """Every step sums to 0."""
+        """True if every step sums to 0."""
         return self.max_abs_step_sum <= SAME
 
     @property
     def constant(self) -> bool:
-        """Every step sums to the same."""
+        """True if every step sums to the same."""
         return self.high - self.low <= SAME
 
     @property
     def zero_in_the_limit(self) -> bool:
-        """Every episode sums to 0 by its end."""
+        """True if every episode sums to 0 by its end."""
         return self.max_abs_total <= SAME
 
 
 def expected_team_totals(game: Game, rewards: tuple[float, ...]) -> tuple[float, ...]:
-    """What every team gets in an episode, from the expected rewards of its slots."""
+    """Compute what every team gets in an episode, from the expected rewards of its slots."""
     length = game.steps if game.score == "mean" else 1
     return tuple(length * total for total in team_sums(rewards, game.teams))
 
 
 def kind(teams: Teams, zero_sum: bool) -> str:
-    """What can be measured in such a game."""
+    """Name the kind of a game: alone, pure cooperation, pure competition or mixed."""
     if len(teams) == 1:
         return "alone" if len(teams[0]) == 1 else "pure cooperation"
     singles = all(len(team) == 1 for team in teams)
     return "pure competition" if zero_sum and singles else "mixed"
 
 
-# ---------------------------------------------------------------- one property of a testbed
+# ---------------------------------------------------------------- properties
 
 
 @dataclass(frozen=True, eq=False)
 class Property:
     """A value, the graded form beside it if there is one, and an interval unless it is exact.
 
-    The interval is that of the graded form, where there is one. What has no value has a reason.
+    The interval is that of the graded form, where there is one. A property without a value has a
+    reason.
     """
 
     value: float | bool | None
@@ -235,7 +240,7 @@ class Property:
     draws: Floats | None = field(default=None, repr=False)  # of the bootstrap, for means of several
 
     def as_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """Convert the property to what `--json` prints."""
         found: dict[str, Any] = {"value": self.value}
         if self.graded is not None:
             found["graded"] = self.graded
@@ -256,14 +261,14 @@ class Property:
 
 
 def exactly(value: float, reason: str, graded: float | None = None, **more: Any) -> Property:
-    """An exact property; NaN is none, for the reason given."""
+    """Build an exact property; NaN becomes None, for the reason given."""
     if math.isnan(value):
         return Property(None, exact=True, reason=reason, more=more)
     return Property(value, graded, exact=True, more=more)
 
 
 def sampled(value: float, draws: Floats, reason: str, graded: bool = False) -> Property:
-    """A sampled property with its bootstrap interval; NaN is none, for the reason given."""
+    """Build a sampled property with its bootstrap interval; NaN becomes None, with the reason."""
     if math.isnan(value):
         return Property(None, reason=reason)
     ci95 = interval(draws)
@@ -274,7 +279,7 @@ def sampled(value: float, draws: Floats, reason: str, graded: bool = False) -> P
 
 
 def interval(draws: Floats) -> tuple[float, float] | None:
-    """The middle 95 % of the draws that have a value."""
+    """Compute the middle 95 % of the draws that have a value; None if too few have one."""
     there = draws[~np.isnan(draws)]
     if len(there) < len(draws) / 2:
         return None
@@ -283,9 +288,9 @@ def interval(draws: Floats) -> tuple[float, float] | None:
 
 
 def combined(each: Sequence[Property], weights: Floats) -> Property:
-    """A property of several environments: the weighted mean of those that have it.
+    """Combine a property of several environments: the weighted mean of those that have it.
 
-    Whether something holds is whether it holds in all of them.
+    A property that is true or false is true if it holds in all of them.
     """
     if any(isinstance(one.value, bool) for one in each):
         values = [one.value for one in each]

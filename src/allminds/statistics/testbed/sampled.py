@@ -1,7 +1,7 @@
-"""What samples can decide: grading, symmetry and sums. Never from a difference that is not found.
+"""The sampled profile: what samples can decide of grading, symmetry and sums, and figures.
 
-Intervals are simultaneous (Bonferroni, by Student's t), so that one in twenty testbeds, not one in
-twenty comparisons, is misjudged.
+A difference that is not found never decides. Intervals are simultaneous (Bonferroni, by Student's
+t), so that one in twenty testbeds, not one in twenty comparisons, is misjudged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EQUAL = 0.02  # results that differ by less than this are as good as equal
 
 
 def reach(comparisons: int, freedom: float) -> float:
-    """How many standard errors each of so many intervals has, for all to hold in 95 % of cases."""
+    """Compute the standard errors that each interval needs for all to hold in 95 % of cases."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 1 - 0.05 / (2 * max(1, comparisons))))
@@ -44,7 +44,10 @@ def reach(comparisons: int, freedom: float) -> float:
 
 
 def sampled_grading(crossing: Crossing, w_s: Floats, why: str) -> dict[str, Property]:
-    """STG and PG: a margin counts when its interval excludes 0; the interval is what it may be."""
+    """Estimate STG and PG: a margin counts when its interval excludes 0.
+
+    The interval of a share is what it may be, given the margins that are open.
+    """
     table = crossing.careful_results
     found = table.different_teams()
     by = [w_s[i] * w_s[j] for i, j in found]
@@ -62,7 +65,7 @@ def sampled_grading(crossing: Crossing, w_s: Floats, why: str) -> dict[str, Prop
 
 
 def _graded(table: Results, i: int, j: int, far: float) -> tuple[float, float, float, float]:
-    """Shares of triples: surely strict, perhaps strict, surely no cycle, no sure cycle."""
+    """Compute shares of triples: surely strict, perhaps strict, surely no cycle, no sure cycle."""
     weights = grading.triple_weights(table, i, j)
     if weights.sum() <= 0:
         return (math.nan,) * 4
@@ -83,7 +86,10 @@ def _graded(table: Results, i: int, j: int, far: float) -> tuple[float, float, f
 
 
 def sure_signs(margins: Floats, draws: Floats, freedom: int) -> Floats:
-    """The signs of mean margins whose simultaneous intervals exclude 0; draws are [draw, a, b]."""
+    """Compute the signs of mean margins whose simultaneous intervals exclude 0.
+
+    The draws are [draw, a, b].
+    """
     far = reach(math.comb(len(margins), 2), freedom)
     return grading.signs(margins, np.maximum(far * draws.std(axis=0), SAME))
 
@@ -92,7 +98,7 @@ def sure_signs(margins: Floats, draws: Floats, freedom: int) -> Floats:
 
 
 def sampled_symmetry(crossing: Crossing, part: symmetry.Part) -> tuple[float, tuple[float, float]]:
-    """The greatest difference between places that should be alike, and its interval."""
+    """Estimate the greatest difference between places that should be alike, and its interval."""
     table = crossing.careful_results
     assert table.noise is not None
     gaps: list[float] = []
@@ -111,7 +117,7 @@ def sampled_symmetry(crossing: Crossing, part: symmetry.Part) -> tuple[float, tu
 
 
 def _gap(table: Results, l: LineUp, i: int, m: LineUp, j: int) -> tuple[float, float]:
-    """The difference of two results, and the variance of its error."""
+    """Compute the difference of two results, and the variance of its error."""
     assert table.noise is not None
     variance = table.noise[(*l, i, i)] + table.noise[(*m, j, j)]
     if l == m:
@@ -120,7 +126,7 @@ def _gap(table: Results, l: LineUp, i: int, m: LineUp, j: int) -> tuple[float, f
 
 
 def symmetric(ci95: tuple[float, float]) -> bool | None:
-    """Yes if all is within ±0.02, no if 0 is excluded, else undecided."""
+    """Decide on symmetry: True if all is within ±0.02, False if 0 is excluded, else None."""
     if ci95[0] > SAME:
         return False
     return True if ci95[1] <= EQUAL else None
@@ -130,7 +136,7 @@ def symmetric(ci95: tuple[float, float]) -> bool | None:
 
 
 def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
-    """What was seen of them: one exception settles it, and without one it stays open."""
+    """Decide on sums from what was seen: one exception settles it, without one it stays open."""
     totals = np.abs(sums.totals)
     stderr = float(totals.std(ddof=1) / math.sqrt(len(totals)))
     off = plain_interval(float(totals.mean()), stderr, len(totals))
@@ -156,14 +162,14 @@ def _never_broken(held: bool, sums: Sums, **more: object) -> Property:
     return Property(None, reason=said, more={"held": True, "fails_at_most": most, **more})
 
 
-# ---------------------------------------------------------------- sampled
+# ---------------------------------------------------------------- the profile
 
 
 DRAWS = 400  # of the bootstrap
 
 
 def sampled_profile(crossing: Crossing, w_s: Floats, seed: int = 1) -> Profile:
-    """Every property of one environment, from all its line-ups played over and over."""
+    """Estimate every property of one environment, from all its line-ups played over and over."""
     rng = np.random.default_rng(seed)
     game, table, sums = crossing.game, crossing.results, crossing.sums
     again = [crossing.resampled(rng) for _ in range(DRAWS)]
@@ -195,7 +201,7 @@ def sampled_profile(crossing: Crossing, w_s: Floats, seed: int = 1) -> Profile:
 def _figures(
     crossing: Crossing, again: list[Results], w_s: Floats, weighty: int
 ) -> dict[str, Property]:
-    """The figures that a table gives, with bootstrap intervals."""
+    """Estimate the figures that a table gives, with bootstrap intervals."""
     game, figures = crossing.game, statistics(crossing.results, w_s)
     each = [statistics(table, w_s) for table in again]
     draws = {name: np.array([one[name] for one in each]) for name in figures}
@@ -219,7 +225,7 @@ def _figures(
 def _without_noise(
     above: tuple[float, Floats], below: tuple[float, Floats]
 ) -> tuple[float, Floats]:
-    """A share of two sums of squares; resampling shows how much of each is noise."""
+    """Compute a share of two sums of squares; resampling shows how much of each is noise."""
     noise = above[1].mean() - above[0], below[1].mean() - below[0]
     whole = below[0] - noise[1]
     if math.isnan(whole) or whole <= NOTHING:

@@ -1,7 +1,8 @@
-"""Υ: the score of a testbed (eq. 1), and of each mind in it.
+"""The score Υ of a testbed (eq. 1), of each mind in it, and all figures of a table.
 
-Υ of eq. 1 describes the testbed: it is 0 in every zero-sum game with equal slot weights, whoever
-plays. A mind's own score is Υ(π), the mean of what it gets over slots and the line-ups of others.
+Υ of eq. 1 describes the testbed: it is 0 in every zero-sum game with equal slot weights, whatever
+minds play. A mind's own score is Υ(π), the mean of what it gets over slots and the line-ups of
+others.
 """
 
 from __future__ import annotations
@@ -21,19 +22,19 @@ from allminds.statistics.testbed.results import Results, streamed
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Υ, Υ(π) and Υ_i(π, μ)."""
+    """The scores Υ, Υ(π) and Υ_i(π, μ)."""
 
     upsilon: float
     minds: Floats  # Υ(π)
     slots: list[Floats]  # of every environment: Υ_i(π, μ) as [mind, slot]
 
     def environments(self, w_s: list[Floats]) -> Floats:
-        """Υ(π, μ) as [mind, environment]: the mean over slots."""
+        """Compute Υ(π, μ) as [mind, environment]: the mean over slots."""
         return np.stack([each @ w for each, w in zip(self.slots, w_s, strict=True)], axis=1)
 
 
 def upsilon(testbed: Testbed[Exact]) -> Scores:
-    """Υ exactly, in one pass over the line-ups, of which none is kept."""
+    """Compute Υ exactly, in one pass over the line-ups, of which none is kept."""
     total, by_slot = 0.0, []
     for game, w_m, w_s, w_l in zip(
         testbed.games, testbed.w_m, testbed.w_s, testbed.w_l, strict=True
@@ -49,7 +50,7 @@ def upsilon(testbed: Testbed[Exact]) -> Scores:
 
 
 def slot_scores(table: Results) -> Floats:
-    """Υ_i(π) of one environment as [mind, slot]."""
+    """Compute Υ_i(π) of one environment as [mind, slot]."""
     return np.stack([table.slot(i) @ table.weights.others(i).ravel() for i in table.slots], axis=1)
 
 
@@ -62,7 +63,7 @@ def _scores(testbed: Testbed[Exact], total: float, by_slot: list[Floats]) -> Sco
     return Scores(constant * total, constant * np.asarray(minds, float), by_slot)
 
 
-# ---------------------------------------------------------------- statistics
+# ---------------------------------------------------------------- figures of a table
 
 
 GRADED = ("reward_dependency", "fine_discrimination", "coarse_discrimination")
@@ -83,7 +84,7 @@ Pair = tuple[int, int]
 
 
 def statistics(table: Results, w_s: Floats) -> dict[str, float]:
-    """Every figure by its name; those of minds by their number."""
+    """Compute every figure by its name; those of minds by their number."""
     return (
         _scores_of_minds(table, w_s)
         | _variances(table, w_s)
@@ -113,7 +114,7 @@ def _variances(table: Results, w_s: Floats) -> dict[str, float]:
 
 
 def _root(square: float) -> float:
-    """The root; of an estimate below 0 it is 0, and NaN stays."""
+    """Compute the root; of an estimate below 0 it is 0, and NaN stays."""
     return math.sqrt(max(square, 0.0)) if not math.isnan(square) else square
 
 
@@ -144,7 +145,7 @@ def _ratings(table: Results, w_s: Floats) -> dict[str, float]:
 
 
 def reason(name: str, game: Game, weighty: int) -> str:
-    """Why a figure is none; `weighty` is how many minds have any weight."""
+    """Say why a figure has no value; `weighty` is how many minds have any weight."""
     one_team = "all slots are one team"
     if name in ("strict_total_grading", "partial_grading"):
         return one_team if len(game.teams) == 1 else "grading takes three minds"

@@ -1,4 +1,8 @@
-"""All there is to say of a game with some minds, exactly or sampled."""
+"""The survey of a game with some minds: its profile, exact or sampled, its test and reliability.
+
+Where not all minds can be crossed, some are chosen by lot (`Some`), and the scores of all are
+estimated from line-ups that are drawn (`drawn_scores`).
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,7 @@ from allminds.statistics.testbed.trial import (
 
 
 class Some:
-    """A game with only some of its minds."""
+    """A game restricted to some of its minds."""
 
     def __init__(self, game: Played, chosen: Sequence[int]) -> None:
         self.game, self.chosen = game, tuple(chosen)
@@ -58,13 +62,13 @@ class Some:
     score: Literal["mean", "total"]
 
     def play(self, line_up: LineUp, seed: int, exercise: int) -> Record:
-        """The game of all, with these minds by their numbers there."""
+        """Play the whole game, with these minds by their numbers there."""
         numbers = (self._numbers[n] for n in line_up)
         return self.game.play(tuple(n for n in numbers if n is not None), seed, exercise)
 
 
 def crossable(game: Game, episodes: int) -> int:
-    """How many of its minds can be crossed within so many episodes."""
+    """Count the minds that can be crossed within so many episodes."""
     n = len(game.minds)
     while n > 1 and LEAST * line_up_count(game, n) > episodes:
         n -= 1
@@ -72,7 +76,7 @@ def crossable(game: Game, episodes: int) -> int:
 
 
 def line_up_count(game: Game, n: int) -> int:
-    """Line-ups of n of its minds, and those with π_r in one slot or two, if it may be extra."""
+    """Count line-ups of n minds, and those with π_r in one slot or two, if it may be extra."""
     places = slots(game)
     extra = game.random is not None and (n < len(game.minds) or game.random == n)
     with_random = places * n ** (places - 1) + math.comb(places, 2) * n ** max(0, places - 2)
@@ -80,7 +84,7 @@ def line_up_count(game: Game, n: int) -> int:
 
 
 def by_lot(minds: int, wanted: int, seed: int) -> tuple[int, ...]:
-    """So many different minds, each as likely as any other, in their old order."""
+    """Choose so many different minds by lot, each equally likely, in their old order."""
     words = [(Random(key(seed, mind, MAKING), 1).word(), mind) for mind in range(minds)]
     return tuple(sorted(mind for _, mind in sorted(words)[:wanted]))
 
@@ -98,7 +102,7 @@ class MindScores:
 def drawn_scores(
     testbed: Testbed[Played], exercises: int, sampling: Sampling | None = None, seed: int = 1
 ) -> MindScores:
-    """Draw line-ups and credit every mind in them, by hajek's estimator; sums only are kept."""
+    """Draw line-ups and credit every mind in them, by Hájek's estimator; keep only sums."""
     draws, n = Draws(testbed, sampling), len(testbed.minds)
     p_pi = [float(chance) for chance in draws.p_pi]
     sums = np.zeros((6, n))  # of 1, a, a R, a², a² R, a² R² over all meetings, a the ratio w/p
@@ -127,7 +131,7 @@ def drawn_scores(
     return MindScores(constant * values, low, high, met)
 
 
-# ---------------------------------------------------------------- the whole at once
+# ---------------------------------------------------------------- the survey
 
 
 MOST_EXACT = 20_000  # line-ups, unless exact results are asked for
@@ -141,7 +145,7 @@ Bed = Testbed[InstrumentGame]
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """The profile of a testbed, its test Υ̂, and how far that can be relied on."""
+    """The profile of a testbed, its test Υ̂, and the reliability of that test."""
 
     minds: tuple[str, ...]
     properties: Mapping[str, Property]
@@ -151,7 +155,7 @@ class Survey:
     reliance: Reliance
 
     def as_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """Convert the survey to what `--json` prints."""
         found = self.profile.as_json()
         some = {"crossed_minds": found["minds"]} if len(found["minds"]) < len(self.minds) else {}
         changed = {
@@ -193,7 +197,7 @@ def survey(
     seed: int = 1,
     weights: Weights | None = None,
 ) -> Survey:
-    """All there is to say of a game with these minds; exactly if it can be, unless told how."""
+    """Survey a game with these minds: exactly if it is small enough, unless `exact` says how."""
     game = InstrumentGame(tool, minds)
     testbed: Bed = Testbed([game], weights or Weights())
     with game.watch.running():
@@ -210,7 +214,7 @@ def survey(
 def _profiled(
     testbed: Bed, exact: bool | None, episodes: int, seed: int
 ) -> tuple[Profile, dict[str, Property]]:
-    """Exactly if it can be, or as told; sampled results say why they are."""
+    """Profile the game, exactly if possible or as told; sampled results say why they are."""
     game = testbed.games[0]
     why = "asked for"
     if exact is not False:
@@ -227,7 +231,7 @@ def _profiled(
 
 
 def _check_exact(game: InstrumentGame, exact: bool | None) -> None:
-    """What stands against exact results is found before all line-ups are tried."""
+    """Reject a game that cannot be exact before all line-ups are tried."""
     count = len(game.minds) ** game.tool.slots
     if exact is None and count > MOST_EXACT:
         raise Error(f"{count:,} line-ups are many; --exact tries them all")
@@ -236,7 +240,7 @@ def _check_exact(game: InstrumentGame, exact: bool | None) -> None:
 
 
 def _sampled(testbed: Bed, episodes: int, seed: int) -> tuple[Profile, dict[str, Property]]:
-    """All minds crossed, or as many as can be, by lot; then the scores of all are drawn besides."""
+    """Cross all minds, or as many as possible, by lot; then draw the scores of all besides."""
     game = testbed.games[0]
     number = crossable(game, episodes)
     if number == len(game.minds):
@@ -263,7 +267,7 @@ def _sampled(testbed: Bed, episodes: int, seed: int) -> tuple[Profile, dict[str,
 
 
 def _known(value: float, ci95: tuple[float, float] | None) -> Property:
-    """A score that was drawn, with its interval or the reason why there is none."""
+    """Build a score that was drawn, with its interval or the reason why there is none."""
     if np.isnan(value):
         return Property(None, reason="it was never met; give more --episodes")
     why = "" if ci95 else "no interval: it was met less than 8 times, or always with one result"
@@ -273,7 +277,7 @@ def _known(value: float, ci95: tuple[float, float] | None) -> Property:
 def _reliance(
     testbed: Bed, properties: Mapping[str, Property], episodes: int, seed: int
 ) -> Reliance:
-    """Tests of one exercise, repeated, for all minds or for some by lot."""
+    """Repeat tests of one exercise, for all minds or for some by lot."""
     scores = [properties[f"upsilon[{mind}]"] for mind in testbed.minds]
     known = [n for n, score in enumerate(scores) if score.value is not None]
     asked = [known[n] for n in by_lot(len(known), MOST_MINDS, seed)]
@@ -289,5 +293,5 @@ def _reliance(
 
 
 def _variance(score: Property) -> float:
-    """The squared standard error that an interval speaks of."""
+    """Compute the squared standard error from an interval."""
     return 0.0 if score.ci95 is None else ((score.ci95[1] - score.ci95[0]) / 3.92) ** 2

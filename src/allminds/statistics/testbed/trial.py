@@ -1,8 +1,9 @@
-"""Υ̂: a test that draws exercises ⟨μ, i, l⟩, with two estimators (P1, eq. 2).
+"""Υ̂: a test that draws exercises ⟨μ, i, l⟩, its two estimators, and its reliability.
 
-Eq. 2 as printed counts weights twice when exercises are drawn by the weights, and then does not
-converge to Υ. So `hajek`, the default, divides every weight by the probability it was drawn with;
-`literal` is the printed one, and `literal_limit` says where it goes instead.
+Eq. 2 of Insa-Cabrera and Hernández-Orallo (2015), as printed, counts weights twice when exercises
+are drawn by the weights, and then does not converge to Υ. So `hajek`, the default, divides every
+weight by the probability it was drawn with; `literal` is the printed one, and `literal_limit` its
+limit.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _MU, _SLOT, _STEPS, _MINDS = range(4)  # which random word draws what; one a slo
 
 @dataclass(frozen=True)
 class Exercise:
-    """What is drawn: ⟨μ, i, l⟩ for K steps, with its weight w and its probability p."""
+    """An exercise that is drawn: ⟨μ, i, l⟩ for K steps, with weight w and probability p."""
 
     environment: int
     slot: int
@@ -84,7 +85,7 @@ class Draws:
         self._slots = [Lot(p) for p in self.p_s]
 
     def draw(self, seed: int, e: int, mind: int | None = None) -> Exercise:
-        """Exercise e."""
+        """Draw exercise e, for any mind or for one."""
         random = Random(key(seed, e, MAKING))
         at = self._environments.draw(random, _MU)
         slot = self._slots[at].draw(random, _SLOT)
@@ -104,7 +105,7 @@ class Draws:
 
 
 def _by(given: Sequence[float] | None, weights: Floats, what: str, names: Sequence[str]) -> Floats:
-    """A distribution that is positive wherever a weight is; the weights themselves if none."""
+    """Check a distribution: positive wherever a weight is; without one, return the weights."""
     if given is None:
         return weights
     p = shares(given, len(weights), 1.0, what.rpartition(",")[0] or what, "1")
@@ -122,7 +123,7 @@ def _by(given: Sequence[float] | None, weights: Floats, what: str, names: Sequen
 
 @dataclass(frozen=True)
 class Estimated:
-    """Υ̂ by both estimators, with what it took."""
+    """The estimate Υ̂ by both estimators, with its exercises, steps and seconds."""
 
     hajek: float
     stderr: float
@@ -134,19 +135,19 @@ class Estimated:
 
 
 def hajek(ratios: Floats, rewards: Floats) -> tuple[float, float]:
-    """Σ (w/p) R / Σ (w/p), and its standard error."""
+    """Compute Σ (w/p) R / Σ (w/p), and its standard error."""
     total = ratios.sum()
     value = float(ratios @ rewards / total)
     return value, float(np.sqrt(ratios**2 @ (rewards - value) ** 2) / total)
 
 
 def literal(weights: Floats, rewards: Floats) -> float:
-    """η Σ w R, eq. 2 as printed."""
+    """Compute η Σ w R, eq. 2 as printed."""
     return float(weights @ rewards / weights.sum())
 
 
 def literal_limit(draws: Draws, testbed: Testbed[Exact]) -> float:
-    """Σ p w R / Σ p w: where the literal estimator goes. Less Υ, it is its bias."""
+    """Compute Σ p w R / Σ p w, the limit of the literal estimator; less Υ, it is its bias."""
     above = below = 0.0
     for at, game in enumerate(testbed.games):
         outer = testbed.w_m[at] * testbed.w_s[at] * draws.p_m[at] * draws.p_s[at]
@@ -164,7 +165,7 @@ def estimate(
     seed: int = 1,
     mind: int | None = None,
 ) -> Estimated:
-    """Υ̂ from so many exercises; of one mind, Υ̂(π), if it is given."""
+    """Estimate Υ̂ from so many exercises; of one mind, Υ̂(π), if it is given."""
     if exercises < 1:
         raise Error(f"a test has 1 exercise or more, not {exercises}")
     draws = Draws(testbed, sampling)
@@ -188,7 +189,7 @@ def estimate(
 
 
 def result(game: Game, record: Record, what: Exercise) -> tuple[float, int]:
-    """R_i^K of the slot drawn, and how many steps it took."""
+    """Return R_i^K of the slot drawn, and how many steps it took."""
     check_record(game, record, what.line_up)
     if what.steps is None or what.steps >= record.steps:
         score = record.score[what.slot]
@@ -200,19 +201,19 @@ def result(game: Game, record: Record, what: Exercise) -> tuple[float, int]:
 
 
 def check_record(game: Game, record: Record, line_up: LineUp) -> None:
-    """That no mind failed: a testbed says nothing about minds that do not play."""
+    """Reject a record in which a mind failed: a testbed is about minds that play."""
     if set(record.status) != {"ok"}:
         who = next(n for n, status in enumerate(record.status) if status not in ("ok", "void"))
         name = name_of(game, line_up[who])
         raise Error(f"{game.name}: {name} failed in slot {who}: {record.reason}")
 
 
-# ---------------------------------------------------------------- how far a test can be relied on
+# ---------------------------------------------------------------- reliability of a test
 
 
 @dataclass(frozen=True)
 class TestError:
-    """TE of one mind, and its two parts."""
+    """The test error TE of one mind, and its two parts."""
 
     bias: float
     variance: float
@@ -220,24 +221,24 @@ class TestError:
 
     @property
     def total(self) -> float:
-        """TE = bias² + variance."""
+        """The test error TE = bias² + variance."""
         return self.bias**2 + self.variance
 
     @property
     def rel(self) -> float:
-        """e^(-TE)."""
+        """The reliability e^(-TE) of one mind's test."""
         return math.exp(-self.total)
 
     @property
     def stderr(self) -> float:
-        """√TE, the standard error of measurement."""
+        """The standard error of measurement, √TE."""
         return math.sqrt(self.total)
 
 
 def error_of_tests(
     estimates: ArrayLike, truth: float, probabilities: ArrayLike | None = None
 ) -> TestError:
-    """TE of repeated tests, each as likely as the others unless probabilities are given."""
+    """Compute TE of repeated tests, equally likely unless probabilities are given."""
     values = np.asarray(estimates, float)
     p = np.ones(len(values)) if probabilities is None else np.asarray(probabilities, float)
     mean = float(np.average(values, weights=p))
@@ -259,17 +260,17 @@ class Reliance:
 
     @property
     def total_error(self) -> float:
-        """TE, averaged over minds."""
+        """The test error TE, averaged over minds."""
         return float(np.mean([error.total for error in self.errors]))
 
     @property
     def rel(self) -> float:
-        """P1's reliability."""
+        """The reliability Rel of Insa-Cabrera and Hernández-Orallo (2015)."""
         return reliability.reliance([error.total for error in self.errors])
 
     @property
     def generalisability(self) -> float | None:
-        """Eρ² of minds that meet companies of their own, as a test of P1 draws them."""
+        """Eρ² of minds that each meet other companies, as the tests of the paper draw them."""
         return _share(self.spread, self.variance)
 
     @property
@@ -289,11 +290,11 @@ class Reliance:
         return math.sqrt(max(0.0, float(np.mean(beyond))))
 
     def efficiency(self) -> tuple[float, float]:
-        """Rel a second, and Rel a step."""
+        """Compute Rel per second, and Rel per step."""
         return self.rel / self.seconds, self.rel / self.steps
 
     def budget(self, which: str, wanted: float) -> int:
-        """The least number of exercises at which `rel` or `generalisability` is as wanted."""
+        """Find the least number of exercises at which `rel` or `generalisability` is as wanted."""
         one = self.variance * self.exercises
         if which == "rel":
             return reliability.exercises_for_rel(wanted, one, self.bias)
