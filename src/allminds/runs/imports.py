@@ -286,7 +286,7 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     for place, name in enumerate(names):
         words = [row[place].strip() for row in rows]
         try:
-            columns[name] = _column_imports(name, words, lines)
+            columns[name] = _values(name, words, lines)
         except _Wrong as wrong:
             raise Error(f"{path}, line {wrong.line}: {wrong.what}") from None
     for line, score, status in zip(
@@ -346,7 +346,7 @@ def _check_names(path: Path, names: list[str]) -> None:
             raise Error(f"{path}, line 1: column {n + 1} {what}")
 
 
-def _column_imports(name: str, words: list[str], lines: list[int]) -> list[Any]:
+def _values(name: str, words: list[str], lines: list[int]) -> list[Any]:
     """Convert the words of a CSV column to the values that its name promises."""
     check = _CHECKS.get(name)
     if check is not None:

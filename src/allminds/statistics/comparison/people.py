@@ -92,7 +92,8 @@ def people_difference(
                 f"{pair[0]} − {pair[1]} in log odds, by a logistic crossed model that stands "
                 f"beside: {beside.estimate:.2f} [{low:.2f}, {high:.2f}]."
             )
-        notes += [f"{pair[0]} − {pair[1]}, log odds: {said}" for said in beside.trouble]
+        if beside.trouble:
+            notes.append(f"{pair[0]} − {pair[1]}, log odds: {beside.trouble}")
     return _difference(found, pair, margin, bool(often), bool(np.ptp(known) > 0)), notes
 
 

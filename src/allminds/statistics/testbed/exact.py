@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from allminds.contracts import Record
 from allminds.core.errors import Error
 from allminds.statistics.testbed import grading, interaction
-from allminds.statistics.testbed import grading as symmetry
 from allminds.statistics.testbed.bed import (
     SAME,
     ActionSequence,
@@ -299,19 +298,19 @@ def _action_dependency(game: Exact, table: Results, w_s: Floats, weighty: int) -
 
 
 def _symmetry(table: Results) -> dict[str, Property]:
-    equal = symmetry.equal_teams(table.teams)
-    intra = exactly(symmetry.asymmetry(table, "intra"), "")
+    equal = grading.equal_teams(table.teams)
+    intra = exactly(grading.asymmetry(table, "intra"), "")
     if not equal:
         none = Property(None, exact=True, reason=UNEQUAL)
         return {"team_symmetry": Property(False, exact=True, reason=UNEQUAL),
                 "max_asymmetry": none, "intra_team_asymmetry": intra,
                 "inter_team_asymmetry": none}  # fmt: skip
-    most = symmetry.asymmetry(table, "all")
+    most = grading.asymmetry(table, "all")
     return {
         "team_symmetry": Property(most <= SAME, exact=True),
         "max_asymmetry": exactly(most, ""),
         "intra_team_asymmetry": intra,
-        "inter_team_asymmetry": exactly(symmetry.asymmetry(table, "inter"), ""),
+        "inter_team_asymmetry": exactly(grading.asymmetry(table, "inter"), ""),
     }
 
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from allminds.inference import plain_interval
 from allminds.statistics.testbed import grading
-from allminds.statistics.testbed import grading as symmetry
 from allminds.statistics.testbed.bed import SAME, Floats, LineUp
 from allminds.statistics.testbed.crossing import Crossing, sampled_action_dependency
 from allminds.statistics.testbed.exact import UNEQUAL, Profile, Ratings, in_order
@@ -97,13 +96,13 @@ def sure_signs(margins: Floats, draws: Floats, freedom: int) -> Floats:
 # ---------------------------------------------------------------- symmetry
 
 
-def sampled_symmetry(crossing: Crossing, part: symmetry.Part) -> tuple[float, tuple[float, float]]:
+def sampled_symmetry(crossing: Crossing, part: grading.Part) -> tuple[float, tuple[float, float]]:
     """Estimate the greatest difference between places that should be alike, and its interval."""
     table = crossing.careful_results
     assert table.noise is not None
     gaps: list[float] = []
     errors: list[float] = []
-    for places in symmetry.orbits(table, part).values():
+    for places in grading.orbits(table, part).values():
         for one, other in itertools.combinations(places, 2):
             apart, variance = _gap(table, *one, *other)
             gaps.append(abs(apart))
@@ -237,7 +236,7 @@ def _without_noise(
 def _symmetry(crossing: Crossing) -> dict[str, Property]:
     value, ci95 = sampled_symmetry(crossing, "intra")
     intra = Property(value, ci95=ci95)
-    if not symmetry.equal_teams(crossing.game.teams):
+    if not grading.equal_teams(crossing.game.teams):
         none = Property(None, exact=True, reason=UNEQUAL)
         return {"team_symmetry": Property(False, exact=True, reason=UNEQUAL),
                 "max_asymmetry": none, "intra_team_asymmetry": intra,

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from allminds.statistics.testbed import grading, interaction
-from allminds.statistics.testbed import interaction as dependence
 from allminds.statistics.testbed.bed import Exact, Floats, Game, Testbed, line_ups, slots
 from allminds.statistics.testbed.interaction import mean_over
 from allminds.statistics.testbed.results import Results, streamed
@@ -120,7 +119,7 @@ def _root(square: float) -> float:
 
 def _slots(table: Results, w_s: Floats) -> dict[str, float]:
     apart, together = table.different_teams(), table.same_team()
-    matrix = dependence.slot_reward_dependency(table)
+    matrix = interaction.slot_reward_dependency(table)
 
     def over(pairs: Sequence[Pair], of: Callable[[Results, int, int], float]) -> float:
         ordered = [*pairs, *((j, i) for i, j in pairs)]
@@ -131,9 +130,9 @@ def _slots(table: Results, w_s: Floats) -> dict[str, float]:
         "slot_reward_dependency": mean_over(
             (matrix[pair] for pair in apart), (w_s[i] * w_s[j] for i, j in apart)
         ),
-        "competitive_anticipation": over(apart, dependence.anticipation),
-        "cooperative_anticipation": over(together, dependence.anticipation),
-        "anticipation_potential": over([*apart, *together], dependence.potential),
+        "competitive_anticipation": over(apart, interaction.anticipation),
+        "cooperative_anticipation": over(together, interaction.anticipation),
+        "anticipation_potential": over([*apart, *together], interaction.potential),
     }
 
 

@@ -206,7 +206,8 @@ def survey(
         test = estimate(testbed, tried, seed=seed + APART)
         bias = test.literal - test.hajek
         if profile.made["exact"]:
-            bias = literal_limit(Draws(testbed), testbed) - float(properties["upsilon"].value or 0)
+            limit = testbed.weights.constant * literal_limit(Draws(testbed), testbed)
+            bias = limit - float(properties["upsilon"].value or 0)
         rely = _reliance(testbed, properties, tried, seed)
     return Survey(game.minds, properties, profile, test, bias, rely)
 

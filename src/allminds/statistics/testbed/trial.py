@@ -185,7 +185,8 @@ def estimate(
     value, stderr = constant * value, constant * stderr
     ci95 = plain_interval(value, stderr, exercises)
     seconds = time.perf_counter() - start
-    return Estimated(value, stderr, ci95, literal(weights, rewards), exercises, steps, seconds)
+    scored = constant * literal(weights, rewards)
+    return Estimated(value, stderr, ci95, scored, exercises, steps, seconds)
 
 
 def result(game: Game, record: Record, what: Exercise) -> tuple[float, int]:
