@@ -75,7 +75,7 @@ class Matrices(Instrument):
         return f"<figure>{picture}</figure>" if form == "html" else picture
 
     def read(self, answer: str, observation: Item) -> int | Failure:
-        """A letter, or a number from 1."""
+        """Parse an answer: the letter of an option, or its number from 1."""
         count = len(observation.options)
         said = re.fullmatch(r"\W*(?:(?:answer|option)\W+)*([A-H1-8])\W*", answer.strip(), re.I)
         if said:
