@@ -158,7 +158,7 @@ class CTest(Instrument):
     # ------------------------------------------------------------ for people and models
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """The series, and the options if they are not all letters."""
+        """Show the series, and the options if they are not all letters."""
         if form not in ("text", "html"):
             raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
         series = " ".join(observation.shown)
@@ -167,7 +167,7 @@ class CTest(Instrument):
         return "".join(f"<p>{line}</p>" for line in lines) if form == "html" else "\n".join(lines)
 
     def read(self, answer: str, observation: Item) -> int | Failure:
-        """One of the letters on offer, or "none"."""
+        """Parse one of the letters on offer, or "none"."""
         text = answer.strip().lower()
         if text == "none":
             return NO_ANSWER
@@ -177,6 +177,6 @@ class CTest(Instrument):
 
 
 def _from_a(series: str) -> str:
-    """A series shifted so that it begins with a: what shifts of one series have in common."""
+    """Shift a series so that it begins with a: what shifts of one series have in common."""
     by = ord(series[0]) - ord("a")
     return "".join(chr((ord(letter) - ord("a") - by) % 26 + ord("a")) for letter in series)

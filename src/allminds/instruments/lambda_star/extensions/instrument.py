@@ -204,7 +204,7 @@ class LambdaStarCoverage(LambdaStar):
         )
 
     def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override]
-        """The whole torus as in Λ*, and how much of it has been seen."""
+        """Draw the whole torus as in Λ*, and tell how much of it has been seen."""
         shown = super().show_state(environment.world, state.world)
         return f"{shown}\n{state.seen.bit_count()} of {self.torus.cells} cells have been seen"
 
