@@ -53,7 +53,7 @@ def complexity(
 
 
 def _explained(series: str) -> dict[str, Any]:
-    """k, the cheapest program, and the next letter."""
+    """Return k, the cheapest program, and the next letter."""
     from allminds.complexity.levin import complexity, continued, describe, printed
     from allminds.terminal import working
 

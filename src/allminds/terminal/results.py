@@ -1,4 +1,4 @@
-"""What `evaluate` gives back: scores that print well, with the records they were made of."""
+"""What `evaluate` returns: scores that print well, with the records they were made of."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Results(Mapping[str, Any]):
 
     @classmethod
     def of(cls, folder: RunFolder | str | Path) -> Results:
-        """The results of a complete run; its records are read when they are asked for."""
+        """Open the results of a complete run; its records are read when they are asked for."""
         run = folder if isinstance(folder, RunFolder) else RunFolder.open(Path(folder))
         return cls(run.summary(), run.records)
 
@@ -84,15 +84,15 @@ class Results(Mapping[str, Any]):
     # ------------------------------------------------------------ records
 
     def frame(self) -> pd.DataFrame:
-        """The tidy table: a row for every exercise, mind and slot; see `codebook`."""
+        """Return the tidy table: a row for every exercise, mind and slot; see `codebook`."""
         return self._read()
 
     def codebook(self) -> pd.DataFrame:
-        """What the columns of `frame` mean, and what is in them."""
+        """Describe the columns of `frame`: their meaning, and what is in them."""
         return codebook(self.frame())
 
     def wide(self) -> pd.DataFrame:
-        """The response matrix: a score for every mind (rows) and exercise; NaN where missing."""
+        """Return the response matrix: scores of minds (rows) on exercises; NaN where missing."""
         import pandas as pd
 
         scores = scores_of(scored(self.frame()))
@@ -107,7 +107,7 @@ class Results(Mapping[str, Any]):
     # ------------------------------------------------------------ what they say
 
     def compare(self, margin: float = MARGIN) -> pd.DataFrame:
-        """Paired differences of all minds on the exercises they have in common.
+        """Compute paired differences of all minds on the exercises they have in common.
 
         The verdict is different, equivalent (the 90 % interval lies within ±margin), different but
         smaller than the margin, or undecided; both kinds of claim are corrected by Holm.
@@ -126,7 +126,7 @@ class Results(Mapping[str, Any]):
         return pd.DataFrame(rows)
 
     def plot(self) -> alt.LayerChart:
-        """Score against complexity, or by mind where all exercises are alike. An Altair chart."""
+        """Draw score against complexity, or by mind where all exercises are alike, with Altair."""
         from allminds.report.figure import score_chart
         from allminds.terminal.charts import complexity_chart
 
@@ -147,7 +147,7 @@ class Results(Mapping[str, Any]):
         return complexity_chart({m: points[m] for m in test._minds() if m in points}, column, ends)
 
     def plot_differences(self, margin: float = MARGIN) -> alt.LayerChart:
-        """The paired differences with their intervals, over the band in which none matters."""
+        """Draw the paired differences with their intervals, over the band of the margin."""
         from allminds.report.forest import forest
 
         pairs = [(f"{one.first} − {one.second}", one) for one in self._differences(margin)]
@@ -231,7 +231,7 @@ def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequen
 
 
 def _frame(parts: Sequence[pa.Table]) -> pd.DataFrame:
-    """Records in their one order."""
+    """Put records into their one order."""
     import pyarrow as pa
 
     return ordered(pa.concat_tables(parts).to_pandas())

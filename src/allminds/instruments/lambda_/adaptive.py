@@ -197,12 +197,12 @@ class Anytime(Adaptive):
         return {"upsilon": math.fsum(gained)}
 
     def rule(self) -> Rule:
-        """Score Υ / environments used: the mean of ξ·R; one administration has no error."""
+        """Score Υ / environments used, the mean of ξ·R; a single administration has no error."""
         return replace(super().rule(), figure=lambda xi, reward: float((xi * reward).mean()))
 
 
 def _durations(time: int) -> list[int]:
-    """Yield 20, 30, 45, … steps, at most 2,000, until the time is over."""
+    """List 20, 30, 45, … steps, at most 2,000, until the time is over."""
     durations, tau = [], 20.0
     while time > 0:
         durations.append(min(time, int(tau)))

@@ -85,7 +85,8 @@ def hill(torus: Torus, hills: int) -> Field:
 def sea_level(land: Field) -> float:
     """Find where heights, as shares of the highest, cancel depths, as shares of the deepest.
 
-    By bisection, until there is no number between: heights weigh less the higher the sea, depths more.
+    By bisection, until there is no number between: the higher the sea, the less heights weigh, and
+    the more depths do.
     """
     heights = sorted(land.ravel().tolist())
     sums = [0.0, *accumulate(heights)]  # of the lowest 0, 1, 2, … cells

@@ -87,7 +87,7 @@ def weight_bound(most_k: int, delta: float = 0.0) -> int:
 
 
 def table(start: str, most_k: int) -> list[Level]:
-    """Build the table of series from a start letter, with costs within δ of any question up to k."""
+    """Build the table of series from a start letter, with costs within δ of questions up to k."""
     from allminds.instruments.series import fast as kernels
 
     rows = kernels.sweep(number(start), weight_bound(most_k, 1.0), MOST)

@@ -149,7 +149,7 @@ def _travel(world, to, text, size, steps, good, evil):
 
 @kernel
 def sizes(rules, making, first, cells, steps):
-    """Compute the cells and steps of exercises first, first + 1, …, from the keys that make them."""
+    """Compute the cells and steps of exercises first, first + 1, … from the keys that make them."""
     for n in range(len(cells)):
         if len(rules.sizes):
             cells[n] = rules.sizes[(first + n) % len(rules.sizes)]

@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """The table of games; every exercise so far was taken alone, in slot 0."""
+    """Add the table of games; every exercise so far was taken alone, in slot 0."""
     op.create_table(
         "game",
         sa.Column("id", sa.Integer, nullable=False),
