@@ -21,7 +21,7 @@ def complexity(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How complex a sequence is; by levin also why, and how it goes on.
+    """Measure how complex a sequence is; by levin also why, and how it goes on.
 
     The plot shows the complexity of the sequence as it grows.
     """

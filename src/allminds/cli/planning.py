@@ -71,7 +71,7 @@ def plan_size(
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How many exercises a wanted precision takes, from the variance in a pilot.
+    """Compute how many exercises a wanted precision takes, from the variance in a pilot.
 
     Says for every instrument of the pilot how many exercises give an interval, a difference or a
     reliability that is good enough, with a chance of 0.8 unless asked for another. Without a wish,

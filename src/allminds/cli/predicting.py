@@ -42,7 +42,7 @@ def predict(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a mind is on tasks of some difficulty.
+    """Predict how accurate a mind is on tasks of some difficulty.
 
     From an ability α: what Eq. 1 of Chmait, Dowe, Li and Green (2017) says. From right answers at
     some levels: what stacked curves predict of harder tasks than any tried, with 95 % intervals
@@ -95,7 +95,7 @@ def vote(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a group is that votes, if its members err independently or with a common factor.
+    """Compute the accuracy of a group that votes, with independent errors or a common factor.
 
     With `--correlation ρ`, what makes a question hard is partly common to all members: a latent
     normal factor gives every two of them the correlation ρ. The sharp bounds hold for members of

@@ -78,7 +78,8 @@ def social_testbed(
 ) -> None:
     """Measure what an environment and some minds are worth as a test: instrumental properties.
 
-    Results are exact where every mind gives its chances of acting, and sampled elsewhere.
+    The properties are those of Insa-Cabrera and Hernández-Orallo (2015). Results are exact where
+    every mind gives its chances of acting, and sampled elsewhere.
     """
     from allminds import registry
     from allminds.core.names import parse_all

@@ -274,5 +274,5 @@ class Screen:
 
 
 def sign(reward: float) -> Sign:
-    """Reduce a reward to its sign, all that a participant sees of it, as in P3."""
+    """Reduce a reward to its sign, which is all that a participant sees of it, as in P3."""
     return 1 if reward > 0 else -1 if reward < 0 else 0

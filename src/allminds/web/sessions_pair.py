@@ -65,7 +65,7 @@ def offers(visit: Visit) -> list[str]:
 
 
 def _look_round(visit: Visit) -> None:
-    """Join the participant who waits; else wait. Pairs are made one after the other."""
+    """Join a participant in the waiting room; else wait. Pairs are made one after the other."""
     visit.db.execute(select(StudyRow.id).where(StudyRow.id == visit.study_row.id).with_for_update())
     own = visit.db.scalar(_mine(visit))
     if own is not None and own.status == "left":
@@ -95,7 +95,7 @@ def _new(visit: Visit, status: str) -> GameRow:
 
 
 def _waiting(visit: Visit) -> Select[GameRow]:
-    """Select the game of the participant who has waited longest in this room and is still there."""
+    """Select the game that has waited longest in this room, if its participant is still there."""
     return (
         select(GameRow)
         .join(SessionRow, SessionRow.id == GameRow.first_id)

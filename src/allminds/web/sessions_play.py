@@ -54,12 +54,12 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to do."""
+        """True if there is nothing more to do."""
         return self.episode.record is not None
 
     @property
     def to_move(self) -> bool:
-        """Whether the choice of the participant is what is missing."""
+        """True if the choice of the participant is what is missing."""
         return self.slot in self.episode.waiting and len(self.made) == len(self._at)
 
     @property

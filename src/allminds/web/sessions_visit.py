@@ -62,12 +62,12 @@ class Visit:
 
     @property
     def running(self) -> bool:
-        """Whether there is something left to do."""
+        """True if there is something left to do."""
         return self.row.status == "running"
 
     @cached_property
     def replays(self) -> Replays:
-        """What came of the exercises that were begun."""
+        """The replays of the exercises that were begun."""
         return Replays(self.course, lambda: self.rows.exercises, self.rows.done)
 
     def open_or_over(self) -> ExerciseRow | None:
@@ -111,7 +111,7 @@ class Visit:
 
     @property
     def alone(self) -> bool:
-        """Whether the other participant of this game is gone."""
+        """True if the other participant of this game is gone."""
         left = self.game is not None and self.game.status == "left"
         return left and self.place.kind == "exercise" and not self.place.practice
 

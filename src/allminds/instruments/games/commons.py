@@ -29,7 +29,7 @@ class Stock(NamedTuple):
 
     @property
     def situation(self) -> int:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.stock
 
 
@@ -56,7 +56,7 @@ class Commons:
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
-        """How much to ask for."""
+        """The numbers of units to ask for."""
         labels = tuple(f"take-{units}" for units in range(self.most + 1))
         return (Discrete(self.most + 1, labels=labels),) * self.players
 
@@ -106,12 +106,12 @@ class Commons:
 
     @property
     def best_harvest(self) -> int:
-        """W*: the most that all together can take every step for ever."""
+        """The best harvest W*: the most that all together can take every step for ever."""
         return min(self.players * self.most, self.grown(self.best_left) - self.best_left)
 
     @property
     def best_left(self) -> int:
-        """How much has to be left for that; the least among equals."""
+        """The stock that has to be left for that; the least among equals."""
         return max(range(self.capacity + 1), key=lambda left: (self.grown(left) - left, -left))
 
     def harvests(self, record: Record) -> list[float]:

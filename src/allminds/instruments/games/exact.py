@@ -49,7 +49,7 @@ class Tree:
 
     @property
     def start(self) -> Place:
-        """Where all histories begin."""
+        """The place where all histories begin."""
         return next(iter(self.layers[0]))
 
 

@@ -193,7 +193,7 @@ class Turns(Live):
         return got
 
     def _look(self) -> None:
-        """Find who is next; agents that are out make the empty moves PettingZoo asks of them."""
+        """Find the next agent; agents that are out make the empty moves PettingZoo asks of them."""
         env = self.env
         while env.agents:
             agent = env.agent_selection

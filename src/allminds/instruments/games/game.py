@@ -98,7 +98,7 @@ class Round(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, tuple[int, ...]]:
-        """What a learner tells situations apart by: not the number of the round."""
+        """The key by which a learner tells situations apart, without the number of the round."""
         return self.own, self.others
 
 

@@ -50,7 +50,7 @@ class Board(NamedTuple):
 
     @property
     def situation(self) -> str:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.cells
 
     def played(self, cell: int) -> Board:

@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
     @property
     def situation(self) -> Hashable:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return _frozen(self.observation)
 
 
@@ -98,7 +98,7 @@ class Foreign:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """Nothing beyond the task."""
+        """The facts told to minds: none beyond the task."""
         return {}
 
     def reset(self, random: Random) -> Replay:

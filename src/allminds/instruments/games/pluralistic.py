@@ -34,7 +34,7 @@ class Public(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, int]:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.attitude, sum(self.others)
 
 
@@ -77,12 +77,12 @@ class Norm:
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """How much conformity weighs; not what the others think."""
+        """The weight of conformity, but not what the others think."""
         return {"conformity": self.conformity}
 
     @cached_property
     def attitudes(self) -> tuple[int, ...]:
-        """What everyone thinks in private."""
+        """The private attitude of everyone."""
         return tuple(OPPOSE if slot < self.opposed else SUPPORT for slot in range(self.players))
 
     def reset(self, random: Random) -> Acts:  # noqa: ARG002

@@ -31,7 +31,7 @@ class Hunt(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What a mind sees: its own slot, and where all stand."""
+    """What a mind sees: the step, its own slot, and where all stand."""
 
     step: int
     slot: int
@@ -39,7 +39,7 @@ class Sight(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, ...]:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.cells
 
 
@@ -58,7 +58,7 @@ class Chase:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One step along a row or a column, or none."""
+        """The moves: one step along a row or a column, or none."""
         return (STEP,) * (PREDATORS + 1)
 
     @property

@@ -50,7 +50,7 @@ class InTeams:
 
     @property
     def score(self) -> Literal["mean", "total"]:
-        """How the world turns rewards into a score."""
+        """The way in which the world turns rewards into a score."""
         return self.world.score
 
     @property
@@ -155,7 +155,7 @@ class TeamLambdaStarSettings(LambdaStarSettings):
 
 @registry.instrument
 class TeamLambdaStar(TeamGame):
-    """Λ* between two teams: who keeps nearer to Good and farther from Evil.
+    """Λ* between two teams: keep nearer to Good and farther from Evil than the other team.
 
     The torus, the patterns and the minds are those of `lambda-star`; the first half of the slots
     is one team, the second half the other. A line-up names minds or groups in slot order:
@@ -186,7 +186,7 @@ class TeamLambdaSettings(LambdaSettings):
 
 @registry.instrument
 class TeamLambda(TeamGame):
-    """Λ between two teams: who keeps with Good and away from Evil in a graph of cells.
+    """Λ between two teams: keep with Good and away from Evil in a graph of cells.
 
     Spaces, patterns and minds are those of `lambda`; the first half of the slots is one team, the
     second half the other. A line-up names minds in slot order: ``q-learning*2, random*2``. The

@@ -42,7 +42,7 @@ class SpaceSettings(Settings):
 
 
 class LambdaSettings(SpaceSettings):
-    """Settings of Λ."""
+    """Settings of the instrument Λ."""
 
     form: Literal["test", "general", "given"] = Field(
         "test", description="P3's seven exercises, the general class, or given environments"
@@ -202,7 +202,7 @@ class Lambda(CellsInstrument):
         return tuple(zip(spaces, patterns, strict=True))
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i: its space, its pattern and its number of steps."""
+        """Make exercise i: its space, its pattern and its number of steps."""
         making = Random(key(seed, i, MAKING))
         if self.given:
             space, pattern = self.given[i % len(self.given)]
@@ -219,7 +219,7 @@ class Lambda(CellsInstrument):
         return self.settings.cells or draw_cells(making)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled where the mind has a kernel and is alone in a world that kernels know."""
+        """Compile the line-up if its mind has a kernel and is alone in a world that kernels have."""
         from allminds.instruments.lambda_.fast.forms import fast_form
 
         return fast_form(self, line_up)

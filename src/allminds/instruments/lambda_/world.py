@@ -73,7 +73,7 @@ class World:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What every mind is told: how many cells there are, and what it will see of them."""
+        """The facts that every mind is told: the number of cells, and what it will see of them."""
         return {"cells": self.space.cells, "observation": self.sight, "rewards": self.rewards}
 
     def reset(self, random: Random) -> State:

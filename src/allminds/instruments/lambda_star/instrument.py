@@ -129,7 +129,7 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i; every run of S exercises has each of the S values of K once, by lot."""
+        """Make exercise i; every run of S exercises has each of the S values of K once, by lot."""
         given = self.settings
         pattern = self._pattern(seed, i)
         visited = pattern.cells(self.torus, given.iterations)
@@ -145,7 +145,7 @@ class LambdaStar(Instrument):
         return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
 
     def _pattern(self, seed: int, i: int) -> Pattern:
-        """Good's and Evil's segments: equal K, and different ones from K = 3 on."""
+        """Draw the segments of Good and Evil: equal K, and different ones from K = 3 on."""
         kind, random = self.settings.patterns, Random(key(seed, i, MAKING))
         if kind == "released":
             return Released.draw(self.torus, random)
@@ -203,7 +203,7 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ the quick forms
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
-        """Compiled where every mind has a kernel, else episodes in lock-step."""
+        """Compile the line-up if every mind has a kernel, else play in lock-step."""
         from allminds.instruments.lambda_star.fast.walks import fast_form
 
         return fast_form(self, line_up, watch)

@@ -46,17 +46,17 @@ class Landscape:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Every mind gets the fitness of its own cell, so each is a team of its own."""
+        """One team for each mind, which gets the fitness of its own cell."""
         return tuple((slot,) for slot in range(self.agents))
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Nine king moves for everyone."""
+        """The nine king moves, for every mind."""
         return (MOVE,) * self.agents
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """What every mind is told: the size of the torus and how far it sees."""
+        """The facts that every mind is told: the size of the torus and how far it sees."""
         torus = self.hills.torus
         return {"rows": torus.rows, "cols": torus.cols, "range": self.reach}
 

@@ -108,7 +108,7 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i; every run of S exercises has each of the S numbers of hills once, by lot."""
+        """Make exercise i; every S exercises have each of the S numbers of hills once, by lot."""
         given = self.settings
         peaks = self.peaks[stratum(seed, i, len(self.peaks))]
         hills, of_hills = _made(self.ground, peaks, key(seed, i, MAKING))
@@ -138,7 +138,7 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ the quick form
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled where every mind has a kernel."""
+        """Compile the line-up if every mind has a kernel."""
         from allminds.instruments.landscape.fast import fast_form
 
         return fast_form(self, line_up)

@@ -25,7 +25,7 @@ from allminds.instruments.matrices.making.panel import (
 
 
 class MatricesSettings(Settings):
-    """Settings of matrices."""
+    """Settings of the instrument matrices."""
 
     rules: Literal[1, 2, 3, "any"] = Field(
         "any", description="C, the rules of a matrix: 1, 2, 3, or any of these in turn"
@@ -121,7 +121,7 @@ class Question:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One of the options, from 0."""
+        """The options, numbered from 0."""
         count = len(self.problem.options)
         return (Discrete(count, labels=tuple(NAMES[:count])),)
 
@@ -132,7 +132,7 @@ class Question:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What kinds of rules there may be: a mind may have seen other such problems."""
+        """The kinds of rules there may be: a mind may have seen other such problems."""
         return {"settings": self.settings}
 
     def reset(self, random: Random) -> int | None:  # noqa: ARG002

@@ -24,7 +24,7 @@ class Item(NamedTuple):
 
     @property
     def blank(self) -> int:
-        """Where the blank is, from 0."""
+        """The place of the blank, from 0."""
         return self.shown.index(BLANK)
 
 
@@ -53,7 +53,7 @@ class Question:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One of the options."""
+        """The options, one of which is the action."""
         return (Answers(len(self.options), labels=tuple(self.options)),)
 
     @property

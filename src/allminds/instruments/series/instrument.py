@@ -102,7 +102,7 @@ class CTest(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Item i of the published form in order, over and over; or one drawn from the bank."""
+        """Return item i of the published form in order, repeated; or one drawn from the bank."""
         random = Random(key(seed, i, MAKING))
         if self.settings.form == "published":
             item = self.published[i % len(self.published)]
@@ -150,7 +150,7 @@ class CTest(Instrument):
         return here[random.below_at(len(here), 0)]
 
     def rule(self) -> Rule:
-        """r̃ = Σ k·hit / Σ k, or the mean of the points."""
+        """Score r̃ = Σ k·hit / Σ k, or the mean of the points."""
         if self.settings.scoring == "administered":
             return super().rule()
         return replace(super().rule(), strata="k", weighted=True)

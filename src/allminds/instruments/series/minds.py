@@ -122,7 +122,7 @@ class MaxDistance(Distance):
 @dataclass
 @mind("pattern", INSTRUMENT)
 class Pattern(LetterMind):
-    """Continues the pattern of distances between letters y apart (Hernández-Orallo 2000)."""
+    """Continues the pattern of distances between letters y apart (Chmait et al. 2017, Table 1)."""
 
     y: int = 1
 

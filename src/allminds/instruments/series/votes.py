@@ -64,7 +64,7 @@ class Ballot(MindBase):
 @dataclass
 @mind("vote", INSTRUMENT)
 class Vote(Ballot):
-    """Simple majority: the answer of more than half of those that answered, else none."""
+    """Takes the answer of more than half of those that answered, else none (Chmait et al. 2017)."""
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
         """Elect the answer of more than half."""
@@ -74,7 +74,7 @@ class Vote(Ballot):
 @dataclass
 @mind("plurality", INSTRUMENT)
 class Plurality(Ballot):
-    """The answer with most votes, by lot on ties."""
+    """Takes the answer with most votes, by lot on ties."""
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
         """Elect the answer with most votes."""

@@ -43,49 +43,49 @@ class Always(Constant):
 
 @mind("heads", "matching-pennies")
 class Heads(Constant):
-    """Always shows heads."""
+    """Always shows the side heads."""
 
     action = "heads"
 
 
 @mind("tails", "matching-pennies")
 class Tails(Constant):
-    """Always shows tails."""
+    """Always shows the side tails."""
 
     action = "tails"
 
 
 @mind("rock", "rock-paper-scissors")
 class Rock(Constant):
-    """Always plays rock."""
+    """Always plays the action rock."""
 
     action = "rock"
 
 
 @mind("paper", "rock-paper-scissors")
 class Paper(Constant):
-    """Always plays paper."""
+    """Always plays the action paper."""
 
     action = "paper"
 
 
 @mind("scissors", "rock-paper-scissors")
 class Scissors(Constant):
-    """Always plays scissors."""
+    """Always plays the action scissors."""
 
     action = "scissors"
 
 
 @mind("cooperate", "prisoners-dilemma")
 class Cooperate(Constant):
-    """Always cooperates."""
+    """Always cooperates with the other."""
 
     action = "cooperate"
 
 
 @mind("defect", "prisoners-dilemma")
 class Defect(Constant):
-    """Always defects."""
+    """Always defects on the other."""
 
     action = "defect"
 
@@ -106,14 +106,14 @@ class Hare(Constant):
 
 @mind("give", "public-goods")
 class Give(Constant):
-    """Always gives."""
+    """Always gives its unit away."""
 
     action = "give"
 
 
 @mind("keep", "public-goods")
 class Keep(Constant):
-    """Always keeps."""
+    """Always keeps its own unit."""
 
     action = "keep"
 

@@ -34,7 +34,7 @@ class Coordination(World):
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """As in Λ*, and how many minds it takes."""
+        """The facts of Λ*, and how many minds it takes."""
         return {**super().facts, "needed": self.needed}
 
     def rewards(self, state: State) -> Sequence[float]:
@@ -68,17 +68,17 @@ class Unfolding(NamedTuple):
 class Responsive(World):
     """Λ* in which Good shuns the minds and Evil seeks them, each with chance `responsive` (q).
 
-    A step at which one responds it makes a move of its own instead of its pattern's: Good one of
-    those that take it farthest from the mind nearest to it, drawn by lot among equals; Evil one
-    step toward the mind nearest to it. They respond to where the minds stand before the step: all
-    move at once, and nobody moves second. Of minds equally near the first slot's counts.
+    At a step at which Good or Evil responds, it makes a move of its own instead of its pattern's:
+    Good one of those that take it farthest from the mind nearest to it, drawn by lot among equals;
+    Evil one step toward the mind nearest to it. They respond to where the minds stand before the
+    step: all move at once, and none moves second. Of minds equally near the first slot's counts.
     """
 
     responsive: float = 0.25  # q
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """As in Λ*, and how often the world responds."""
+        """The facts of Λ*, and how often the world responds."""
         return {**super().facts, "responsive": self.responsive}
 
     def travel(self, state: State, random: Random) -> tuple[int, int]:
@@ -142,7 +142,7 @@ class Coverage:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """All minds are one team."""
+        """One team of all minds."""
         return (tuple(range(self.world.agents)),)
 
     @property
@@ -157,7 +157,7 @@ class Coverage:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Nine king moves for everyone."""
+        """The nine king moves, for every mind."""
         return self.world.actions
 
     @property

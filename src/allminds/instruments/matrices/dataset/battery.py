@@ -41,12 +41,12 @@ class Entry:
 
     @property
     def at_chance(self) -> bool:
-        """Within four standard errors of chance."""
+        """True within four standard errors of chance."""
         return abs(self.hits - self.chance) <= 4 * self.stderr + 1e-9
 
     @property
     def fair(self) -> bool:
-        """At chance, or not required to be."""
+        """True if at chance, or not required to be."""
         return self.at_chance or not self.blind
 
 

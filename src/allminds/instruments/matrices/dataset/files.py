@@ -38,7 +38,7 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its folder while the set is being made."""
+        """The name of its folder while the set is being made."""
         return f"{self.split}-{self.number:05d}"
 
 
@@ -60,7 +60,7 @@ class Pictures(NamedTuple):
 
     @property
     def sha256(self) -> str:
-        """Of panels and choices, one after the other."""
+        """The checksum of panels and choices, one after the other."""
         return sha256(*self.panels, *self.choices)
 
 

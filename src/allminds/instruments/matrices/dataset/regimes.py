@@ -1,4 +1,4 @@
-"""What a data set keeps back from those who learn from it.
+"""What a data set holds out from minds that learn from it.
 
 The split of an item is its canonical hash mod 10: 0 to 5 train, 6 and 7 validation, 8 and 9 test.
 A regime other than `neutral` also holds something out: train and validation show nothing of it

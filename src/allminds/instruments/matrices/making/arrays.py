@@ -30,7 +30,7 @@ class Bank:
 
     @cached_property
     def spans(self) -> dict[int, tuple[int, int]]:
-        """Where the lines that end in a value are: from, and up to."""
+        """The lines that end in each value: the first, and the one after the last."""
         found: dict[int, tuple[int, int]] = {}
         for place, line in enumerate(self.lines):
             found[line[-1]] = (found.get(line[-1], (place, place))[0], place + 1)
@@ -48,7 +48,7 @@ class Bank:
 
     @property
     def size(self) -> int:
-        """How many arrays there are; of rows, with the few that are ambiguous."""
+        """The number of arrays; of rows, with the few that are ambiguous."""
         raise NotImplementedError
 
 
@@ -58,7 +58,7 @@ class Table(Bank):
 
     @property
     def size(self) -> int:
-        """One for each line."""
+        """The number of arrays, one for each line."""
         return len(self.lines)
 
 

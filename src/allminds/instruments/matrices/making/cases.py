@@ -191,7 +191,7 @@ class Case(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many different matrices there are, the few ambiguous ones of sets among them."""
+        """The number of different matrices, the few ambiguous ones of sets included."""
         result = 1
         for code in self.base:
             result *= max(1, code.bit_count())

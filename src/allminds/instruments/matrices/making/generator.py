@@ -2,7 +2,8 @@
 
 The options come first. For each rule an unordered set of values is drawn among those that its
 arrays can end in, then which of them is the answer, and only then an array that ends in it. So
-whoever sees the options alone knows nothing of the answer. `batch` makes the same by the thousand.
+a mind that sees the options alone knows nothing of the answer. `batch` makes the same by the
+thousand.
 """
 
 from __future__ import annotations

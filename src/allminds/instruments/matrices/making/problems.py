@@ -56,7 +56,7 @@ class Belief:
 
     @cached_property
     def answers(self) -> Mapping[tuple[int, int], Weights]:
-        """How likely each third value is after the first two."""
+        """The chance of each third value after the first two."""
         found: dict[tuple[int, int], dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for rows in self.rows.values():
             for (a, b, c), weight in rows.items():
@@ -65,12 +65,12 @@ class Belief:
 
     @cached_property
     def left(self) -> Mapping[tuple[int, int], float]:
-        """H(answer | the two cells before it): the bits that the other rows must supply."""
+        """The entropy H(answer | the two cells before it): bits that the other rows must supply."""
         return {start: entropy(weights.values()) for start, weights in self.answers.items()}
 
     @cached_property
     def doubt(self) -> Mapping[Row, float]:
-        """H(kind of rule | one row)."""
+        """The entropy H(kind of rule | one row)."""
         found: dict[Row, list[float]] = defaultdict(list)
         for rows in self.rows.values():
             for row, weight in rows.items():
@@ -79,7 +79,7 @@ class Belief:
 
     @cached_property
     def free(self) -> float:
-        """H(answer) with nothing to go by."""
+        """The entropy H(answer) with nothing to go by."""
         found: dict[int, float] = defaultdict(float)
         for rows in self.rows.values():
             for row, weight in rows.items():

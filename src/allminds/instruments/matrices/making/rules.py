@@ -194,12 +194,12 @@ class Carrier(NamedTuple):
 
     @property
     def field(self) -> int:
-        """Its field in a code."""
+        """The number of its field in a code."""
         return FIELD_OF[self.slot]
 
     @property
     def many(self) -> bool:
-        """Whether a cell shows several values of the attribute."""
+        """True if a cell shows several values of the attribute."""
         if self.kind == "distribution-of-two":
             return True
         return self.kind == "addition-subtraction" and self.attribute != "count"

@@ -1,4 +1,4 @@
-"""Games: who plays with whom, and in which slot a person took an exercise."""
+"""Games: which participants play with each other, and in which slot each took an exercise."""
 
 import sqlalchemy as sa
 from alembic import op
