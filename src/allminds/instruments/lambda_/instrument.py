@@ -219,7 +219,7 @@ class Lambda(CellsInstrument):
         return self.settings.cells or draw_cells(making)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compile the line-up if its mind has a kernel and is alone in a world that kernels have."""
+        """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels."""
         from allminds.instruments.lambda_.fast.forms import fast_form
 
         return fast_form(self, line_up)
