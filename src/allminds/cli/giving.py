@@ -276,7 +276,7 @@ def _plan_with(name: str, minds: list[str]) -> Plan:
 
 
 def _stop_if_spent(ledger: Ledger, again: str) -> None:
-    """Stop rather than keep as missing the exercises not asked yet: they can be asked later."""
+    """Stop with an error if the budget is spent, so that the rest can be asked later."""
     if ledger.unasked:
         price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
         raise Error(

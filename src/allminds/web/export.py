@@ -77,7 +77,7 @@ def choices_csv(
 def _later(
     db: Session, session: SessionRow, plan: Course, exercises: Mapping[int, ExerciseRow]
 ) -> dict[tuple[int, int], float]:
-    """Collect rewards that were not known when a choice was made: the other was to move."""
+    """Compute the rewards in games, some unknown at the choice since the other was to move."""
     games = [row for row in exercises.values() if row.game_id is not None]
     if not games:
         return {}

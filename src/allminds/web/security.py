@@ -119,7 +119,7 @@ class Rate:
             return allowed
 
     def _forget(self, now: float) -> None:
-        """Forget full buckets, which say nothing; if none is full, the oldest half."""
+        """Forget full buckets, which say nothing; if there are still too many, the oldest half."""
         kept = {k: v for k, v in self._left.items() if now - v[1] < self.seconds}
         if len(kept) > self.MOST:
             kept = dict(sorted(kept.items(), key=lambda item: item[1][1])[len(kept) // 2 :])

@@ -401,7 +401,7 @@ class Course:
         return numbers[place.number]
 
     def fresh(self, test: int, number: int, used: Sequence[int]) -> int:
-        """Return the next unused exercise with the same complexity."""
+        """Return the next exercise with the same complexity that is not in `used`."""
         tool, seed = self.tool(test), self.study.seed
         people = self.study.participants if self.study.assignment == "own" else 1
         column = tool.strata

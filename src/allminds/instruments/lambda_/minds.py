@@ -341,7 +341,7 @@ class PatternModel:
         return after
 
     def _outcomes(self, first: int, second: int, action: int) -> list[Pair]:
-        """Yield where an action leads the two: hidden if unknown, by lot if they clash."""
+        """List where an action leads the two: hidden if unknown, by lot if they clash."""
         to_first = self.arrows.get((first, action), HIDDEN)
         to_second = self.arrows.get((second, action), HIDDEN)
         if to_first != to_second or to_first == HIDDEN:

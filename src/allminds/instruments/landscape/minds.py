@@ -35,7 +35,7 @@ class Annealing(MindBase):
     heat: float = 0.3
 
     def __post_init__(self) -> None:
-        """Reject a negative `heat`."""
+        """Require a `heat` above 0."""
         if not self.heat > 0:
             raise Error(f"annealing: heat must be above 0, not {self.heat:g}")
 

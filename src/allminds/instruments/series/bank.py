@@ -173,7 +173,7 @@ def least_other(groups: Ints, weights: Ints) -> Ints:
 
 
 def certified(levels: Sequence[Level], most_k: int, form: Form) -> Certified:
-    """List all questions of a form up to a k, from tables that reach to δ above it.
+    """Certify all questions of a form up to a k, from tables that reach to δ above it.
 
     A place that may be blank makes a question of a series, but for the first: that one may be
     blank in a series with another such place, if there are tables of all 26 start letters.

@@ -58,7 +58,7 @@ def best(scores: Sequence[float]) -> list[int]:
 
 
 def vote(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG001
-    """Count how many other options share each value."""
+    """Sum over the fields how many options, itself included, share an option's value."""
     counts = [Counter(values) for values in zip(*options, strict=True)]
     return [
         float(sum(count[value] for count, value in zip(counts, option, strict=True)))

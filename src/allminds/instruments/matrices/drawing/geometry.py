@@ -118,7 +118,7 @@ def _glyph(
     colours: tuple[str, ...],
     room: float,
 ) -> tuple[Element, ...]:
-    """Yield shapes side by side, each in its sizes from the largest, its angles and its halves."""
+    """List shapes side by side, each in its sizes from the largest, its angles and its halves."""
     found: list[Element] = []
     largest = room * SIDE_BY_SIDE if len(shapes) > 1 else room
     for n, shape in enumerate(shapes):

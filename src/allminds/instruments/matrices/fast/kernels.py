@@ -163,7 +163,7 @@ def operated(p: int, q: int, operation: int) -> int:
 
 @kernel
 def any_values(v: Ints, found: Ints, count: int) -> int:
-    """Try the constant row, the repeated row, and the same three values in some order."""
+    """Add what a constant row, a repeated row and the same three values predict."""
     if v[0] == v[1] == v[2] and v[3] == v[4] == v[5] and v[6] == v[7]:
         count = note(found, count, v[6])
     if v[0] == v[3] == v[6] and v[1] == v[4] == v[7] and v[2] == v[5]:

@@ -141,7 +141,7 @@ def _progression(domain: Sequence[int], scale: Scale) -> Iterator[Array]:
 
 
 def _runs(domain: Sequence[int], scale: Scale) -> Iterator[tuple[tuple[int, int], Row]]:
-    """Yield rows of three values a step apart, with the same step in all rows."""
+    """Yield rows of three values a step apart, each with its step."""
     steps = [(0, n) for n in range(1 - scale.length, scale.length) if n]
     if scale.order == "ring":
         steps = [(0, n) for n in range(1, scale.length)]
@@ -221,7 +221,7 @@ ROWS: dict[str, Callable[[Sequence[int]], Iterator[Row]]] = {
 
 @cache
 def enumerated(way: str, domain: int, scale: Scale) -> tuple[Array, ...]:
-    """Yield every array that a way of making them allows, ambiguous ones included."""
+    """List every array that a way of making them allows, ambiguous ones included."""
     return tuple(dict.fromkeys(ARRAYS[way]([1 << n for n in bits(domain)], scale)))
 
 

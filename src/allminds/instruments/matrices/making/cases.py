@@ -275,7 +275,7 @@ def _base(plan: Plan, shape: str | None, rim: str | None) -> tuple[int, ...]:
 
 @cache
 def cases(count: int, kinds: tuple[Kind, ...], attributes: tuple[Attribute, ...]) -> Cases:
-    """List all cases with so many rules of these kinds on these attributes."""
+    """Collect all cases with so many rules of these kinds on these attributes."""
     groups = []
     for multiset in rules.multisets(kinds, count):
         wanted = [

@@ -141,7 +141,7 @@ def _marks(shades: Pixels, rim: Mask, inventory: str) -> Marks | None:
 
 @lru_cache
 def _mark_places(inventory: str) -> list[Mask]:
-    """Map each element of an inventory to the pixels where it is inked."""
+    """Mark for each element of an inventory the pixels where it is inked."""
     found = []
     for n in range(INVENTORIES[inventory]):
         canvas = np.zeros((SIDE, SIDE), np.uint8)
@@ -204,7 +204,7 @@ def _own(crop: Pixels, layout: Layout, within: bool) -> Pixels:
 
 
 def _standing(ink: Mask, layout: Layout, within: bool) -> list[Figure]:
-    """Yield where glyphs may stand so that all ink is near one of them and each has some."""
+    """List where glyphs may stand so that all ink is near one of them and each has some."""
     blank = Figure((), (), 1, (), (), (CENTRE,), layout)
     if layout == "whole":
         return [blank]

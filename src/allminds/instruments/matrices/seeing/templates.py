@@ -39,7 +39,7 @@ class Bank(NamedTuple):
 
 @lru_cache(maxsize=6)
 def bank(layout: Layout, within: bool) -> Bank:
-    """List all glyphs of one size: of one shape, of two side by side, or of lines that cross."""
+    """Make the bank of all glyphs of one size: one shape, two side by side, or crossing lines."""
     figures = list(_figures(layout))
     filled = np.stack([silhouette(INKED[picture(figure, within)]) for figure in figures])
     return Bank(figures, filled, np.array([box(mask) for mask in filled]))
