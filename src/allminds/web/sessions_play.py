@@ -88,7 +88,7 @@ class Table:
         return sum(gained) if gained else None
 
     def _step(self) -> bool:
-        """Make a step of the episode if all actions for it are there; return whether it was made."""
+        """Make a step of the episode if all actions for it are there; return whether it did."""
         episode = self.episode
         actions = {slot: act for slot, act in self._met.items() if slot in episode.waiting}
         mine = self.slot in episode.waiting
