@@ -88,7 +88,7 @@ class Results(Mapping[str, Any]):
     # ------------------------------------------------------------ records
 
     def frame(self) -> pd.DataFrame:
-        """The tidy table: a row for every exercise, mind and slot; see `codebook`."""
+        """Return the tidy table: a row for every exercise, mind and slot; see `codebook`."""
         return self._read()
 
     def codebook(self) -> pd.DataFrame:
@@ -98,7 +98,7 @@ class Results(Mapping[str, Any]):
         return codebook(self.frame())
 
     def wide(self) -> pd.DataFrame:
-        """The response matrix: a score for every mind (rows) and exercise; NaN where missing."""
+        """Return the response matrix: scores of minds (rows) on exercises; NaN where missing."""
         import pandas as pd
 
         from allminds.core.table import scored
@@ -116,7 +116,7 @@ class Results(Mapping[str, Any]):
     # ------------------------------------------------------------ what they say
 
     def compare(self, margin: float = MARGIN) -> pd.DataFrame:
-        """Paired differences of all minds on the exercises they have in common.
+        """Compute paired differences of all minds on the exercises they have in common.
 
         The verdict is different, equivalent (the 90 % interval lies within ±margin), different but
         smaller than the margin, or undecided; both kinds of claim are corrected by Holm.
@@ -159,7 +159,7 @@ class Results(Mapping[str, Any]):
         return complexity_chart({m: points[m] for m in test._minds() if m in points}, column, ends)
 
     def plot_differences(self, margin: float = MARGIN) -> alt.LayerChart:
-        """The paired differences with their intervals, over the band in which none matters."""
+        """Draw the paired differences with their intervals, over the band of the margin."""
         from allminds.report.forest import forest
 
         pairs = [(f"{one.first} − {one.second}", one) for one in self._differences(margin)]

@@ -1,4 +1,4 @@
-"""The command line itself: its name, its version, and how it ends."""
+"""The command line itself: its name, its version, and its exit codes."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ PlotOption = Annotated[
 
 
 def print_json(value: Any) -> None:
-    """What a command prints with --json."""
+    """Print a value as JSON, as commands do with --json."""
     print(json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain))
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as a plain one; anything else by its name."""
+    """Convert a NumPy number to a plain one, anything else to its text."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
@@ -60,7 +60,7 @@ _UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's
 
 
 def main() -> None:
-    """Run the command line; what a user can mend is one line and exit code 2."""
+    """Run the command line; print an error that a user can mend in one line, exit with code 2."""
     try:
         code = app(standalone_mode=False)
         if code:  # of `typer.Exit`

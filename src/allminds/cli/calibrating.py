@@ -1,4 +1,4 @@
-"""How often what is printed is wrong: allminds calibrate."""
+"""Count how often what is printed is wrong: allminds calibrate."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def calibrate(
 
 
 def _plain(one: Any) -> dict[str, Any]:
-    """A row's figures, by name."""
+    """Return the figures of a row, by name."""
     row = one.row
     return {
         "section": row.section, "name": row.name, "kind": row.kind, "nominal": row.nominal,

@@ -150,7 +150,7 @@ def compare(
 
 
 def _only(frame: pd.DataFrame, instrument: str | None) -> pd.DataFrame:
-    """The results on one instrument, if one was asked for."""
+    """Select the results on one instrument, if one was asked for."""
     if instrument is None:
         return frame
     known = sorted(set(frame["instrument"].astype(str)))
@@ -160,7 +160,7 @@ def _only(frame: pd.DataFrame, instrument: str | None) -> pd.DataFrame:
 
 
 def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """A table for every instrument and its settings, where there are two minds or more.
+    """Split the table by instrument and settings, where there are two minds or more.
 
     Scores of different instruments are never put side by side: they make a profile, not a sum.
     """
@@ -194,21 +194,21 @@ def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.Data
 
 
 def _there(column: str | None, parts: dict[str, pd.DataFrame], name: str) -> str | None:
-    """A column that was asked for, on the instruments that have it; one of them must."""
+    """Return a column that was asked for, on the instruments that have it; one of them must."""
     if column is None or column in parts[name]:
         return column
     return None if any(column in part for part in parts.values()) else column
 
 
 def _tests(frame: pd.DataFrame) -> str | None:
-    """The column of tests, if every exercise is in one and some test has more than one."""
+    """Return the column of tests, if every exercise is in one and some test has several."""
     if TESTS not in frame or frame[TESTS].isna().any():
         return None
     return TESTS if frame[TESTS].nunique() < frame["exercise"].nunique() else None
 
 
 def _exercises(found: Comparison, wanted: tuple[str, float]) -> tuple[int | None, str]:
-    """The budget of a wanted reliability, and a sentence about it."""
+    """Compute the budget of a wanted reliability, and a sentence about it."""
     what = f"{wanted[0]} {wanted[1]:g}"
     try:
         count = found.reliability.budget(*wanted)
@@ -271,7 +271,7 @@ def _show(name: str, found: Comparison) -> None:
 
 
 def _failures(found: Comparison) -> list[str]:
-    """What failures did to scores."""
+    """List what failures did to scores."""
     from allminds.inference.words import failure
 
     return [
@@ -282,7 +282,7 @@ def _failures(found: Comparison) -> list[str]:
 
 
 def _ends(name: str) -> dict[str | None, str]:
-    """The minds that are an instrument's floor and ceiling."""
+    """Return the minds that are an instrument's floor and ceiling."""
     from allminds import registry
 
     cls = registry.instruments().get(name.partition(" ")[0])
@@ -400,7 +400,7 @@ def _table(names: list[str], figures: list[str]) -> Table:
 
 
 def _plain(text: str) -> Any:
-    """Text that is shown as it is, brackets and all."""
+    """Make text that is shown as it is, brackets and all."""
     from rich.text import Text
 
     return Text(text)

@@ -41,7 +41,7 @@ def items(
     ] = None,
     seed: SeedOption = 1,
 ) -> None:
-    """The very questions that evaluate and run give, with the exercise ids that results have.
+    """Write the very questions that evaluate and run give, with the exercise ids of results.
 
     A line each: id, question, options, answer, complexity. `make series` and `make matrices` draw
     data sets instead, whose questions are all different and tested for shortcuts.

@@ -1,4 +1,4 @@
-"""Giving tests: run, evaluate, list, report, replay."""
+"""Commands that give tests: run, evaluate, list, report, replay."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def list_what(
     what: Annotated[str, typer.Argument(help="instruments, minds or papers")] = "instruments",
     as_json: JsonOption = False,
 ) -> None:
-    """What there is, with a line each."""
+    """List what there is: instruments, minds or papers, with a line each."""
     from allminds.core.errors import nearest
     from allminds.terminal import listing, show_listing
 
@@ -261,7 +261,7 @@ def _end(tests: Sequence[dict[str, Any]]) -> None:
 
 
 def _plan_with(name: str, minds: list[str]) -> Plan:
-    """A plan with some more minds; who cannot take which of its tests is said."""
+    """Add minds to a plan and print which tests each of them cannot take."""
     from allminds.runs.plan import read_plan, with_minds
 
     found, left_out = with_minds(read_plan(name), minds)
@@ -271,7 +271,7 @@ def _plan_with(name: str, minds: list[str]) -> Plan:
 
 
 def _stop_if_spent(ledger: Ledger, again: str) -> None:
-    """Stop rather than keep exercises as missing that nobody was asked: they can be asked later."""
+    """Stop with an error if the budget is spent, so that the rest can be asked later."""
     if ledger.unasked:
         price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
         raise Error(
@@ -281,7 +281,7 @@ def _stop_if_spent(ledger: Ledger, again: str) -> None:
 
 
 def _weights(text: str) -> dict[str, float]:
-    """Weights by instrument, from NAME=W words with commas between."""
+    """Parse weights by instrument, from NAME=W words with commas between."""
     found: dict[str, float] = {}
     for part in text.split(",") if text else ():
         name, _, value = part.rpartition("=")

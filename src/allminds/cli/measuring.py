@@ -21,7 +21,7 @@ def complexity(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How complex a sequence is; by levin also why, and how it goes on.
+    """Measure how complex a sequence is; by levin also why, and how it goes on.
 
     The plot shows the complexity of the sequence as it grows.
     """
@@ -53,7 +53,7 @@ def complexity(
 
 
 def _explained(series: str) -> dict[str, Any]:
-    """k, the cheapest program, and the next letter."""
+    """Return k, the cheapest program, and the next letter."""
     from allminds.complexity.levin import complexity, continued, describe, printed
     from allminds.terminal import working
 

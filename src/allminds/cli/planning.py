@@ -71,7 +71,7 @@ def plan_size(
     plot: PlotOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How many exercises a wanted precision takes, from the variance in a pilot.
+    """Compute how many exercises a wanted precision takes, from the variance in a pilot.
 
     Says for every instrument of the pilot how many exercises give an interval, a difference or a
     reliability that is good enough, with a chance of 0.8 unless asked for another. Without a wish,
@@ -125,7 +125,7 @@ def _on_the_spot(
 
 
 def _from_file(path: Path, settings: dict[str, Any]) -> Iterator[Pilot]:
-    """A pilot for every test of a run, or for every instrument and settings of a table."""
+    """Yield a pilot for every test of a run, or for every instrument and settings of a table."""
     from allminds import registry
     from allminds.runs.imports import read_results
     from allminds.runs.store import RunFolder
@@ -152,12 +152,12 @@ def _name(instrument: str, settings: dict[str, Any]) -> str:
 
 
 def _known(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the columns of other instruments."""
+    """Drop the columns of other instruments."""
     return rows.loc[:, rows.notna().any() | rows.columns.isin(["score"])].reset_index(drop=True)
 
 
 def _tool(name: str, hashed: str, settings: dict[str, Any]) -> Instrument | None:
-    """The instrument, if its settings are those of the table; else scores are plain means."""
+    """Return the instrument, if its settings are the table's; else scores are plain means."""
     from allminds import registry
 
     if name not in registry.instruments():
@@ -203,7 +203,7 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
 
 
 def _hardest(answers: list[Answer]) -> tuple[list[Answer], list[str]]:
-    """The answers without the easier pairs, if there are many, and a sentence about those."""
+    """Drop the easier pairs from the answers, if there are many; add a sentence about them."""
     pairs = [one for one in answers if one.figure == "difference"]
     if len(pairs) <= MOST_PAIRS:
         return answers, []
@@ -220,7 +220,7 @@ def _range(one: Answer) -> str:
 
 
 def _reasons(answers: list[Answer]) -> list[str]:
-    """Why there is no answer: a sentence each, once."""
+    """List the reasons why there is no answer: a sentence each, once."""
     return list(dict.fromkeys(f"{one.who}: {one.why}." for one in answers if one.why))
 
 
@@ -237,7 +237,7 @@ def _as_json(pilot: Pilot, answers: list[Answer]) -> dict[str, Any]:
 
 
 def _draw(found: list[tuple[Pilot, list[Answer]]], wanted: Wanted, out: Path) -> None:
-    """Half the length of each mind's interval against the number of exercises."""
+    """Draw half the length of each mind's interval against the number of exercises."""
     from allminds.report.figure import draw_lines
     from allminds.statistics.planning import precision
 

@@ -42,7 +42,7 @@ def predict(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a mind is on tasks of some difficulty.
+    """Predict how accurate a mind is on tasks of some difficulty.
 
     From an ability α: what Eq. 1 of Chmait, Dowe, Li and Green (2017) says. From right answers at
     some levels: what stacked curves predict of harder tasks than any tried, with 95 % intervals
@@ -95,7 +95,7 @@ def vote(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """How accurate a group is that votes, if its members err independently or with a common factor.
+    """Compute the accuracy of a group that votes, with independent errors or a common factor.
 
     With `--correlation ρ`, what makes a question hard is partly common to all members: a latent
     normal factor gives every two of them the correlation ρ. The sharp bounds hold for members of
@@ -129,7 +129,7 @@ def crossing(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """The difficulties at which two minds or groups are equally accurate."""
+    """Find the difficulties at which two minds or groups are equally accurate."""
     from allminds.statistics.selection import crossings
 
     low, high = ends(difficulty, "--difficulty")
@@ -156,7 +156,7 @@ def select(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """The cheapest mind, or group, that reaches an accuracy on each of some tasks.
+    """Choose the cheapest mind, or group, that reaches an accuracy on each of some tasks.
 
     The plot shows the curves of the candidates, of what was chosen, and the accuracy wanted.
     """
@@ -210,7 +210,7 @@ class _Vote:
             raise Error("--weights are for votes of two options; leave out --rule plurality")
 
     def accuracy(self, members: list[float]) -> float:
-        """The accuracy of a group of such members."""
+        """Compute the accuracy of a group of such members."""
         from allminds import voting
 
         if self.weights is not None:
@@ -221,7 +221,7 @@ class _Vote:
         return voting.correlated_majority(members, self.correlation, self.ties)
 
     def bounds(self, members: list[float]) -> tuple[float, float, bool]:
-        """The least and the greatest accuracy with any dependence, and whether they are sharp."""
+        """Return the least and greatest accuracy with any dependence, and if they are sharp."""
         from allminds import voting
 
         if self.weights is not None:
@@ -234,7 +234,7 @@ class _Vote:
 def _by_ability(
     abilities: list[float], at: list[float], options: list[int]
 ) -> list[dict[str, Any]]:
-    """What Eq. 1 says, a row for every combination."""
+    """Compute what Eq. 1 says, a row for every combination."""
     from allminds.statistics.accuracy import accuracy
 
     return [
@@ -253,7 +253,7 @@ def _by_ability(
 def _by_hits(
     levels: str, hits: str, trials: str, options: int, at: list[float], items: int | None
 ) -> list[dict[str, Any]]:
-    """What stacked curves say beyond the levels that were tried, a row for every difficulty."""
+    """Predict by stacked curves beyond the levels tried, a row for every difficulty."""
     from allminds.statistics.accuracy import Counts, predict_beyond
 
     of = [numbers(text, name) for text, name in
@@ -301,7 +301,7 @@ def _show_beyond(rows: list[dict[str, Any]]) -> None:
 
 
 def _curve(text: str, options: int, rule: str) -> Curve:
-    """The accuracy curve of an ability, or of a group of abilities that votes."""
+    """Return the accuracy curve of an ability, or of a group of abilities that votes."""
     from allminds.statistics.accuracy import accuracy
     from allminds.statistics.selection import group_curve
 
@@ -330,7 +330,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
 
 
 def _points(curves: dict[str, Curve], low: float, high: float) -> list[tuple[str, float, float]]:
-    """Each curve at some difficulties."""
+    """Compute each curve at some difficulties."""
     import numpy as np
 
     grid = np.linspace(low, high, 81)

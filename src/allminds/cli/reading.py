@@ -1,4 +1,4 @@
-"""What is typed: numbers, ranges and settings."""
+"""Parse what is typed: numbers, ranges and settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MOST = 2000  # values in a range
 
 
 def numbers(text: str, where: str) -> list[float]:
-    """A number, several with commas between, or a range of whole steps."""
+    """Parse a number, several with commas between, or a range of whole steps."""
     try:
         if ".." in text:
             low, high = ends(text, where)
@@ -25,7 +25,7 @@ def numbers(text: str, where: str) -> list[float]:
 
 
 def ends(text: str, where: str) -> tuple[float, float]:
-    """The ends of a range."""
+    """Parse the ends of a range."""
     low, dots, high = text.partition("..")
     try:
         found = float(low), float(high)
@@ -37,7 +37,7 @@ def ends(text: str, where: str) -> tuple[float, float]:
 
 
 def whole_numbers(text: str, where: str) -> list[int]:
-    """The same, whole."""
+    """Parse `text` like `numbers`, but accept integers only."""
     found = numbers(text, where)
     if not all(value.is_integer() for value in found):
         raise Error(f"{where} takes whole numbers, not '{text}'")
@@ -45,7 +45,7 @@ def whole_numbers(text: str, where: str) -> list[int]:
 
 
 def settings_of(given: list[str]) -> dict[str, Any]:
-    """Settings from KEY=VALUE words."""
+    """Parse settings from KEY=VALUE words."""
     settings: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -56,7 +56,7 @@ def settings_of(given: list[str]) -> dict[str, Any]:
 
 
 def budget_of(text: str | None) -> tuple[str, float] | None:
-    """A wanted reliability, such as rel=0.95."""
+    """Parse a wanted reliability, such as rel=0.95."""
     from allminds.statistics.reliability import BUDGETS
 
     if text is None:

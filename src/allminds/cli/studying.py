@@ -25,7 +25,7 @@ UrlOption = Annotated[str, typer.Option(help="The address that people see, with 
 
 
 def _need_web() -> None:
-    """The packages that a user without people has no need of."""
+    """Require the packages of the extra `web`, which only studies with people need."""
     from importlib.util import find_spec
 
     needed = ("alembic", "babel", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
@@ -96,7 +96,7 @@ def new(
 
 
 def _check_faces(made: Study) -> None:
-    """Every instrument has a face, or nobody could take it."""
+    """Require that every instrument has a face, without which no participant can take it."""
     from allminds.web.faces import face
 
     for test in range(len(made.tests)):
@@ -241,7 +241,7 @@ def _show(found: dict[str, Any]) -> None:
 
 
 def _study(plan: str, slug: str | None) -> Study:
-    """A study from its file, or from its database."""
+    """Read a study from its file, or from its database."""
     from allminds.web.store import Store
     from allminds.web.study import read_study, stored
 

@@ -76,9 +76,10 @@ def social_testbed(
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:
-    """What an environment and some minds are worth as a test: their instrumental properties (P1).
+    """Measure what an environment and some minds are worth as a test: instrumental properties.
 
-    Results are exact where every mind gives its chances of acting, and sampled elsewhere.
+    The properties are those of Insa-Cabrera and Hernández-Orallo (2015). Results are exact where
+    every mind gives its chances of acting, and sampled elsewhere.
     """
     from allminds import registry
     from allminds.core.names import parse_all
@@ -117,7 +118,7 @@ def social_testbed(
 
 
 def _exercises(found: Reliance, figure: str, wanted: float) -> tuple[int | None, str]:
-    """How many exercises a wanted reliability takes, and a sentence about it."""
+    """Compute how many exercises a wanted reliability takes, and a sentence about it."""
     what = f"Exercises a mind needs for {figure} {wanted:g}"
     try:
         count = found.budget(figure, wanted)
@@ -260,7 +261,7 @@ def _table(names: list[str], figures: list[str]) -> Table:
 
 
 def _plain(text: str, dim: bool = False) -> Any:
-    """Text that is shown as it is, brackets and all."""
+    """Make text that is shown as it is, brackets and all."""
     from rich.text import Text
 
     return Text(text, style="dim" if dim else "")

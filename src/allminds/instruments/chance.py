@@ -1,4 +1,4 @@
-"""The floor of every table: a mind that draws its action by lot."""
+"""The chance level of every test: a mind that draws its action by lot."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class RandomMind(MindBase):
     """Uniform over the actions of its slot, or over those that the observation says are legal."""
 
     def begin(self, task: Task) -> None:
-        """Look what there is to choose from."""
+        """Look up the actions to choose from."""
         if not isinstance(task.actions, Discrete):
             raise Error(f"random knows no way to draw an action of {task.instrument}")
         self.actions = task.actions
 
     def act(self, observation: Any, random: Random) -> int:
-        """Any action."""
+        """Draw any action, or any legal one."""
         legal = getattr(observation, "legal", None)
         if legal is not None:
             return int(legal[random.below(len(legal))])
         return self.actions.start + random.below(self.actions.n)
 
     def policy(self, observation: Any) -> Sequence[float]:
-        """The same chance for all of them."""
+        """Give the same chance to all legal actions."""
         start, n = self.actions.start, self.actions.n
         legal = getattr(observation, "legal", None)
         if legal is None:

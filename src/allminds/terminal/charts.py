@@ -22,7 +22,7 @@ WIDTH, HEIGHT = 460, 280
 def complexity_chart(
     scores: Mapping[str, tuple[Floats, Floats]], column: str, ends: Sequence[str | None]
 ) -> alt.LayerChart:
-    """Mean score with its 95 % interval at every complexity, a line for each mind.
+    """Draw mean scores with 95 % intervals at every complexity, a line for each mind.
 
     `scores` has the complexity and the score of every exercise by mind, NaN where it is missing;
     `ends` are the floor and the ceiling. A point without a rule has no interval.
@@ -57,7 +57,7 @@ def complexity_chart(
 
 
 def _points(mind: str, at: Floats, score: Floats) -> Iterator[dict[str, Any]]:
-    """The mean at every value of a complexity, or in every bin where there are many."""
+    """Yield the mean at every value of a complexity, or in every bin where there are many."""
     if len(np.unique(at)) > MOST_VALUES:
         edges = np.linspace(at.min(), at.max(), BINS + 1)
         place = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, BINS - 1)
@@ -76,7 +76,7 @@ def _points(mind: str, at: Floats, score: Floats) -> Iterator[dict[str, Any]]:
 
 
 def _styles(minds: Sequence[str], ends: Sequence[str | None]) -> dict[str, Style]:
-    """A style for each mind; where there are more minds than styles, they begin again."""
+    """Give a style to each mind; where there are more minds than styles, they begin again."""
     fixed = dict(zip(ends, (FLOOR, CEILING), strict=True))
     others = [mind for mind in minds if mind not in fixed]
     given = {mind: STYLES[n % len(STYLES)] for n, mind in enumerate(others)}

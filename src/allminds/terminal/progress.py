@@ -1,4 +1,4 @@
-"""Lists and progress in a terminal; none of it in a pipe but the lists."""
+"""Lists and progress bars in a terminal; a pipe gets the lists only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from allminds import registry
 
 
 def show_listing(rows: list[dict[str, str]]) -> None:
-    """Rows under their names, in columns."""
+    """Print rows under their names, in columns."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in rows[0]:
         table.add_column(name, overflow="fold")
@@ -33,7 +33,7 @@ def show_listing(rows: list[dict[str, str]]) -> None:
 
 
 def listing(what: str) -> list[dict[str, str]]:
-    """Instruments, the minds of every instrument, or papers, with a line on what they are."""
+    """List instruments, the minds of every instrument, or papers, with a line on each."""
     if what == "papers":
         from allminds.papers import PAPERS, paper
 
@@ -59,17 +59,17 @@ def _first_line(thing: Any) -> str:
 
 
 class _Rate(ProgressColumn):
-    """Exercises a second."""
+    """A column that shows exercises a second."""
 
     def render(self, task: Any) -> Text:
-        """So far."""
+        """Show the speed so far."""
         speed = task.finished_speed or task.speed
         return Text("" if not speed else f"{speed:,.0f}/s")
 
 
 @contextlib.contextmanager
 def watching(resume: str = "") -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar with rate and time left while this lasts, if somebody is watching.
+    """Show a progress bar with rate and time left, if a terminal is attached.
 
     An interrupt becomes one line that says how to go on, and exit code 130.
     """
@@ -99,13 +99,13 @@ def watching(resume: str = "") -> Iterator[Callable[[str, int, int], None]]:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """A line that says what is being done just now, if somebody is watching."""
+    """Show a line that says what is being done just now, if a terminal is attached."""
     console = Console(stderr=True)
     with console.status(f"{what} …") as status:
         yield lambda line: status.update(f"{what}: {line}")
 
 
 def _will_compile() -> bool:
-    """Whether the kernels are not on disk yet."""
+    """Return whether the kernels are not on disk yet."""
     compiled = sys.modules.get("allminds.core.compiled")
     return compiled is not None and not compiled.is_warm()

@@ -1,4 +1,4 @@
-"""The scores on one test, best first, with floor and ceiling: as text and as HTML."""
+"""The scores on one test, best first, with floor and ceiling, as text and HTML; and profiles."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def show_test(test: dict[str, Any]) -> None:
 
 
 def text_of(test: dict[str, Any]) -> str:
-    """The scores on one test as they are printed, without colour."""
+    """Format the scores on one test as they are printed, without colour."""
     out = io.StringIO()
     _print_test(test, Console(file=out, width=Console().width))
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
 
 
 def html_of(test: dict[str, Any]) -> str:
-    """The scores on one test as a small table that stands for itself."""
+    """Format the scores on one test as a small table that stands for itself."""
     from allminds.report.page import templates
 
     tool = _tool(test)
@@ -58,11 +58,11 @@ def html_of(test: dict[str, Any]) -> str:
 
 
 def best_first(test: dict[str, Any]) -> list[dict[str, Any]]:
-    """The minds of a test by their scores; those that are not ranked, or have none, are last."""
+    """Sort the minds of a test by score; those that are not ranked, or have none, are last."""
     return words.best_first(test["results"])
 
 
-# ---------------------------------------------------------------- the terminal
+# ---------------------------------------------------------------- as text
 
 
 def _print_test(test: dict[str, Any], console: Console) -> None:
@@ -100,7 +100,7 @@ def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrume
     return table
 
 
-# ---------------------------------------------------------------- what both say
+# ---------------------------------------------------------------- what text and HTML share
 
 
 def _tool(test: dict[str, Any]) -> type[Instrument]:
@@ -112,7 +112,7 @@ def _settings(test: dict[str, Any]) -> str:
 
 
 def _bar(row: dict[str, Any]) -> dict[str, float] | None:
-    """Where score and interval lie between floor and ceiling, in units of a bar."""
+    """Compute where score and interval lie between floor and ceiling, in units of a bar."""
     if row["normalised"] is None:
         return None
 
@@ -123,7 +123,7 @@ def _bar(row: dict[str, Any]) -> dict[str, float] | None:
     return {"low": place(low), "high": place(high), "score": place(row["normalised"])}
 
 
-# ---------------------------------------------------------------- profile
+# ---------------------------------------------------------------- profiles
 
 
 class Place(NamedTuple):
@@ -136,7 +136,7 @@ class Place(NamedTuple):
 
 
 def show_profiles(plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]) -> None:
-    """Print them, if there is a mind that took two instruments and is no floor."""
+    """Print the profiles, if a mind that is no floor took two instruments."""
     found = profiles(plan, summaries)
     if not found:
         return
@@ -160,7 +160,7 @@ def show_profiles(plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]) 
 def profiles(
     plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]
 ) -> dict[str, list[Place]]:
-    """The normalised scores of all that took several instruments, test by test."""
+    """Collect the normalised scores of all minds that took several instruments, test by test."""
     found: dict[str, list[Place]] = {}
     for given, summary in zip(plan, summaries, strict=True):
         tool = registry.make_instrument(given.instrument, given.settings)

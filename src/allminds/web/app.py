@@ -1,7 +1,8 @@
-"""The researcher's pages: reading only, with the token that `allminds study new` printed.
+"""The routes of the web app: the participants' forms, and the researcher's pages.
 
+The researcher's pages are for reading only, with the token that `allminds study new` printed.
 Programs send it as ``Authorization: Bearer …``; a browser asks for it, with any user name. There
-is no cookie, and nothing can be changed here.
+is no cookie for them, and nothing can be changed there.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ _ASK = {"WWW-Authenticate": 'Basic realm="allminds", charset="UTF-8"'}
 
 
 def add_routes(app: FastAPI) -> None:
-    """GET /admin and its exports."""
+    """Add GET /admin and its exports."""
 
     @app.get("/admin")
     def page(request: Request) -> Response:
-        """Who is where."""
+        """Show where each participant is."""
         house, study = _admitted(request)
         with house.desk.store.reading() as db:
             screen = monitor(db, study, house.desk.faces)
@@ -61,14 +62,14 @@ def add_routes(app: FastAPI) -> None:
 
     @app.get("/admin/export.csv")
     def csv(request: Request, external: bool = False) -> Response:
-        """Every choice, one row each."""
+        """Export every choice, one row each."""
         house, study = _admitted(request)
         lines = _streamed(house, study, external, choices_csv)
         return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_file("csv"))
 
     @app.get("/admin/export.jsonl")
     def jsonl(request: Request, external: bool = False) -> Response:
-        """Everything that happened, one line each."""
+        """Export everything that happened, one line each."""
         house, study = _admitted(request)
         lines = _streamed(house, study, external, events_jsonl)
         kind = "application/jsonl; charset=utf-8"
@@ -85,7 +86,7 @@ def _file(ending: str) -> dict[str, str]:
 
 
 def _admitted(request: Request) -> tuple[House, StudyRow]:
-    """The study whose token was sent; wrong ones are counted by address."""
+    """Return the study whose token was sent; count wrong tokens by address."""
     house: House = request.app.state.house
     where = request.client.host if request.client else ""
     if not house.failures.allows(where, take=0):
@@ -112,7 +113,7 @@ def _token(header: str) -> str:
     return ""
 
 
-# ---------------------------------------------------------------- the web app
+# ---------------------------------------------------------------- the app
 
 
 STATIC = Path(__file__).with_name("static")
@@ -120,12 +121,12 @@ _REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large",
 
 
 def now_in_ms() -> int:
-    """The server's clock."""
+    """Read the server's clock in milliseconds."""
     return int(time.time() * 1000)
 
 
 class House:
-    """What all routes share."""
+    """The objects that all routes share."""
 
     def __init__(
         self, desk: Desk, screens: Screens, limits: Limits, origins: Origins, machines: Machines
@@ -141,14 +142,14 @@ class House:
         self.failures = Rate(limits.admin_failures_per_minute, 60, seconds)
 
     async def show(self, request: Request, screen: Screen) -> Response:
-        """A screen; the last one with what programs made of the same exercises."""
+        """Show a screen; the last one with what programs made of the same exercises."""
         if screen.name == "done":
             results = await to_thread.run_sync(self.machines.results, screen)
             screen = replace(screen, context={**screen.context, "results": results})
         return self.reply(request, screen)
 
     def reply(self, request: Request, screen: Screen) -> Response:
-        """A screen as the browser asked for it: as a page, or its main part as JSON."""
+        """Send a screen as the browser asked for it: as a page, or its main part as JSON."""
         context: dict[str, Any] = {"language": "en"} | dict(screen.context)
         if not wants_json(request):
             return HTMLResponse(self.screens.page(screen.name, **context), screen.status)
@@ -174,7 +175,7 @@ def create_app(
     public: str = "",
     machines: Machines | None = None,
 ) -> FastAPI:
-    """The app over a store; `public` is the address that people see, if a proxy is in front."""
+    """Make the app over a store; `public` is the address people see behind a proxy."""
     if screens is None or faces is None:
         from allminds.web import screens as own
         from allminds.web.faces import face
@@ -205,27 +206,27 @@ def create_app(
     return app
 
 
-# ---------------------------------------------------------------- who asks, and how
+# ---------------------------------------------------------------- requests and sessions
 
 
 def house_of(request: Request) -> House:
-    """What all routes share."""
+    """Return the objects that all routes share."""
     house: House = request.app.state.house
     return house
 
 
 def address(request: Request) -> str:
-    """Where a request comes from: counted in memory, never kept."""
+    """Return where a request comes from: counted in memory, never kept."""
     return request.client.host if request.client else ""
 
 
 def wants_json(request: Request) -> bool:
-    """Whether a script asks, that will put the answer into the page."""
+    """Return whether a script asks, which will put the answer into the page."""
     return "application/json" in request.headers.get("accept", "")
 
 
 def session_of(request: Request, token: str) -> str:
-    """The session's token, if the form is of that session and not too many came."""
+    """Return the session's token, if the form belongs to it and requests are not too many."""
     cookie = request.cookies.get(COOKIE, "")
     if not cookie:
         raise HTTPException(403, "no-session")
@@ -250,7 +251,7 @@ async def _shown(request: Request, session: str, act: Act | None = None) -> Resp
 
 
 def number(text: str) -> float | None:
-    """A number that a browser measured; what is none, or absurd, is left out."""
+    """Parse a number that a browser measured; None if it is none, or absurd."""
     try:
         value = float(text[:32])
     except ValueError:
@@ -258,13 +259,13 @@ def number(text: str) -> float | None:
     return value if 0 <= value < 1e15 else None
 
 
-# ---------------------------------------------------------------- routes
+# ---------------------------------------------------------------- the participants' routes
 
 
 def _add_routes(app: FastAPI) -> None:
     @app.get("/")
     async def here(request: Request) -> Response:
-        """The present screen of the cookie's session."""
+        """Show the present screen of the cookie's session."""
         house, cookie = house_of(request), request.cookies.get(COOKIE, "")
         screen = house.desk.take(cookie) if cookie else NO_SESSION
         assert screen is not None
@@ -272,7 +273,7 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.get("/j/{invite}")
     async def link(request: Request, invite: str) -> Response:
-        """What is behind a link; it starts nothing."""
+        """Show what is behind a link; this starts nothing."""
         house = house_of(request)
         if not house.joins.allows(address(request), take=0):
             raise HTTPException(429)
@@ -317,14 +318,14 @@ def _add_routes(app: FastAPI) -> None:
 
     @app.post("/choice")
     async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
-        """Make a move."""
+        """Make a move in an exercise."""
         how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
         move = (sent.exercise, sent.step, sent.choice)
         return await _done(request, sent, lambda visit: visit.choose(*move, *how))
 
     @app.post("/partner")
     async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:
-        """Decide what to do without somebody to play with."""
+        """Decide what to do without another participant to play with."""
         return await _done(request, sent, lambda visit: decide(visit, sent.place, sent.answer))
 
     @app.post("/language")
@@ -350,7 +351,7 @@ def _add_routes(app: FastAPI) -> None:
         return Response(status_code=204)
 
 
-# ---------------------------------------------------------------- when something is wrong
+# ---------------------------------------------------------------- errors
 
 
 def _refused(request: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """The participant's own result, beside what programs make of the very same exercises.
 
-Programs play in the background, each exercise once, and are remembered while the server runs. Who
-is not ready within a few seconds is left out; the page can be loaded again.
+Programs play in the background, each exercise once, and are remembered while the server runs. A
+program that is not ready within a few seconds is left out; the page can be loaded again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PATIENCE = 5.0  # seconds a page waits for programs
 
 
 class Machines:
-    """Programs that take the exercises of people."""
+    """Programs that take the exercises of participants."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
@@ -35,11 +35,11 @@ class Machines:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Play no more."""
+        """Cancel all waiting plays."""
         self._at_work.shutdown(wait=False, cancel_futures=True)
 
     def warm(self, study: Study) -> None:
-        """Begin with what everybody will be shown at the end."""
+        """Start playing the exercises that every participant will be shown at the end."""
         if study.assignment == "same":
             for test in range(len(study.tests)):
                 for mind, _ in _minds(study, test):
@@ -47,7 +47,7 @@ class Machines:
                     self._ask(study, test, slot, mind, study.numbers(test, 0))
 
     def results(self, screen: Screen) -> list[TestResult]:
-        """What the last screen shows."""
+        """Compute what the last screen shows."""
         study = stored(screen.plan)
         until = time.monotonic() + self.patience
         return [
@@ -87,7 +87,7 @@ class Machines:
     def _ask(
         self, study: Study, test: int, slot: int, mind: str, numbers: Sequence[int]
     ) -> list[Future[tuple[Record, ...]]]:
-        """Exercises are asked for one by one, those of an adaptive test together."""
+        """Ask for exercises one by one, for those of an adaptive test together."""
         tool = study.tool(test)
         parts = [tuple(numbers)] if tool.adaptive else [(number,) for number in numbers]
         prefix = registry.exercise_prefix(tool, study.seed)
@@ -102,7 +102,7 @@ class Machines:
 
 
 def _minds(study: Study, test: int) -> list[tuple[str, Role]]:
-    """Floor and ceiling, and those that the study names."""
+    """List floor and ceiling, and the minds that the study names."""
     tool = study.tool(test)
     named: list[tuple[str, Role]] = [(tool.floor_mind, "floor")]
     named += [(mind, "mind") for mind in study.tests[test].minds]
@@ -125,12 +125,12 @@ def _played(
 
 
 def against(mind: Subject, other: Subject, slot: int) -> LineUp:
-    """A mind in a slot of a game for two, and another in the other slot."""
+    """Seat a mind in a slot of a game for two, and another in the other slot."""
     return LineUp.of([mind, other] if slot == 0 else [other, mind], 2)
 
 
 def score(tool: Instrument, records: Sequence[Record]) -> float | None:
-    """One figure for some exercises, by the instrument's own rule."""
+    """Compute one figure for some exercises, by the instrument's own rule."""
     if not records:
         return None
     tally = tool.tally()

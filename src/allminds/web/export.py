@@ -1,8 +1,9 @@
 """What a study brought: choices as CSV, events as JSON lines, and the common results table.
 
-The first two are streamed, and end with the number of their rows, so that one that was cut short is
-known. In the results table a person is the mind ``person/<label>``, paired with programs by
-exercise. Whoever withdrew is in none of them; ids of panels only where they are asked for.
+The first two are streamed, and end with the number of their rows, so that a file that was cut
+short is recognised. In the results table a participant is the mind ``person/<label>``, paired
+with programs by exercise. Participants who withdrew are in none of them; ids of panels are
+included only where they are asked for.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follo
 def choices_csv(
     db: Session, study: StudyRow, faces: Faces, external: bool = False
 ) -> Iterator[str]:
-    """CSV lines: the columns, a choice each, and at last ``#rows,n``."""
+    """Yield CSV lines: the columns, a choice each, and at last ``#rows,n``."""
     columns = (*COLUMNS, "external_id") if external else COLUMNS
     yield _csv_line(columns)
     rows = 0
@@ -76,7 +77,7 @@ def choices_csv(
 def _later(
     db: Session, session: SessionRow, plan: Course, exercises: Mapping[int, ExerciseRow]
 ) -> dict[tuple[int, int], float]:
-    """Rewards that were not known when a choice was made, since another person was to move."""
+    """Compute the rewards in games, some unknown at the choice since the other was to move."""
     games = [row for row in exercises.values() if row.game_id is not None]
     if not games:
         return {}
@@ -121,13 +122,13 @@ def _choice(
 
 
 def exercise_id(plan: Course, row: ExerciseRow) -> str:
-    """The id by which people and programs are paired."""
+    """Return the id by which participants and programs are paired."""
     tool = plan.tool(row.test, row.practice)
     return f"{registry.exercise_prefix(tool, row.seed)}{row.number}"
 
 
 def safe(value: Any) -> Any:
-    """Words that a spreadsheet would run as a formula, quoted; numbers stay numbers."""
+    """Quote words that a spreadsheet would run as a formula; numbers stay numbers."""
     if isinstance(value, str) and value.startswith(_RISKY):
         return f"'{value}"
     return value
@@ -145,7 +146,7 @@ def _csv_line(values: Sequence[Any]) -> str:
 def events_jsonl(
     db: Session, study: StudyRow, faces: Faces, external: bool = False
 ) -> Iterator[str]:
-    """JSON lines: the study, then every session with its consent, exercises and events."""
+    """Yield JSON lines: the study, then every session with consent, exercises and events."""
     rows = 0
     for found in _everything(db, study, faces, external):
         rows += 1
@@ -182,7 +183,7 @@ def _everything(
 
 
 def _of(row: ExerciseRow | EventRow) -> dict[str, Any]:
-    """The columns of a row; an event's without those that are empty."""
+    """Return the columns of a row; an event's without those that are empty."""
     found = {column.key: getattr(row, column.key) for column in row.__table__.columns}
     hidden = ("id", "session_id", "kind") if isinstance(row, ExerciseRow) else ("id", "session_id")
     extra = {"instrument": row.kind} if isinstance(row, ExerciseRow) else {}
@@ -190,7 +191,7 @@ def _of(row: ExerciseRow | EventRow) -> dict[str, Any]:
 
 
 def iso_ms(ms: int) -> str:
-    """A time, to the millisecond."""
+    """Format a time to the millisecond."""
     return iso(ms).replace("+00:00", f".{ms % 1000:03d}Z")
 
 
@@ -200,10 +201,10 @@ def iso_ms(ms: int) -> str:
 def results(
     db: Session, study: StudyRow, faces: Faces, pooled: bool = False, now: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """A row for every exercise that counted, as programs have them.
+    """Yield a row for every exercise that counted, as programs have them.
 
-    With `pooled` everybody is the mind ``people``, repeat by repeat; else each is a mind. An
-    exercise that is open is left out while its participant may come back to it; at `now`
+    With `pooled` all participants are the mind ``people``, repeat by repeat; else each is a mind.
+    An exercise that is open is left out while its participant may come back to it; at `now`
     (milliseconds since 1970), or whenever the session is over, it was left unfinished and failed.
     """
     for participant, session in _sessions(db, study):
@@ -244,7 +245,7 @@ def results(
 
 
 def _may_return(session: SessionRow, plan: Course, now: int | None) -> bool:
-    """True while a participant can still finish what is open: not away for `long_hours` yet."""
+    """Return whether a participant can still finish: not away for `long_hours` yet."""
     away = 0 if now is None else now - session.last_seen
     return session.status == "running" and meaning(plan.study, away, True, True) != "over"
 
@@ -252,13 +253,13 @@ def _may_return(session: SessionRow, plan: Course, now: int | None) -> bool:
 def _replayed(
     db: Session, session: SessionRow, plan: Course, exercises: Sequence[ExerciseRow]
 ) -> tuple[Replays, Mapping[int, list[EventRow]]]:
-    """The exercises of a session to be replayed, and what was done in them."""
+    """Return the exercises of a session to be replayed, and what was done in them."""
     done = grouped(list(db.scalars(_events(session).where(EventRow.kind.in_(DONE)))))
     return Replays(plan, lambda: exercises, lambda idx: done.get(idx, [])), done
 
 
 def _partners(db: Session, session: SessionRow) -> dict[int, str]:
-    """Who had the other slot, by game; those who withdrew have no name."""
+    """Map games to the other participant; those who withdrew have no name."""
     other = case((GameRow.first_id == session.id, GameRow.second_id), else_=GameRow.first_id)
     query = (
         select(GameRow.id, ParticipantRow.label, ParticipantRow.withdrawn_at)
@@ -271,7 +272,7 @@ def _partners(db: Session, session: SessionRow) -> dict[int, str]:
 
 
 def _line_up(row: ExerciseRow, who: str, partner: str) -> str:
-    """Everybody in slot order, as the runner names a line-up."""
+    """Name all players in slot order, as the runner names a line-up."""
     if row.opponent is None:
         return who
     other = row.opponent if row.game_id is None else partner
@@ -283,7 +284,7 @@ def _team(teams: Sequence[Sequence[int]], slot: int) -> int:
 
 
 def check_replay(study: StudyRow, row: ExerciseRow, table: Table, done: Sequence[EventRow]) -> None:
-    """A replay shows and gives what the person saw and got, or its score would be another's."""
+    """Require that a replay shows and gives what the participant saw and got."""
     for event in done:
         seen = fingerprint(table.episode.waiting[row.slot]) if event.kind == "choice" else None
         if (seen, again(table, event)) != (event.observation_hash, event.reward):
@@ -313,16 +314,16 @@ def _events(session: SessionRow) -> Select[EventRow]:
     return query.execution_options(yield_per=1000)
 
 
-# ---------------------------------------------------------------- export folder
+# ---------------------------------------------------------------- the export folder
 
 
 def export_folder(
     store: Store, study: StudyRow, faces: Faces, out: Path, *, pooled: bool = False,
     external: bool = False, now: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the folder, whole or not at all, and say what is in it.
+    """Write the folder, whole or not at all, and return what is in it.
 
-    `now` is when it is written, by which whoever is away too long is known to have left.
+    `now` is when it is written: a participant who has been away too long by then has left.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
@@ -370,7 +371,7 @@ def _write(path: Path, lines: Iterable[str]) -> int:
 
 
 def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
-    """As CSV first, which is then read like anybody's results: one reader checks them all."""
+    """Write the table as CSV, then read it like any results: one reader checks them all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -384,7 +385,7 @@ def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def parity(study: Study) -> list[str]:
-    """Where a person's test is not a program's: to be said with every comparison."""
+    """List how a participant's test differs from a program's: to be said with comparisons."""
     said = [
         "People saw the sign of a reward"
         + (" and its number" if study.show_numbers else " only")

@@ -16,7 +16,7 @@ Invite = Annotated[str, Field(max_length=200)]
 
 
 class Join(BaseModel):
-    """Begin, or go on."""
+    """Begin a session, or resume one."""
 
     invite: Invite
     external_id: Short = ""
@@ -26,13 +26,13 @@ class Join(BaseModel):
 
 
 class OfSession(BaseModel):
-    """Every form of a session shows by its token that it is one of its own pages."""
+    """A form of a session, which shows by its token that it is from one of its own pages."""
 
     token: Short = ""
 
 
 class OfPlace(OfSession):
-    """A form of one screen; what is not of the present one changes nothing."""
+    """A form of one screen; one that is not of the present screen changes nothing."""
 
     place: Place
 
@@ -44,12 +44,12 @@ class Answers(OfPlace):
 
     @property
     def given(self) -> dict[str, str]:
-        """By the names of the questions; what is no text is left out."""
+        """The answers by the names of the questions; what is no text is left out."""
         return {k: v for k, v in (self.model_extra or {}).items() if isinstance(v, str)}
 
 
 class Consent(Answers):
-    """Agree to take part; `about_…` is what people say of themselves."""
+    """Agree to take part; `about_…` is what participants say of themselves."""
 
     accept: Short = ""
 
@@ -66,7 +66,7 @@ class Choice(OfSession):
 
 
 class Partner(OfPlace):
-    """What to do without somebody to play with."""
+    """What to do without another participant to play with."""
 
     answer: Short = ""
 
@@ -80,7 +80,7 @@ class Language(OfSession):
 
 
 class Note(OfSession):
-    """That a page lost the focus, was hidden, or had something pasted into it."""
+    """A note that a page lost the focus, was hidden, or had something pasted into it."""
 
     kind: Word
     ms: Short = ""

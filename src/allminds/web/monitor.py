@@ -1,4 +1,4 @@
-"""Who is where in a study, and what a researcher may want to look at: reported, never rejected."""
+"""Where each participant is in a study, and what stands out: reported, never rejected."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Behaviour:
 
     @classmethod
     def of(cls, events: Iterable[EventRow]) -> Behaviour:
-        """Read off the events, in their order."""
+        """Read the behaviour off the events, in their order."""
         found, run, hidden_since = cls(), 0, None
         for event in events:
             what = (event.payload or {}).get("what")
@@ -53,7 +53,7 @@ class Behaviour:
         return found
 
     def flags(self) -> list[str]:
-        """What stands out."""
+        """List what stands out."""
         same = self.choices >= SAME_CHOICES and len(self.kinds) == 1
         return [
             *(["fast"] if self.fast >= FAST_RUN else []),
@@ -65,7 +65,7 @@ class Behaviour:
 
 
 def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
-    """How every session of a study was done, by its id."""
+    """Compute how every session of a study was done, by its id."""
     query = (
         select(EventRow)
         .join(SessionRow, SessionRow.id == EventRow.session_id)
@@ -79,7 +79,7 @@ def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
 
 
 def monitor(db: Session, study: StudyRow, faces: Faces) -> Screen:
-    """The researcher's page."""
+    """Build the researcher's page."""
     plan = course(study.plan, faces)
     seen = behaviours(db, study)
     query = (
@@ -128,5 +128,5 @@ def _exercise_flags(db: Session, study: StudyRow) -> dict[int, list[str]]:
 
 
 def iso(ms: int) -> str:
-    """A time for people."""
+    """Format a time for people."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

@@ -40,22 +40,22 @@ HEADERS = {
 
 
 def new_token() -> str:
-    """256 random bits, fit for a link or a cookie."""
+    """Draw 256 random bits, fit for a link or a cookie."""
     return secrets.token_urlsafe(32)
 
 
 def hashed(token: str) -> str:
-    """What the database keeps of a token: a token has 256 bits, so no salt is needed."""
+    """Hash a token for the database; a token has 256 bits, so no salt is needed."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def form_token(session_token: str) -> str:
-    """What the forms of a session carry; it lasts as long as the session does."""
+    """Derive the token that the forms of a session carry; it lasts as long as the session."""
     return hmac.new(session_token.encode(), b"form", hashlib.sha256).hexdigest()
 
 
 def same(given: str, wanted: str) -> bool:
-    """Whether two secrets are equal, in a time that does not tell where they differ."""
+    """Return whether two secrets are equal, in a time that does not tell where they differ."""
     return hmac.compare_digest(given.encode(), wanted.encode())
 
 
@@ -63,10 +63,10 @@ def same(given: str, wanted: str) -> bool:
 
 
 class Origins:
-    """Who may post to us: our own pages, by the address that they were asked for.
+    """The pages that may post to this server: its own, by the address they were asked for.
 
-    `public` is the address that people see where a server in front of us handles TLS; without it
-    only this machine's own names will do.
+    `public` is the address that people see where a server in front handles TLS; without it only
+    this machine's own names are accepted.
     """
 
     def __init__(self, public: str = "") -> None:
@@ -74,14 +74,14 @@ class Origins:
         self.host = urlsplit(self.public).netloc
 
     def knows(self, host: str) -> bool:
-        """Whether a request is meant for us, and not for a name that somebody pointed at us."""
+        """Return whether a request names this server, not a foreign name that points to it."""
         if self.host and host == self.host:
             return True
         found = _HOST.fullmatch(host)
         return found is not None and found[1].strip("[]") in LOOPBACK
 
     def refuses(self, headers: Mapping[str, str]) -> bool:
-        """Whether a posted form was made by somebody else's page."""
+        """Return whether a posted form was made by another site's page."""
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return True
         origin = headers.get("origin")
@@ -107,7 +107,7 @@ class Rate:
         self._lock = threading.Lock()
 
     def allows(self, key: str, take: float = 1.0) -> bool:
-        """Whether there is one more to take, and take it; with take=0 only ask."""
+        """Take one from the bucket and return True if there is one; with take=0 only ask."""
         with self._lock:
             now = self.clock()
             left, since = self._left.get(key, (self.count, now))
@@ -119,7 +119,7 @@ class Rate:
             return allowed
 
     def _forget(self, now: float) -> None:
-        """Full buckets say nothing; if none is full, the oldest half goes."""
+        """Forget full buckets, which say nothing; if there are still too many, the oldest half."""
         kept = {k: v for k, v in self._left.items() if now - v[1] < self.seconds}
         if len(kept) > self.MOST:
             kept = dict(sorted(kept.items(), key=lambda item: item[1][1])[len(kept) // 2 :])
@@ -130,9 +130,9 @@ class Rate:
 
 
 class Guard:
-    """ASGI middleware, before anything else: is a request for us, from our own page, and not long?
+    """ASGI middleware that checks every request first: its host, its origin and its length.
 
-    A body that says less than it is is cut off at the limit, and replies carry `HEADERS`.
+    A body that is longer than it says is cut off at the limit, and replies carry `HEADERS`.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Guard:
             self.headers["Strict-Transport-Security"] = "max-age=31536000"
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """One request."""
+        """Check and pass on one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -174,7 +174,7 @@ class Guard:
             await self.app(scope, limited, marked)
 
     def _refused(self, method: str, headers: Headers) -> int:
-        """The status of a request that is not let in; 0 if it is."""
+        """Return the status of a request that is not let in; 0 if it is."""
         if not self.origins.knows(headers.get("host", "")):
             return 404
         if announced(headers) > self.body_bytes:
@@ -183,6 +183,6 @@ class Guard:
 
 
 def announced(headers: Headers) -> int:
-    """How long a request says that its body is."""
+    """Return how long a request says that its body is."""
     length = headers.get("content-length", "0")
     return int(length) if length.isascii() and length.isdigit() else 0

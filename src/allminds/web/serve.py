@@ -1,4 +1,4 @@
-"""Running the app: on this machine alone, or beyond it with TLS."""
+"""Run the app: on this machine alone, or beyond it with TLS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from allminds.web.study import Limits, Study, stored
 
 
 def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:
-    """Refuse what would send people's cookies over an open line."""
+    """Reject an address that would send cookies over an unencrypted line."""
     if (cert is None) != (key is None):
         raise Error("TLS needs both --tls-cert and --tls-key")
     for file in (cert, key):
@@ -45,7 +45,7 @@ def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> N
 
 
 def check_url(url: str, here: bool = False) -> None:
-    """The address that people see has TLS; `here` also lets this machine's own pass."""
+    """Require TLS of the address that people see; `here` also accepts this machine's own."""
     parts = urlsplit(url)
     trusted = parts.scheme == "https" or (here and parts.hostname in LOOPBACK)
     if not trusted or not parts.netloc or parts.path.strip("/") or parts.query:
@@ -53,7 +53,7 @@ def check_url(url: str, here: bool = False) -> None:
 
 
 def studies(store: Store) -> list[Study]:
-    """All studies of a database."""
+    """List all studies of a database."""
     with store.reading() as db:
         found = [stored(plan) for plan in db.scalars(select(StudyRow.plan).order_by(StudyRow.id))]
     if not found:
@@ -62,7 +62,7 @@ def studies(store: Store) -> list[Study]:
 
 
 def overdue(studies: list[Study], today: date) -> list[str]:
-    """What should have been deleted by now, a sentence each."""
+    """List what should have been deleted by now, a sentence each."""
     return [
         f"the data of '{study.slug}' were to be deleted by {study.retention}: export what may be "
         "kept, then allminds study withdraw --everybody"
@@ -72,7 +72,7 @@ def overdue(studies: list[Study], today: date) -> list[str]:
 
 
 def widest(limits: list[Limits]) -> Limits:
-    """The limits of a server with several studies: of each the widest."""
+    """Combine the limits of several studies on one server: of each the widest."""
     names = list(Limits.model_fields)
     return Limits(**{name: max(getattr(one, name) for one in limits) for name in names})
 
@@ -81,7 +81,7 @@ def serve(
     where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
     cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
 ) -> None:  # fmt: skip
-    """Serve until interrupted; `said` is told where, once everything is in order."""
+    """Serve until interrupted; call `said` with the address, once everything is in order."""
     import uvicorn
 
     check_address(host, url, cert, key)
@@ -132,7 +132,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def running(app: Any) -> Iterator[str]:
-    """The app on a free port of this machine, in a thread, while this lasts; its address."""
+    """Run the app on a free port of this machine, in a thread; yield its address."""
     import uvicorn
 
     with socket.socket() as listener:

@@ -55,19 +55,19 @@ class Check(NamedTuple):
 
 
 class Face(Protocol):
-    """How an instrument looks to a person, and what a person may choose."""
+    """How an instrument looks to a participant, and what can be chosen."""
 
     @property
     def checks(self) -> Sequence[Check]:
-        """The comprehension check; () is none."""
+        """The comprehension check; () if there is none."""
         ...
 
     def told(self) -> dict[str, Any]:
-        """What instructions and questions say of this form of the test."""
+        """Return what instructions and questions say of this form of the test."""
         ...
 
     def view(self, observation: Any, before: Step | None, shuffle: Random) -> dict[str, Any]:
-        """What is drawn: safe for JSON, and no answer, seed or role of a symbol in it.
+        """Return what is drawn: safe for JSON, without answer, seed or role of a symbol.
 
         `before` is the move that led here, None at the start; `shuffle` has the same words at
         every step of an exercise, and others in another exercise or session.
@@ -75,11 +75,11 @@ class Face(Protocol):
         ...
 
     def choices(self, observation: Any) -> Sequence[str]:
-        """What may be chosen now, as the form says it."""
+        """List what may be chosen now, as the form says it."""
         ...
 
     def action(self, choice: str, observation: Any) -> Any | Failure:
-        """The instrument's action; of several that come to the same, the lowest."""
+        """Return the instrument's action; of several that come to the same, the lowest."""
         ...
 
 
@@ -87,14 +87,14 @@ Faces = Callable[[Instrument, int], Face]  # where faces come from: an instrumen
 
 
 class Screens(Protocol):
-    """What makes HTML of a screen (the package `screens`)."""
+    """The renderer that makes HTML of a screen (the package `screens`)."""
 
     def main(self, name: str, language: str, **context: Any) -> str:
-        """The screen's `<main>`: all that differs from screen to screen."""
+        """Render the screen's `<main>`: all that differs from screen to screen."""
         ...
 
     def page(self, name: str, language: str, **context: Any) -> str:
-        """The whole page."""
+        """Render the whole page."""
         ...
 
 
@@ -102,7 +102,7 @@ class Screens(Protocol):
 
 
 class Common(TypedDict):
-    """In the context of every screen."""
+    """The context that every screen has."""
 
     language: str
     dir: Literal["ltr", "rtl"]
@@ -120,14 +120,14 @@ class Join(Common):
 
 
 class Question(TypedDict):
-    """Something about the person, which may be left out; posted as `about_{name}`."""
+    """A question about the participant, which may be left out; posted as `about_{name}`."""
 
     name: str
     options: list[str]
 
 
 class Consent(Common):
-    """POST /consent (accept=yes)."""
+    """The consent; POST /consent (accept=yes)."""
 
     form: dict[str, Any]  # place
     text: str  # paragraphs are parted by an empty line
@@ -161,7 +161,7 @@ class CheckScreen(Common):
 
 
 class Room(Common):
-    """Nobody to play with, yet or any more. POST /partner: place, answer (one of `offers`)."""
+    """Waiting for a partner, or without one. POST /partner: place, answer (one of `offers`)."""
 
     form: dict[str, Any]  # place
     state: Waiting
@@ -236,7 +236,7 @@ class Done(Common):
 
 
 class Closed(Common):
-    """Nothing more to do here."""
+    """The end of a session that cannot go on: nothing more to do here."""
 
     reason: Literal["not-open", "closed", "full", "abandoned"]
     opens: str  # ISO date and time; "" if the study was always open
@@ -253,7 +253,7 @@ class Refused(Common):
 
 
 class Monitor(Common):
-    """GET /admin, for the researcher: who is where. Nothing on it can be changed."""
+    """GET /admin, for the researcher: where each participant is. Nothing can be changed."""
 
     study: str  # its slug
     participants: int  # that the study is for
@@ -263,7 +263,7 @@ class Monitor(Common):
 
 @dataclass(frozen=True)
 class Screen:
-    """A page to be: its name, what it shows, and the reply's status code."""
+    """A page to be rendered: its name, what it shows, and the reply's status code."""
 
     name: ScreenName
     context: Mapping[str, Any] = field(default_factory=dict)
@@ -274,5 +274,5 @@ class Screen:
 
 
 def sign(reward: float) -> Sign:
-    """All that a person sees of a reward, as in P3."""
+    """Reduce a reward to its sign, which is all that a participant sees of it, as in P3."""
     return 1 if reward > 0 else -1 if reward < 0 else 0

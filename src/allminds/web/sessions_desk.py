@@ -1,4 +1,4 @@
-"""The front desk: who comes with which link or token, and what they are shown."""
+"""The front desk: it maps links and tokens to sessions, and shows where each session is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Welcome:
 
 
 class Desk:
-    """All that participants do, on one store; `clock` gives milliseconds since 1970."""
+    """All actions of participants, on one store; `clock` gives milliseconds since 1970."""
 
     def __init__(self, store: Store, faces: Faces, clock: Callable[[], int]) -> None:
         self.store, self.faces, self.clock = store, faces, clock
@@ -42,7 +42,7 @@ class Desk:
     # ------------------------------------------------------------ with a token
 
     def take(self, token: str, act: Act | None = None, show: bool = True) -> Screen | None:
-        """Do something in a session, then show where it is; without `show`, only do it."""
+        """Act in a session, then show where it is; without `show`, only act."""
         digest = hashed(token)
         with self.store.writing() as db:
             visit = self._visit(db, digest)
@@ -61,7 +61,7 @@ class Desk:
         return screen
 
     def _visit(self, db: Session, digest: str) -> Visit | None:
-        """Somebody's visit: the last one taken up again if nothing came between, or a new one."""
+        """Return a visit: the last one taken up again if nothing came between, or a new one."""
         now = self.clock()
         known = self.memory.take(digest)
         if known is not None and known.again(db, now):
@@ -72,7 +72,7 @@ class Desk:
         return visit
 
     def note(self, token: str, kind: str, client_ts: float | None) -> None:
-        """Keep a note; it is no sign of life, or the one on coming back would hide the gap."""
+        """Keep a note; it does not count as presence, or it would hide the gap before it."""
         with self.store.writing() as db:
             visit = find(db, hashed(token), self.faces, self.clock())
             if visit is not None and visit.running:
@@ -89,7 +89,7 @@ class Desk:
     # ------------------------------------------------------------ with a link
 
     def look(self, invite: str, query: Mapping[str, str]) -> Screen:
-        """The page behind a link. It starts nothing, since links are opened by machines too."""
+        """Show the page behind a link. It starts nothing: links are opened by machines too."""
         now = self.clock()
         with self.store.reading() as db:
             study_row, participant = _invited(db, invite)
@@ -117,7 +117,7 @@ class Desk:
     def join(
         self, invite: str, external_id: str, language: str, device: Mapping[str, Any], token: str
     ) -> Welcome:
-        """Begin, or go on where it was left; `token` is what the browser has already, if any."""
+        """Begin, or resume; `token` is what the browser has already, if any."""
         now = self.clock()
         with self.store.writing() as db:
             study_row, participant = _invited(db, invite)
@@ -142,7 +142,7 @@ class Desk:
         self, db: Session, study_row: StudyRow, participant: ParticipantRow | None,
         external_id: str, language: str, device: Mapping[str, Any], now: int,
     ) -> Welcome:  # fmt: skip
-        """A new session, if the study takes one."""
+        """Begin a new session, if the study accepts one."""
         study = stored(study_row.plan)
         shared = common(study, language)
         external = external_id[:128] if study.external_id else ""
@@ -171,7 +171,7 @@ class Desk:
 
 
 def _invited(db: Session, invite: str) -> tuple[StudyRow | None, ParticipantRow | None]:
-    """The study of a link, and whose it is; nobody's, if it is for everybody."""
+    """Return the study of a link, and its participant; None if the link is for all."""
     digest = hashed(invite)
     query = select(ParticipantRow).where(ParticipantRow.invite_hash == digest)
     participant = db.scalar(query.with_for_update())
@@ -200,7 +200,7 @@ def _language(study: Study, asked: str, session: SessionRow | None) -> str:
 
 
 def device(viewport: str, pointer: str, agent: str) -> dict[str, str]:
-    """What is kept of a device: sizes in steps of 50, the kind of pointer, the browser's family."""
+    """Describe a device: sizes in steps of 50, the kind of pointer, the browser's family."""
     size = re.fullmatch(r"(\d{1,5})x(\d{1,5})", viewport)
     return {
         "viewport": "x".join(str(int(side) // 50 * 50) for side in size.groups()) if size else "",

@@ -1,4 +1,4 @@
-"""Resume rules: what a gap means when somebody comes back.
+"""Resume rules: what a gap means when a participant comes back.
 
     shorter than short_minutes     it goes on
     up to long_hours               it goes on; in the midst of an exercise of several moves the
@@ -20,7 +20,7 @@ MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
 
 
 def meaning(study: Study, gap: int, begun: bool, midst: bool) -> Meaning:
-    """What a gap of so many milliseconds means; `midst`: between two moves of an exercise."""
+    """Return what a gap of so many milliseconds means; `midst`: between two moves."""
     rules = study.resume
     if begun and gap > rules.long_hours * HOUR:
         return "over"

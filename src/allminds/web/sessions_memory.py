@@ -1,7 +1,7 @@
 """What a server remembers of the sessions that are being played, so as not to read them again.
 
 Nothing depends on it: a visit is remembered after it was kept, and taken up again only if the
-session's version in the database says that nobody was there since, neither through another server
+session's version in the database says that nothing changed since, neither through another server
 nor with another token. Else, and after a restart, the session is read and replayed.
 """
 
@@ -20,7 +20,7 @@ class Memory:
         self._visits: OrderedDict[str, Visit] = OrderedDict()
 
     def take(self, digest: str) -> Visit | None:
-        """The last visit with this token, if it is remembered; now it is not any more."""
+        """Return the last visit with this token, if it is remembered, and forget it."""
         return self._visits.pop(digest, None)
 
     def put(self, digest: str, visit: Visit) -> None:

@@ -1,10 +1,11 @@
 """Two people in one game: how they find each other, hear of each other's moves, and part.
 
-Whoever comes to the room of such a test waits there, as a row of `game`; the next one joins that
-row. A session writes only its own events: a choice when it is made, and what the other did (`met`)
-when it hears of it, so that it replays by itself even when the other's data have been deleted.
+The first participant who comes to the room of such a test waits there, as a row of `game`; the
+next one joins that row. A session writes only its own events: a choice when it is made, and what
+the other did (`met`) when it hears of it, so that it replays by itself even when the other's data
+have been deleted.
 
-Locks are taken in the order session, study, game, and nobody else's session is ever locked.
+Locks are taken in the order session, study, game, and a session never locks another session.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def catch_up(visit: Visit) -> None:
 
 
 def decide(visit: Visit, place: int, answer: str) -> None:
-    """What somebody does who has nobody to play with: play a machine, wait, or leave the test."""
+    """Act for a participant without a partner: play a machine, wait, or leave the test."""
     game = visit.game
     if game is None or place != visit.row.place or answer not in offers(visit):
         return
@@ -50,7 +51,7 @@ def decide(visit: Visit, place: int, answer: str) -> None:
 
 
 def offers(visit: Visit) -> list[str]:
-    """What can be decided now; nothing as long as there is hope or a game."""
+    """List what can be decided now; nothing while there is hope of a partner, or a game."""
     game, place = visit.game, visit.place
     if game is None or game.test != place.test:
         return []
@@ -64,7 +65,7 @@ def offers(visit: Visit) -> list[str]:
 
 
 def _look_round(visit: Visit) -> None:
-    """Sit down with whoever waits; else wait. Pairs are made one after the other."""
+    """Join a participant in the waiting room; else wait. Pairs are made one after the other."""
     visit.db.execute(select(StudyRow.id).where(StudyRow.id == visit.study_row.id).with_for_update())
     own = visit.db.scalar(_mine(visit))
     if own is not None and own.status == "left":
@@ -94,7 +95,7 @@ def _new(visit: Visit, status: str) -> GameRow:
 
 
 def _waiting(visit: Visit) -> Select[GameRow]:
-    """The one who has waited longest in the same room, and is still there."""
+    """Select the game that has waited longest in this room, if its participant is still there."""
     return (
         select(GameRow)
         .join(SessionRow, SessionRow.id == GameRow.first_id)
@@ -113,7 +114,7 @@ def _waiting(visit: Visit) -> Select[GameRow]:
 
 
 def _mine(visit: Visit) -> Select[GameRow]:
-    """The present one of this test."""
+    """Select the present game of this test."""
     return games_of(visit.row).where(GameRow.test == visit.place.test).limit(1)
 
 
@@ -127,7 +128,7 @@ def _game(visit: Visit) -> GameRow:
 
 
 def _follow(visit: Visit, game: GameRow) -> None:
-    """Take in the moves that the other has made; notice it if no more will come."""
+    """Take in the moves that the other has made; notice if no more will come."""
     row = visit.open_exercise()
     if row is None and game.status == "playing":
         row = visit.exercise()
@@ -149,7 +150,7 @@ def _follow(visit: Visit, game: GameRow) -> None:
 
 
 def _made(visit: Visit, game: GameRow, row: ExerciseRow) -> list[object]:
-    """What the other has done in the same exercise, in order."""
+    """List what the other has done in the same exercise, in order."""
     other = game.second_id if row.slot == 0 else game.first_id
     query = (
         select(EventRow.action)
@@ -170,7 +171,7 @@ def _made(visit: Visit, game: GameRow, row: ExerciseRow) -> list[object]:
 
 
 def _too_long(visit: Visit, row: ExerciseRow) -> bool:
-    """Whether the other has let this person wait for more than a move may take.
+    """Return whether the other has kept this participant waiting for longer than a move may take.
 
     Time in which this person was not there either, or no server was, does not count.
     """

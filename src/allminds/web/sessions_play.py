@@ -1,8 +1,8 @@
 """An exercise as its choices left it: the same `Episode` that the runner plays, replayed.
 
 Nothing of an exercise is kept but where it comes from and what was chosen; its state, its rewards,
-what a machine did in it and its record are worked out again, here for the screen and for every
-export. What another person did stands in the session that met it, as events of its own.
+what a machine did in it and its record are computed again, here for the screen and for every
+export. What another participant did is in the session that met it, as events of its own.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ ENDED: dict[
 
 
 class Table:
-    """An exercise with everybody at it: the person, and in the other slot of a game its opponent.
+    """An exercise with all its players: the participant, and the opponent in a game for two.
 
     A machine moves by itself whenever it is its turn, by the runner's own random words; what
-    another person did is brought in by `meet`.
+    another participant did is brought in by `meet`.
     """
 
     def __init__(self, exercise: Exercise, slot: int = 0, machine: Subject | None = None) -> None:
@@ -54,33 +54,33 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to do."""
+        """True if there is nothing more to do."""
         return self.episode.record is not None
 
     @property
     def to_move(self) -> bool:
-        """Whether a choice of the person is what is missing."""
+        """True if the choice of the participant is what is missing."""
         return self.slot in self.episode.waiting and len(self.made) == len(self._at)
 
     @property
     def steps(self) -> list[Step]:
-        """The person's moves; the reward of each is all that came until the next."""
+        """The participant's moves; the reward of each is all that came until the next."""
         until = [*self._at[1:], None]
         gains = [sum(self._gains(a, b)) for a, b in zip(self._at, until, strict=False)]
         return [Step(*made, gain) for made, gain in zip(self.made, gains, strict=False)]
 
     def choose(self, choice: str, action: Any) -> float | None:
-        """The person moves; what it brought at once, None if that takes another's move too."""
+        """Make the participant's move; return its reward, None if another's move is needed."""
         self.made.append((self.episode.waiting[self.slot], choice, action))
         return self._run()
 
     def meet(self, actions: Mapping[int, Any]) -> float | None:
-        """Another person has moved; what that brought at once."""
+        """Take in another participant's move; return what it brought at once."""
         self._met = dict(actions)
         return self._run()
 
     def _run(self) -> float | None:
-        """Play as long as nobody has to be waited for."""
+        """Play as long as no participant has to be waited for."""
         before = len(self.episode.rewards)
         while not self.over and not self.to_move and self._step():
             pass
@@ -88,7 +88,7 @@ class Table:
         return sum(gained) if gained else None
 
     def _step(self) -> bool:
-        """One step of the episode, if everybody's action for it is there."""
+        """Make a step of the episode if all actions for it are there; return whether it did."""
         episode = self.episode
         actions = {slot: act for slot, act in self._met.items() if slot in episode.waiting}
         mine = self.slot in episode.waiting
@@ -126,7 +126,7 @@ class Replays:
         self._tables: dict[int, Table] = {}
 
     def table(self, row: ExerciseRow) -> Table:
-        """The exercise as it is now."""
+        """Return the exercise as it is now."""
         if row.idx not in self._tables:
             self._tables[row.idx] = self.fresh(row)
             for event in self._events(row.idx):
@@ -138,11 +138,11 @@ class Replays:
         self._tables = {one: table for one, table in self._tables.items() if one == idx}
 
     def steps(self, row: ExerciseRow) -> list[Step]:
-        """The moves that were made in it."""
+        """List the moves that were made in an exercise."""
         return self.table(row).steps
 
     def record(self, row: ExerciseRow) -> Record:
-        """What came of it, whether or not it was played to its end.
+        """Return what came of an exercise, whether or not it was played to its end.
 
         A participant who left it unfinished has failed it, so that leaving never pays; what the
         study's own rules or another player broke off has no result.
@@ -156,7 +156,7 @@ class Replays:
         return episode.record
 
     def fresh(self, row: ExerciseRow) -> Table:
-        """The exercise before its first move."""
+        """Return the exercise before its first move."""
         history: list[Record] = []
         if self.course.tool(row.test, row.practice).adaptive and not row.practice:
             history = [
@@ -172,14 +172,14 @@ class Replays:
 
 
 def again(table: Table, event: Any) -> float | None:
-    """Do once more what an event says; what it brought."""
+    """Repeat what an event says; return what it brought."""
     if event.kind == "met":
         return table.meet({int(slot): action for slot, action in event.payload["actions"].items()})
     return table.choose(event.choice or "", event.action)
 
 
 def own_side(record: Record, slot: int) -> Record:
-    """A record as whoever had this slot sees it: the own slot first."""
+    """Reorder a record so that the participant's own slot is first."""
 
     def first(values: Any) -> Any:
         return (values[slot], *values[:slot], *values[slot + 1 :])
@@ -192,12 +192,12 @@ def own_side(record: Record, slot: int) -> Record:
 
 
 def fingerprint(observation: Any) -> str:
-    """By which a later replay can tell that it shows the same."""
+    """Hash an observation, so that a replay can check that it shows the same."""
     return hashlib.sha256(repr(observation).encode()).hexdigest()[:16]
 
 
 def grouped(events: Sequence[EventRow]) -> Mapping[int, list[EventRow]]:
-    """What was done, by exercise, in its order."""
+    """Group what was done by exercise, in its order."""
     found: dict[int, list[EventRow]] = {}
     for event in sorted(events, key=lambda event: event.id):
         if event.kind in DONE and event.exercise_idx is not None:

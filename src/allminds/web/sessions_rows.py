@@ -1,7 +1,7 @@
 """The rows of one session: what visits read of them, once, and what they add, all at the end.
 
-Statements are put together here and once for all, since to make one takes longer than to run it;
-events go straight to their table, which nobody reads back as objects while people play.
+Statements are prepared here and once for all, since to build one takes longer than to run it;
+events go straight to their table, which is never read back as objects while people play.
 """
 
 from __future__ import annotations
@@ -68,13 +68,13 @@ class Happened(NamedTuple):
 
 
 def held(db: Session, token_hash: str) -> Held | None:
-    """The session of whoever holds a token; nobody else acts in it until this is over."""
+    """Return and lock the session of a token until this transaction is over."""
     found = db.execute(_HELD, {"token": token_hash}).one_or_none()
     return None if found is None else (found[0], found[1], found[2])
 
 
 def here(db: Session, row: SessionRow, now: int) -> bool:
-    """Somebody acts in a session now; false if it is no longer as this row says."""
+    """Mark the session as active now; return False if it is no longer as this row says."""
     known = row.version
     where = {"session": row.id, "known": known, "now": now}
     if db.connection().execute(_HERE, where).rowcount != 1:
@@ -93,7 +93,7 @@ class Rows:
         self._added: list[dict[str, Any]] = []
 
     def again(self, db: Session) -> None:
-        """The session's next visit, with all that was read before: nobody has changed it since."""
+        """Begin the session's next visit with all that was read before: it has not changed."""
         self.db = db
         if self.latest is not None:
             db.add(self.latest)
@@ -112,11 +112,11 @@ class Rows:
 
     @cached_property
     def exercises(self) -> Sequence[ExerciseRow]:
-        """Those that were begun."""
+        """The exercises that were begun."""
         return self.db.scalars(_BEGUN, {"session": self.session_id}).all()
 
     def begin(self, **what: Any) -> ExerciseRow:
-        """One more exercise."""
+        """Add one more exercise."""
         idx = 0 if self.latest is None else self.latest.idx + 1
         row = ExerciseRow(session_id=self.session_id, idx=idx, flags=[], **what)
         self.db.add(row)
@@ -129,11 +129,11 @@ class Rows:
     # ------------------------------------------------------------ events
 
     def done(self, idx: int) -> list[Happened]:
-        """What had been done in an exercise when this visit began: all that a replay needs."""
+        """List what had been done in an exercise when this visit began: all that a replay needs."""
         return [event for event in self._happened(idx) if event.kind in DONE]
 
     def shown(self, idx: int, step: int) -> int:
-        """How often a step had been painted."""
+        """Count how often a step had been painted."""
         return sum(one.kind == "shown" and one.step == step for one in self._happened(idx))
 
     def _happened(self, idx: int) -> list[Happened]:
@@ -143,27 +143,27 @@ class Rows:
         return self._read[idx]
 
     def there(self, idx: int) -> int | None:
-        """When the person was last there in an exercise, this visit counted."""
+        """Return when the participant was last in an exercise, this visit included."""
         before = self.db.scalar(_THERE, {"session": self.session_id, "exercise": idx})
         now = (one["server_ts"] for one in self._new(idx, *PRESENT))
         return max(now, default=before)
 
     def met(self, idx: int) -> int:
-        """How many moves of another person are in an exercise, this visit counted."""
+        """Count the moves of another participant in an exercise, this visit included."""
         before = [event for event in self._happened(idx) if event.kind == "met"]
         return len(before) + len(self._new(idx, "met"))
 
     def _new(self, idx: int, *kinds: str) -> list[dict[str, Any]]:
-        """What was added in this visit."""
+        """List what was added in this visit."""
         return [one for one in self._added if one["exercise_idx"] == idx and one["kind"] in kinds]
 
     def full(self) -> bool:
-        """Whether no more notes are kept."""
+        """Return whether no more notes are kept."""
         notes = self.db.scalars(_NOTES, {"session": self.session_id, "most": MOST_NOTES}).all()
         return len(notes) >= MOST_NOTES
 
     def add(self, **what: Any) -> None:
-        """One more event."""
+        """Add one more event."""
         self._added.append(_NOTHING | {"session_id": self.session_id} | what)
 
     def keep(self) -> None:

@@ -31,7 +31,7 @@ from allminds.web.study import PERSON, QUESTIONS, SCREEN, Study
 
 
 def common(study: Study, language: str, token: str = "") -> Common:
-    """What every screen of a study shows."""
+    """Return what every screen of a study shows."""
     return {
         "language": language,
         "dir": direction(language),
@@ -43,7 +43,7 @@ def common(study: Study, language: str, token: str = "") -> Common:
 
 
 def nowhere(language: str = "en") -> Common:
-    """What a screen shows where no study is known."""
+    """Return what a screen shows where no study is known."""
     return {
         "language": language, "dir": direction(language), "languages": [], "title": "",
         "token": "", "contact": "",
@@ -51,20 +51,20 @@ def nowhere(language: str = "en") -> Common:
 
 
 def refused(reason: Any, status: int, shared: Common | None = None) -> Screen:
-    """An error page."""
+    """Make an error page."""
     context: Refused = {**(shared or nowhere()), "reason": reason, "status": status}
     return Screen("error", context, status)
 
 
 def closed(reason: Any, shared: Common, study: StudyRow) -> Screen:
-    """Nothing more to do here."""
+    """Make the screen that says there is nothing more to do."""
     opens = datetime.fromtimestamp((study.opens or 0) / 1000, UTC).isoformat()
     context: Closed = {**shared, "reason": reason, "opens": opens if study.opens else ""}
     return Screen("closed", context)
 
 
 def present(visit: Visit, token: str) -> Screen:
-    """The screen that is due; `token` is that of its forms."""
+    """Make the screen that is due; `token` is that of its forms."""
     shared = common(visit.study, visit.row.lang, token)
     if visit.participant.withdrawn_at is not None:
         return Screen("withdrawn", shared)
@@ -80,7 +80,7 @@ def _form(visit: Visit) -> dict[str, Any]:
 
 
 def _told(visit: Visit, face: Face) -> dict[str, Any]:
-    """What is said of a test, and of the other player if it is a game."""
+    """Return what is said of a test, and of the other player if it is a game."""
     given = visit.study.tests[visit.place.test]
     other = given.opponent and (PERSON if given.opponent == PERSON else "machine")
     return face.told() | {"other": other, "move_seconds": given.move_seconds}
@@ -165,7 +165,7 @@ def _exercise(visit: Visit, shared: Common) -> Screen:
 
 
 def _room(visit: Visit, shared: Common) -> Screen:
-    """Waiting for somebody to play with, or told that there is nobody any more."""
+    """Make the screen of the room: waiting for a partner, or told that there is none any more."""
     given, game = visit.study.tests[visit.place.test], visit.game
     offered = offers(visit)
     state: Waiting = "offer" if offered else "waiting"
@@ -186,7 +186,7 @@ def _room(visit: Visit, shared: Common) -> Screen:
 
 
 def _shuffle(visit: Visit, row: ExerciseRow) -> Random:
-    """Its own order and signs for everybody, and the same whenever the page is painted."""
+    """Return each participant's own random words, the same whenever the page is painted."""
     return Random(key(visit.row.seed, (visit.row.id << 16) + row.idx, SCREEN))
 
 

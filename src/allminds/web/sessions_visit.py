@@ -37,7 +37,7 @@ class Visit:
         self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
 
     def again(self, db: Session, now: int) -> bool:
-        """Another visit after one that was kept; false if somebody else was here meanwhile."""
+        """Begin another visit after one that was kept; False if the session changed meanwhile."""
         seen = self.row.last_seen
         if not here(db, self.row, now):
             return False
@@ -48,7 +48,7 @@ class Visit:
         return True
 
     def rest(self) -> None:
-        """Between two visits: of all that was read and played, only what is open stays."""
+        """Forget, between two visits, all that was read and played but what is open."""
         row = self.open_exercise()
         self.replays.keep_only(None if row is None else row.idx)
         self.rows.keep_only(None if row is None else row.idx)
@@ -62,26 +62,26 @@ class Visit:
 
     @property
     def running(self) -> bool:
-        """Whether there is something left to do."""
+        """True if there is something left to do."""
         return self.row.status == "running"
 
     @cached_property
     def replays(self) -> Replays:
-        """What came of the exercises that were begun."""
+        """The replays of the exercises that were begun."""
         return Replays(self.course, lambda: self.rows.exercises, self.rows.done)
 
     def open_or_over(self) -> ExerciseRow | None:
-        """The exercise of this place, if it was begun."""
+        """Return the exercise of this place, if it was begun."""
         row = self.rows.latest
         return row if row is not None and row.place == self.row.place else None
 
     def open_exercise(self) -> ExerciseRow | None:
-        """The exercise of this place, if it was begun and is not over."""
+        """Return the exercise of this place, if it was begun and is not over."""
         row = self.open_or_over()
         return row if row is not None and row.finished is None else None
 
     def exercise(self) -> ExerciseRow:
-        """The exercise of this place; begun now if it was not."""
+        """Return the exercise of this place; begin it now if it was not."""
         there = self.open_exercise()
         if there is not None:
             return there
@@ -97,7 +97,7 @@ class Visit:
         )  # fmt: skip
 
     def _seat(self) -> dict[str, Any]:
-        """Where the person sits in a game, and who in the other slot."""
+        """Return the participant's slot in a game, and the player in the other slot."""
         given = self.study.tests[self.place.test]
         if not given.opponent:
             return {}
@@ -111,19 +111,19 @@ class Visit:
 
     @property
     def alone(self) -> bool:
-        """Whether the other person of this game is gone."""
+        """True if the other participant of this game is gone."""
         left = self.game is not None and self.game.status == "left"
         return left and self.place.kind == "exercise" and not self.place.practice
 
     def give_up(self, row: ExerciseRow, flag: str) -> None:
-        """An exercise ends before its time; the person is told before it goes on."""
+        """End an exercise before its time; the participant is told before it goes on."""
         self._flag(row, flag)
         row.finished = self.now
 
     # ------------------------------------------------------------ arriving
 
     def arrive(self, token_hash: str) -> None:
-        """Whoever comes with a newer token has moved here; then the resume rules."""
+        """Accept a newer token, which means another device; then apply the resume rules."""
         if self.row.next_hash == token_hash:
             self.row.token_hash, self.row.next_hash = token_hash, None
             self.event("resume", payload={"device": "other"})
@@ -139,7 +139,7 @@ class Visit:
             self._interrupted(meaning, gap)
 
     def _midst(self) -> bool:
-        """Between two moves of an exercise."""
+        """Return whether the session is between two moves of an exercise."""
         row = self.rows.latest
         return row is not None and row.finished is None and bool(self.rows.done(row.idx))
 
@@ -161,7 +161,7 @@ class Visit:
         self.row.again = self.place.kind == "exercise"
 
     def _leave(self, flag: str) -> None:
-        """End the session; an open exercise is flagged with why: abandoned, or the study closed."""
+        """End the session; flag an open exercise with the reason: abandoned, or study closed."""
         row = self.rows.latest
         if row is not None and row.finished is None:
             self._flag(row, flag)
@@ -176,7 +176,7 @@ class Visit:
     # ------------------------------------------------------------ what a participant does
 
     def consent(self, place: int, accepted: bool, about: Mapping[str, str]) -> None:
-        """Agree; what people say of themselves is kept if it is one of the answers on offer."""
+        """Agree; answers about the participant are kept if they are among those on offer."""
         if not self._present(place, "consent") or not accepted:
             return
         said = {name: about[name] for name in self.study.ask if about.get(name) in QUESTIONS[name]}
@@ -198,7 +198,7 @@ class Visit:
             self.advance()
 
     def check(self, place: int, answers: Mapping[str, str]) -> None:
-        """Answer the questions on the instructions; the last attempt goes on in any case."""
+        """Answer the questions on the instructions; the last attempt continues in any case."""
         if not self._present(place, "check"):
             return
         given = self.study.tests[self.place.test]
@@ -243,7 +243,7 @@ class Visit:
             self.finish(row)
 
     def finish(self, row: ExerciseRow) -> None:
-        """An exercise is over, and the next screen due."""
+        """End an exercise, so that the next screen is due."""
         row.score, row.finished = self.replays.record(row).score[row.slot], self.now
         self.advance()
 
@@ -255,29 +255,29 @@ class Visit:
             self.event("note", there, client_ts=client_ts, payload={"what": kind})
 
     def language(self, code: str) -> None:
-        """Read on in another language: only before the consent, which is given in one."""
+        """Switch to another language: only before the consent, which is given in one."""
         if self.place.kind == "consent" and code in self.study.languages:
             self.row.lang = code
 
     def withdraw(self) -> None:
-        """Stop, and delete all that was recorded; only that somebody was here stays."""
+        """Stop, and delete all that was recorded; only that there was a participant stays."""
         forget(self.db, self.participant, self.row, self.now)
 
     # ------------------------------------------------------------ going on
 
     def _present(self, place: int, *kinds: str) -> bool:
-        """Whether a form is of the screen that is due."""
+        """Return whether a form is of the screen that is due."""
         return place == self.row.place and self.place.kind in kinds and not self.row.again
 
     def advance(self, early: bool = False) -> None:
-        """The next place; after an exercise that ended early, not its own pause."""
+        """Go to the next place; after an exercise that ended early, skip its own pause."""
         self.row.place += 1
         if early and self.place.kind == "between":
             self.row.place += 1
         self._arrived()
 
     def skip_test(self) -> None:
-        """The first place after this test."""
+        """Go to the first place after this test."""
         test = self.place.test
         while self.place.kind != "done" and self.place.test == test:
             self.row.place += 1
@@ -289,7 +289,7 @@ class Visit:
             self.row.status, self.row.finished = "finished", self.now
 
     def showing(self, row: ExerciseRow, step: int) -> None:
-        """A step is about to be painted; if it was before, time is counted anew from here."""
+        """Note that a step is about to be painted; if it was before, time is counted anew."""
         gap = self.now - self.seen
         if not self._moved and self.rows.shown(row.idx, step):  # after a move the step is new
             self.event("resume", row, step, payload={"gap_ms": gap})
@@ -299,12 +299,12 @@ class Visit:
     def event(
         self, kind: str, row: ExerciseRow | None = None, step: int | None = None, **what: Any
     ) -> None:
-        """Add to what happened."""
+        """Add an event to what happened."""
         idx = None if row is None else row.idx
         self.rows.add(kind=kind, exercise_idx=idx, step=step, server_ts=self.now, **what)
 
     def records(self) -> tuple[tuple[Record, ...], ...]:
-        """What came of every test, practice left out, from the person's side."""
+        """List what came of every test, practice left out, from the participant's side."""
         tests = range(len(self.study.tests))
         return tuple(
             tuple(own_side(self.replays.record(row), row.slot) for row in self.counted(test))
@@ -312,12 +312,12 @@ class Visit:
         )
 
     def counted(self, test: int) -> list[ExerciseRow]:
-        """The exercises of a test that were begun, practice left out."""
+        """List the exercises of a test that were begun, practice left out."""
         return [row for row in self.rows.exercises if row.test == test and not row.practice]
 
 
 def find(db: Session, digest: str, faces: Faces, now: int) -> Visit | None:
-    """The visit of whoever holds a token; nobody else acts in the session meanwhile."""
+    """Begin the visit that belongs to a token; the session is locked meanwhile."""
     whose = held(db, digest)
     return None if whose is None else Visit(db, whose, faces, now)
 
@@ -326,7 +326,7 @@ Act = Callable[[Visit], None]
 
 
 def open_now(study: StudyRow, now: int) -> str:
-    """Why nobody can begin now; nothing if they can."""
+    """Return the reason why no participant can begin now; empty if one can."""
     if study.opens is not None and now < study.opens:
         return "not-open"
     return "closed" if study.closes is not None and now > study.closes else ""

@@ -45,7 +45,7 @@ WAIT = 120  # seconds for another machine
 
 @dataclass
 class Taken:
-    """What one machine did: its records test by test, and how long the server took to answer."""
+    """What one machine did: its records test by test, and the server's response times."""
 
     label: str
     number: int
@@ -109,7 +109,7 @@ class Browser:
 
 
 class _Hidden(HTMLParser):
-    """The hidden fields of a page; all its forms have the same."""
+    """A parser for the hidden fields of a page; all its forms have the same."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -142,14 +142,14 @@ class AtTheBrowser:
             self.learn = mind.learn
 
     def begin(self, task: Task) -> None:
-        """A rehearsal is the mind's own affair; the play that counts is followed in the browser."""
+        """Begin a play; only the play that counts is followed in the browser."""
         self.counts = not task.rehearsal
         self.shadow = Episode(self.exercise) if self.counts and task.slots == 1 else None
         if hasattr(self.mind, "begin"):
             self.mind.begin(task)
 
     def act(self, observation: Any, random: Random) -> Any:
-        """The mind's action, sent as well."""
+        """Return the mind's action, and send it to the browser as well."""
         action = self.mind.act(observation, random.part(self.number) if self.number else random)
         if self.counts:
             self.send(choice_for(self.face, observation, self.shadow, action))
@@ -159,7 +159,7 @@ class AtTheBrowser:
 
 
 def choice_for(face: Face, seen: Any, episode: Episode | None, action: Any) -> str:
-    """What a person would choose to do this: the choice that leads to the same state."""
+    """Find what a participant would choose for this action: the choice with the same effect."""
     choices = {choice: face.action(choice, seen) for choice in face.choices(seen)}
     for choice, taken in choices.items():
         if taken == action:
@@ -185,7 +185,7 @@ class Participant:
     slots: list[int] = field(default_factory=list)
 
     def take(self) -> list[list[Record]]:
-        """All screens, in order."""
+        """Go through all screens, in order."""
         self.records = [[] for _ in self.course.study.tests]
         self.slots = [given.slot for given in self.course.study.tests]
         for number, place in enumerate(self.course.places[:-1]):
@@ -233,7 +233,7 @@ class Participant:
 
 
 def seated(course: Course, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
-    """A mind in its slot and its opponent in the other; where people meet, both are named."""
+    """Seat a mind in its slot and its opponent in the other; where people meet, name both."""
     tool, given = course.tool(test, practice), course.study.tests[test]
     line_up = registry.line_up(mind, tool)
     if not given.opponent or (given.opponent == PERSON and not practice):
@@ -245,7 +245,7 @@ def seated(course: Course, test: int, mind: str, slot: int, practice: bool = Fal
 
 
 def fitting(study: Study, minds: Sequence[str]) -> list[str]:
-    """For every test the first of these minds that is for it; where none is, the floor."""
+    """Choose for every test the first of these minds that fits it; where none does, the floor."""
     found = []
     for test in range(len(study.tests)):
         tool = study.tool(test)
@@ -260,7 +260,7 @@ def fitting(study: Study, minds: Sequence[str]) -> list[str]:
 
 
 def _fits(mind: str, tool: Any, meeting: bool) -> bool:
-    """Whether this can take a test; several names only where people meet."""
+    """Return whether a mind can take a test; several names only where people meet."""
     try:
         if len(parse_all(mind)) > 1 and not meeting:
             return False
@@ -297,7 +297,7 @@ def take_all(
 
 
 def in_the_runner(course: Course, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
-    """What the same minds make of the same exercises without a browser."""
+    """Compute what the same minds make of the same exercises without a browser."""
     found: list[list[Record]] = []
     for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
         line_up = seated(course, test, mind, slot)
@@ -311,7 +311,7 @@ def in_the_runner(course: Course, taken: Taken, minds: Sequence[str]) -> list[li
 
 
 def roomy(study: Study, participants: int) -> Study:
-    """The study for a trial: as many as are to take it, open now, and without limits of time."""
+    """Adapt the study for a trial: for so many participants, open now, without time limits."""
     meeting = any(given.opponent == PERSON for given in study.tests)
     if meeting and participants % 2:
         raise Error(
@@ -329,7 +329,7 @@ def simulate(
     study: Study, minds: Sequence[str], participants: int, where: str, out: Path | None = None,
     jobs: int = 4, said: Callable[[int], None] = lambda _done: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Let machines take a study in a new database, and hold what it kept against what they did."""
+    """Let machines take a study in a new database, and compare what it kept with what they did."""
     trial = roomy(study, participants)
     chosen = fitting(trial, minds)
     store = Store(where, create=True)
@@ -365,7 +365,7 @@ def simulate(
 
 
 def _means(course: Course, taken: Sequence[Taken]) -> list[dict[str, Any]]:
-    """By test, the scores of the machines."""
+    """Average the scores of the machines, by test."""
     found = []
     for test, given in enumerate(course.study.tests):
         scores = [score(course.tool(test), one.records[test]) for one in taken]

@@ -1,7 +1,8 @@
-"""The tables of a study's database; `migrations` makes them, and a test holds the two together.
+"""A study's database: its tables, the store that reads and writes them, and migrations.
 
-Times are whole milliseconds since 1970 in UTC, the same in every database. Tokens and links are
-kept as SHA-256. There are no names, addresses or e-mails.
+`migrations` makes the tables, and a test checks that both agree. Times are whole milliseconds
+since 1970 in UTC, the same in every database. Tokens and links are kept as SHA-256. There are no
+names, addresses or e-mails.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ LONG = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers only INTEG
 
 
 class Base(DeclarativeBase):
-    """Names of keys are fixed, so that migrations can speak of them."""
+    """The base of all tables; names of keys are fixed, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -80,7 +81,7 @@ class StudyRow(Base):
 
 
 class ParticipantRow(Base):
-    """Somebody who was invited."""
+    """A participant who was invited."""
 
     __tablename__ = "participant"
     __table_args__ = (
@@ -213,7 +214,7 @@ class EventRow(Base):
     payload: Mapped[Any] = mapped_column(VALUE, nullable=True)
 
 
-# ---------------------------------------------------------------- store
+# ---------------------------------------------------------------- the store
 
 
 WAIT = 30  # seconds for a lock, before it is an error
@@ -242,24 +243,24 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Session]:
-        """One transaction that writes; all of it happens, or nothing."""
+        """Open one transaction that writes; all of it happens, or nothing."""
         with self._writer, Session(self.engine, expire_on_commit=False) as db, db.begin():
             yield db
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
-        """A view of the database at one moment, which holds nobody up."""
+        """Open a view of the database at one moment, which locks nothing."""
         with Session(self._reading) as db, db.begin():
             yield db
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close all connections to the database."""
         self.engine.dispose()
 
     # ------------------------------------------------------------ studies and invitations
 
     def add_study(self, study: Study, version: str, now: int) -> str:
-        """Keep a study; the researcher's token, which is not kept, is handed back."""
+        """Keep a study; return the researcher's token, which is not kept."""
         token = new_token()
         row = StudyRow(
             slug=study.slug, plan=study.text, consent_version=study.consent.version,
@@ -277,7 +278,7 @@ class Store:
         return token
 
     def study(self, slug: str | None = None) -> StudyRow:
-        """The study of a database, by name where there are several."""
+        """Return the study of a database, by name where there are several."""
         with self.reading() as db:
             rows = list(db.scalars(select(StudyRow).order_by(StudyRow.id)))
             db.expunge_all()
@@ -290,7 +291,7 @@ class Store:
         raise Error(f"{_safe(self.where)} has no study '{slug or ''}'; there is {names}")
 
     def invite(self, study: StudyRow, labels: Sequence[str], now: int) -> list[tuple[str, str]]:
-        """New participants: (label, secret part of the link); labels "" are made up."""
+        """Add participants: (label, secret part of the link); labels "" are made up."""
         wrong = next((one for one in labels if one and not _LABEL.fullmatch(one)), None)
         if wrong is not None:
             raise Error(f"'{wrong}' is no label: letters, digits and . _ - only, up to 64 of them")
@@ -308,7 +309,7 @@ class Store:
         return made
 
     def open_link(self, study: StudyRow) -> str:
-        """A link that everybody can use; one made before ends."""
+        """Make a link that everyone can use; one made before ends."""
         token = new_token()
         with self.writing() as db:
             row = db.get_one(StudyRow, study.id)
@@ -316,7 +317,7 @@ class Store:
         return token
 
     def forget(self, study: StudyRow, label: str | None, now: int) -> int:
-        """Delete the data of a participant, or of all of them; how many that were."""
+        """Delete the data of a participant, or of all of them; return how many that were."""
         with self.writing() as db:
             query = select(ParticipantRow).where(ParticipantRow.study_id == study.id)
             if label is not None:
@@ -334,7 +335,7 @@ class Store:
 
 
 def forget(db: Session, participant: ParticipantRow, row: SessionRow | None, now: int) -> None:
-    """Delete a participant's data; that there was one stays, so that a link is used once."""
+    """Delete a participant's data; the participant's row stays, so that a link is used once."""
     if row is not None:
         db.execute(delete(EventRow).where(EventRow.session_id == row.id))
         db.execute(delete(ExerciseRow).where(ExerciseRow.session_id == row.id))
@@ -347,14 +348,14 @@ def forget(db: Session, participant: ParticipantRow, row: SessionRow | None, now
 
 
 def part(db: Session, row: SessionRow) -> None:
-    """Somebody is gone for good: whoever plays with them will be told."""
+    """Mark the games of a session as left for good; the other player will be told."""
     for game in db.scalars(games_of(row).where(GameRow.status.in_(("waiting", "playing")))):
         game.left_by = 0 if game.first_id == row.id else 1
         game.status = "left"
 
 
 def games_of(row: SessionRow) -> Select[GameRow]:
-    """The games of a session, the latest first, to be changed by nobody else meanwhile."""
+    """Select and lock the games of a session, the latest first."""
     mine = or_(GameRow.first_id == row.id, GameRow.second_id == row.id)
     query = select(GameRow).where(mine).order_by(GameRow.id.desc())
     return query.with_for_update().execution_options(populate_existing=True)
@@ -364,7 +365,7 @@ def add_participant(
     db: Session, study: StudyRow, invite_hash: str, now: int, label: str = "",
     external_id: str | None = None,
 ) -> ParticipantRow | None:  # fmt: skip
-    """One more participant, or None if the study is full. Studies fill one by one."""
+    """Add one more participant, or return None if the study is full; one at a time."""
     db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
     taken = db.scalar(
         select(func.count()).select_from(ParticipantRow).where(ParticipantRow.study_id == study.id)
@@ -384,7 +385,7 @@ def add_participant(
 
 
 def _label() -> str:
-    """What a person can say on the telephone: 40 bits, which open nothing."""
+    """Draw a label that can be said on the telephone: 40 bits, which open nothing."""
     return "".join(secrets.choice(_LETTERS) for _ in range(8))
 
 
@@ -428,7 +429,7 @@ def _begin(connection: Any) -> None:
 
 
 def _safe(where: str) -> str:
-    """A URL without its password."""
+    """Return a URL without its password."""
     if "://" not in where:
         return where
     with contextlib.suppress(ArgumentError):

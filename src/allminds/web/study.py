@@ -1,7 +1,7 @@
-"""A study: what a researcher writes down, as TOML, checked before anybody is invited.
+"""A study: what a researcher writes down, as TOML, and the course of screens that follows.
 
-`study_example.toml` is one with a comment at every line. A study does not change once it is made;
-what is to differ is another study.
+A study is checked before participants are invited. `study_example.toml` is one with a comment at
+every line. A study does not change once it is made; what is to differ is another study.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class GivenTest(Settings):
 
 
 class ConsentText(Settings):
-    """What people agree to, in every language of the study."""
+    """What participants agree to, in every language of the study."""
 
     version: str = Field(min_length=1, max_length=64)
     text: dict[str, str]
@@ -92,7 +92,7 @@ DEFAULT_LIMITS = Limits.model_validate({})
 
 
 class Study(Settings):
-    """Everything about a study."""
+    """The whole plan of a study."""
 
     slug: str = Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")
     title: dict[str, str]
@@ -148,28 +148,28 @@ class Study(Settings):
         return json.dumps(self.model_dump(mode="json"), sort_keys=True, ensure_ascii=False)
 
     def count(self, test: int) -> int:
-        """How many exercises of a test count."""
+        """Count the exercises of a test that count."""
         asked = self.tests[test].exercises
         return asked if asked is not None else _all_of(self.tool(test))
 
     def tool(self, test: int) -> Instrument:
-        """The instrument of a test."""
+        """Return the instrument of a test."""
         given = self.tests[test]
         return _tool(given.instrument, json.dumps(given.settings, sort_keys=True, default=str))
 
     def practice_tool(self, test: int) -> Instrument:
-        """The instrument as it is practised: other settings, if the study says so."""
+        """Return the instrument as it is practised: other settings, if the study says so."""
         given = self.tests[test]
         settings = {**given.settings, **given.practice_settings}
         return _tool(given.instrument, json.dumps(settings, sort_keys=True, default=str))
 
     def machine(self, test: int, practice: bool = False) -> Subject:
-        """Who has the other slot of a game, where no person has it."""
+        """Return the mind in the other slot of a game, where no participant has it."""
         tool = self.practice_tool(test) if practice else self.tool(test)
         return _machine(self.tests[test].machine, tool)
 
     def numbers(self, test: int, participant: int) -> list[int]:
-        """The exercises of a participant (numbered from 0), by their index in the series."""
+        """List the exercises of a participant (numbered from 0), by their index in the series."""
         given, count = self.tests[test], self.count(test)
         tool = self.tool(test)
         stride = tool.sitting if tool.adaptive else count
@@ -195,12 +195,12 @@ def _all_of(tool: Instrument) -> int:
 
 
 def example() -> str:
-    """A study to start from, with comments."""
+    """Return a study to start from, with comments."""
     return EXAMPLE.read_text(encoding="utf-8")
 
 
 def read_study(path: str | Path) -> Study:
-    """A study from a TOML file, checked as far as it can be."""
+    """Read a study from a TOML file, and check it as far as possible."""
     where = f"the study {path}"
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -218,12 +218,12 @@ def read_study(path: str | Path) -> Study:
 
 @lru_cache(maxsize=256)
 def stored(text: str) -> Study:
-    """A study as it was kept, checked when it was made."""
+    """Restore a study from the database; it was checked when it was made."""
     return checked(Study, json.loads(text), "the study in the database")
 
 
 def check(study: Study, where: str) -> None:
-    """Find what is wrong with the tests of a study before anybody is invited."""
+    """Find what is wrong with the tests of a study before participants are invited."""
     from allminds.web.languages import language
 
     for code in study.languages:
@@ -259,7 +259,7 @@ def _check_count(study: Study, number: int, here: str) -> None:
 
 
 def _check_opponent(study: Study, number: int, here: str) -> None:
-    """A test is for one, or it is a game for two and says who the other is."""
+    """Require that a test is for one, or a game for two that names its opponent."""
     given, slots = study.tests[number], study.tool(number).slots
     if slots > 2:
         raise Error(f"{here} is for {slots} at once; people take tests alone or in twos")
@@ -286,14 +286,14 @@ def _check_opponent(study: Study, number: int, here: str) -> None:
 
 
 def _asked_elsewhere(machine: Subject) -> bool:
-    """Whether a mind is a person at the terminal, a language model or another program."""
+    """Return whether a mind is a person at a terminal, a language model or a program."""
     from allminds.instruments.games.minds.human import Human
 
     return machine.maker is Human or machine.one_at_a_time
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:
-    """Nobody is given the same exercise twice."""
+    """Require that no two tests have the same exercises."""
 
     def exercises(test: int) -> set[str]:
         prefix = registry.exercise_prefix(study.tool(test), study.seed)
@@ -305,11 +305,11 @@ def _check_twins(study: Study, number: int, here: str) -> None:
 
 
 def moment(value: datetime | None) -> int | None:
-    """A time as it is kept: milliseconds since 1970."""
+    """Convert a time to what is kept: milliseconds since 1970."""
     return None if value is None else int(value.astimezone(UTC).timestamp() * 1000)
 
 
-# ---------------------------------------------------------------- study course
+# ---------------------------------------------------------------- the course of a study
 
 
 ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
@@ -329,7 +329,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Course:
-    """A study with its instruments and faces: all that a session needs to know of it."""
+    """A study with its instruments and faces: what a session needs to know of it."""
 
     study: Study
     faces: Faces
@@ -363,34 +363,34 @@ class Course:
         return found
 
     def told_after(self, test: int) -> bool:
-        """Whether the last reward of an exercise is shown: of a question, only if asked for."""
+        """Return whether the last reward of an exercise is shown: of a question, if asked for."""
         game = bool(self.study.tests[test].opponent)
         return self.study.tests[test].feedback or game or self._steps[test] > 1
 
     @cached_property
     def _steps(self) -> tuple[int, ...]:
-        """Steps of the first exercise of every test; of a question, 1."""
+        """The steps of the first exercise of every test; of a question, 1."""
         tests = range(len(self.study.tests))
         return tuple(self.tool(n).exercise(self.study.seed, 0).environment.steps for n in tests)
 
     # ------------------------------------------------------------ instruments
 
     def tool(self, test: int, practice: bool = False) -> Instrument:
-        """The instrument of a test."""
+        """Return the instrument of a test."""
         return self.study.practice_tool(test) if practice else self.study.tool(test)
 
     def face(self, test: int, practice: bool = False, slot: int = 0) -> Face:
-        """How it looks from a slot."""
+        """Return how a test looks from a slot."""
         return _face(self.faces, self.tool(test, practice), slot)
 
     # ------------------------------------------------------------ exercises
 
     def seed(self, practice: bool) -> int:
-        """Of the exercises that count, or of those that do not."""
+        """Return the seed of the exercises that count, or of practice."""
         return self.study.seed + (PRACTICE_STREAM if practice else 0)
 
     def number(self, place: Place, participant: int) -> int:
-        """The index of a place's exercise in the series of its instrument."""
+        """Return the index of a place's exercise in the series of its instrument."""
         if place.practice:
             return place.number
         numbers = self.study.numbers(place.test, participant)
@@ -400,7 +400,7 @@ class Course:
         return numbers[place.number]
 
     def fresh(self, test: int, number: int, used: Sequence[int]) -> int:
-        """Another exercise that is as complex as this one, and nobody's so far."""
+        """Return the next exercise with the same complexity that is not in `used`."""
         tool, seed = self.tool(test), self.study.seed
         people = self.study.participants if self.study.assignment == "own" else 1
         column = tool.strata
@@ -415,7 +415,7 @@ class Course:
     def exercise(
         self, test: int, practice: bool, number: int, history: Sequence[Record]
     ) -> Exercise:
-        """An exercise; `history` is of the same person, and only an adaptive test looks at it."""
+        """Make an exercise; only an adaptive test looks at the participant's `history`."""
         tool, seed = self.tool(test, practice), self.seed(practice)
         if tool.adaptive and not practice:
             return tool.exercise(seed, number, history)
@@ -424,7 +424,7 @@ class Course:
         return _exercise(tool, seed, number)
 
     def progress(self, place: Place) -> tuple[int, int]:
-        """Exercise k of n: over the whole study, or of this practice."""
+        """Return exercise k of n: over the whole study, or of this practice."""
         if place.practice:
             return place.number + 1, self.study.tests[place.test].practice
         counts = [self.study.count(test) for test in range(len(self.study.tests))]
@@ -451,5 +451,5 @@ def _face(faces: Faces, tool: Instrument, slot: int) -> Face:
 
 @lru_cache(maxsize=256)
 def course(text: str, faces: Faces) -> Course:
-    """The course of a study as it was kept."""
+    """Restore the course of a study from its text in the database."""
     return Course(stored(text), faces)

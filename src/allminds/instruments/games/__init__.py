@@ -1,8 +1,10 @@
 """Games with teams (P1): minds in the slots of an environment that reward each other or not.
 
-`repeated` and `matrix_games` have the games in normal form; `commons`, `pluralistic`, `noughts`,
-`predators`, `team_games` one game each; `pettingzoo` the games of others; `minds` who plays them;
-`exact` what comes of it without sampling; `fast` the compiled form of the games in normal form.
+`game` has what all games share and games in normal form, `matrix_games` those with a table of
+pay-offs; `commons`, `pluralistic`, `noughts`, `predators` one game each; `team_games` Λ and Λ*
+between teams; `pettingzoo` and `foreign` the games of PettingZoo; `minds` the players; `exact`
+and `machine` outcomes without sampling; `fast` and `kernels` the compiled form of the games in
+normal form.
 """
 
 from allminds.instruments.games import (

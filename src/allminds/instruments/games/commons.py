@@ -19,15 +19,17 @@ from allminds.registry import instrument
 
 
 class Stock(NamedTuple):
-    """What everybody sees, and all there is: how much is left. Growth being known, so is the
-    harvest of the step before."""
+    """What every mind sees, and the whole state: how much is left.
+
+    Growth is known, and so is the harvest of the step before.
+    """
 
     step: int
     stock: int
 
     @property
     def situation(self) -> int:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.stock
 
 
@@ -35,9 +37,9 @@ class Stock(NamedTuple):
 class Commons:
     """A stock in whole units, from which everyone asks for 0..`most` units a step.
 
-    Whoever asks gets it; if all ask for more than there is, it is shared as asked for and the
-    stock is gone for good. What is left grows by ⌊growth · left · (1 - left/capacity)⌋. The
-    reward is what one got, rescaled from 0..`most` to [-1, 1].
+    Each mind gets what it asks for; if all ask for more than there is, it is shared as asked for,
+    and the stock is gone for good. What is left grows by ⌊growth · left · (1 - left/capacity)⌋. The
+    reward is what the mind got, rescaled from 0..`most` to [-1, 1].
     """
 
     steps: int
@@ -49,12 +51,12 @@ class Commons:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Everyone harvests alone."""
+        """One team for each mind: everyone harvests alone."""
         return tuple((slot,) for slot in range(self.players))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
-        """How much to ask for."""
+        """The numbers of units to ask for."""
         labels = tuple(f"take-{units}" for units in range(self.most + 1))
         return (Discrete(self.most + 1, labels=labels),) * self.players
 
@@ -65,19 +67,19 @@ class Commons:
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """The rules are known."""
+        """The rules, which are known."""
         return {"rules": self}
 
     def reset(self, random: Random) -> Stock:  # noqa: ARG002
-        """All that the land bears."""
+        """Begin with all that the land bears."""
         return Stock(0, self.capacity)
 
     def awaited(self, state: Stock) -> tuple[int, ...]:
-        """Everyone, even when there is nothing left."""
+        """Await everyone, even when there is nothing left."""
         return tuple(range(self.players)) if state.step < self.steps else ()
 
     def observe(self, state: Stock, slot: int) -> Stock:  # noqa: ARG002
-        """What is left."""
+        """Show how much is left."""
         return state
 
     def step(
@@ -86,7 +88,7 @@ class Commons:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Stock, Sequence[float]]:
-        """Harvest, then growth."""
+        """Share out the harvest, then let the stock grow."""
         asked = [int(actions[slot]) for slot in range(self.players)]
         total = sum(asked)
         share = min(1.0, state.stock / total) if total else 1.0
@@ -94,37 +96,37 @@ class Commons:
         return Stock(state.step + 1, self.grown(max(state.stock - total, 0))), rewards
 
     def secret(self, state: Stock, slot: int, random: Random) -> None:
-        """There is nothing to tell: what comes depends on the others."""
+        """Return None: what comes depends on the others."""
 
     def grown(self, left: int) -> int:
-        """The stock a step later, if so much is left."""
+        """Return the stock a step later, if so much is left."""
         return left + int(self.growth * left * (1 - left / self.capacity))
 
     # ------------------------------------------------------------ what became of it
 
     @property
     def best_harvest(self) -> int:
-        """W*: the most that all together can take every step for ever."""
+        """The best harvest W*: the most that all together can take every step for ever."""
         return min(self.players * self.most, self.grown(self.best_left) - self.best_left)
 
     @property
     def best_left(self) -> int:
-        """How much has to be left for that; the least among equals."""
+        """The stock that has to be left for that; the least among equals."""
         return max(range(self.capacity + 1), key=lambda left: (self.grown(left) - left, -left))
 
     def harvests(self, record: Record) -> list[float]:
-        """What all together took, step by step."""
+        """List what all minds together took, step by step."""
         return [
             math.fsum((reward + 1) * self.most / 2 for reward in step) for step in record.rewards
         ]
 
     def tragedy(self, record: Record) -> float:
-        """1 - W/W*, W the mean joint harvest a step; below 0 if the stock itself was spent."""
+        """Compute 1 - W/W*, W the mean joint harvest a step; below 0 if the stock was spent."""
         harvests = self.harvests(record)
         return 1 - math.fsum(harvests) / len(harvests) / self.best_harvest
 
     def collapse(self, record: Record) -> int | None:
-        """The step after which nothing was left, from 1; None if something always was."""
+        """Return the step after which nothing was left, from 1; None if something always was."""
         state = self.reset(Random(0))
         for actions in record.actions:
             state, _ = self.step(state, actions, Random(0))
@@ -175,12 +177,12 @@ class CommonsGame(Game):
         self.chance = chance(self.environment)
 
     def world(self) -> Commons:
-        """As the settings say."""
+        """Build the commons that the settings describe."""
         given = self.settings
         return Commons(given.steps, given.players, given.capacity, given.most, given.growth)
 
     def told(self, observation: Stock) -> str:
-        """What is left."""
+        """Tell how much is left."""
         return (
             f"Step {observation.step + 1} of {self.settings.steps}. "
             f"{observation.stock} units are left."
@@ -188,7 +190,7 @@ class CommonsGame(Game):
 
 
 def chance(world: Commons) -> float:
-    """The expected score of a mind among others when all ask for any number of units."""
+    """Compute the expected score of a mind when all ask for a random number of units."""
     totals: dict[int, float] = {0: 1.0}
     each = 1 / (world.most + 1)
     for _ in range(world.players):

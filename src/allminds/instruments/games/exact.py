@@ -1,4 +1,7 @@
-"""All that can happen in a game without chance: histories that meet go on as one."""
+"""Exact outcomes of games without chance: all histories, merged where they meet.
+
+`Walker` follows the minds through everything that may happen; `outcome` sums over the histories.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ class Tree:
 
     @property
     def start(self) -> Place:
-        """Where all histories begin."""
+        """The place where all histories begin."""
         return next(iter(self.layers[0]))
 
 
@@ -68,7 +71,7 @@ class _NoLot(Random):
 
 
 class Walker:
-    """Follows players through a game; what the game itself does is kept for the next line-up."""
+    """Follows players through a game; the moves of the game are kept for the next line-up."""
 
     def __init__(self, name: str, environment: Environment) -> None:
         self.name, self.environment = name, environment
@@ -82,7 +85,7 @@ class Walker:
         self._steps: dict[tuple[Any, Joint], tuple[Any, tuple[float, ...]]] = {}
 
     def tree(self, players: Sequence[Player]) -> Tree:
-        """All that these players may come to."""
+        """Build the tree of everything that these players may do."""
         layer = {Place(self.begin, tuple(player.start for player in players)): None}
         layers: list[dict[Place, list[Move]]] = []
         moves = 0
@@ -104,7 +107,7 @@ class Walker:
     def _choices(
         self, place: Place, players: Sequence[Player]
     ) -> tuple[list[Choices], tuple[int, ...]]:
-        """What everybody may do at a place, and their memories once they have looked."""
+        """Return what each mind may do at a place, and their memories after they have looked."""
         awaited = self.environment.awaited(place.state)
         choices: list[Choices] = [((NO_MOVE, 1.0),) if awaited else ()] * len(self.slots)
         memories = list(place.memories)
@@ -121,7 +124,7 @@ class Walker:
         choices: list[Choices],
         memories: tuple[int, ...],
     ) -> list[Move]:
-        """All that may be done at a place; nothing when it is over."""
+        """List all joint actions at a place; none when the game is over."""
         learners = [slot for slot in self.slots if players[slot].learns]
         moves = []
         for made in product(*choices):
@@ -136,7 +139,7 @@ class Walker:
         return moves
 
     def observed(self, state: Any, slot: int) -> Any:
-        """What a slot sees, looked up once."""
+        """Return what a slot sees, looked up once."""
         key = (state, slot)
         if key not in self._seen:
             self._seen[key] = self.environment.observe(state, slot)
@@ -166,7 +169,7 @@ class Walker:
                 )
 
 
-# ---------------------------------------------------------------- exact
+# ---------------------------------------------------------------- outcomes
 
 
 MOST_SEQUENCES = 1_000_000
@@ -176,7 +179,7 @@ Joints = tuple[Joint, ...]  # joint actions step by step
 
 @dataclass(frozen=True)
 class Outcome:
-    """What comes of one line-up in one game, exactly."""
+    """The exact outcome of one line-up in one game."""
 
     rewards: tuple[float, ...]  # R_i^K slot by slot: expected mean reward a step, or total
     sequences: Mapping[Joints, float]  # joint actions step by step -> probability
@@ -186,7 +189,7 @@ class Outcome:
 
 
 def outcome(tool: Instrument, line_up: Sequence[str]) -> Outcome:
-    """The exact outcome of minds, one name per slot; what is too long is cut.
+    """Compute the exact outcome of minds, one name per slot; surplus names are cut.
 
     In `sequences` actions are numbered from 0, and -1 stands for a slot that was not to move.
     """
@@ -224,7 +227,7 @@ class _Game:
         self._machines: dict[tuple[str, int], Machine] = {}
 
     def machine(self, name: str, slot: int) -> Machine:
-        """The mind of this name in a slot, made once."""
+        """Return the mind of this name in a slot, made once."""
         if (name, slot) not in self._machines:
             subject = registry.subject(name, self.tool)
             task = self.episode.task(slot, future=subject.traits.sees == "future")
@@ -308,7 +311,7 @@ class _Sequences(Mapping[Joints, float]):
         return iter(self._all())
 
     def __len__(self) -> int:
-        """How many can happen, counted without making them."""
+        """Count the sequences that can happen, without making them."""
         return _count(self._tree()) if self._made is None else len(self._made)
 
     def _all(self) -> dict[Joints, float]:

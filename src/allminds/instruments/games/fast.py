@@ -24,7 +24,7 @@ _OVER = 0  # the node after the last round, which nobody looks at
 
 
 def fast_form(tool: Instrument, line_up: LineUp) -> CompiledRounds | None:
-    """Compiled, if every mind in the line-up is a machine that is not too large."""
+    """Compile a line-up if every mind in it is a machine that is not too large."""
     episode = Episode(tool.exercise(0, 0))
     if not isinstance(episode.environment, Repeated):
         return None
@@ -48,7 +48,7 @@ def halves_of(game: Repeated) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def sums_exactly(high: NDArray[np.float64], low: NDArray[np.float64], steps: int) -> bool:
-    """Whether sums of `steps` such numbers need no more than 53 bits, in whichever order."""
+    """Return whether sums of `steps` such numbers need at most 53 bits, in any order."""
     units = [abs(Fraction(part)) for part in low.ravel().tolist() if part]
     unit = Fraction(1, max((part.denominator for part in units), default=1))
     most = max(units, default=Fraction(0)) * steps
@@ -56,7 +56,7 @@ def sums_exactly(high: NDArray[np.float64], low: NDArray[np.float64], steps: int
 
 
 def _added(table: _Table, seat: Seat, episode: Episode) -> int | None:
-    """Put the machine of a seat into the table; None if it is none, or too large."""
+    """Put the machine of a seat into the table; None if the mind is no machine, or too large."""
     subject = seat.subject
     if subject.group or subject.traits.learns or subject.traits.practice:
         return None
@@ -93,7 +93,7 @@ class _Table:
         return len(self.certain) - 1
 
     def _cumulative(self, likely: tuple[tuple[int, float], ...]) -> list[float]:
-        """Chances summed as `drawn` does; infinite from the last likely action on."""
+        """Sum chances as `drawn` does; infinite from the last likely action on."""
         sums, total, of = [], 0.0, dict(likely)
         last = max(of, default=0)
         for action in range(len(self.game.labels)):
@@ -102,14 +102,14 @@ class _Table:
         return sums
 
     def lot(self) -> int:
-        """The one node of a mind that draws any action, come what may."""
+        """Add the one node of a mind that draws any action, whatever happens."""
         node = self._new()
         self.certain[node] = BY_LOT
         self.following[node] = [node] * len(self.joints)
         return node
 
     def machine(self, machine: Machine, slot: int) -> int | None:
-        """All nodes that a machine can come to; the first of them, or None if they are too many."""
+        """Add all nodes that a machine can reach; return the first, or None if too many."""
         first = (machine.start, self.game.observe(Played(0, ()), slot))
         nodes: dict[tuple[int, Round], int] = {first: self._new()}
         waiting = [first]
@@ -132,7 +132,7 @@ class _Table:
     def _next(
         self, machine: Machine, memory: int, seen: Round, likely: dict[int, float], slot: int
     ) -> dict[tuple[int, Round], list[int]]:
-        """Where every joint action leads that the machine may have a part in."""
+        """List where every joint action leads that the machine may have a part in."""
         found: dict[tuple[int, Round], list[int]] = {}
         step = seen.step + 1
         if step == self.game.steps:
@@ -160,7 +160,7 @@ class CompiledRounds:
         self.joints = np.array(list(product(range(len(self.game.labels)), repeat=self.game.slots)))
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """Exercises first..last-1."""
+        """Play the exercises first..last-1."""
         from allminds.core.compiled import keys
         from allminds.instruments.games import kernels
 

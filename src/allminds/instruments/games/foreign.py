@@ -1,4 +1,4 @@
-"""A live PettingZoo environment that can be wound to any state. Imports PettingZoo late."""
+"""A live PettingZoo environment that can be set to any state. Imports PettingZoo late."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from allminds.core.errors import Error, nearest
 
 
 class State(Protocol):
-    """What a live environment can be wound to."""
+    """A state that a live environment can be set to."""
 
     seed: int
     log: list[dict[int, int]]
@@ -23,7 +23,7 @@ class State(Protocol):
 
 
 def made(name: str, options: str) -> Any:
-    """A PettingZoo environment by its registered name or its module; simultaneous if it can be."""
+    """Make a PettingZoo environment by its registered name or module; parallel if possible."""
     try:
         import pettingzoo
     except ImportError:
@@ -48,7 +48,7 @@ def made(name: str, options: str) -> Any:
 
 
 def made_with(options: str) -> dict[str, Any]:
-    """``max_cycles=25,local_ratio=0.5`` as keywords."""
+    """Parse ``max_cycles=25,local_ratio=0.5`` into keywords."""
     keywords: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in options.split(","))):
         key, equals, value = part.partition("=")
@@ -62,13 +62,13 @@ def made_with(options: str) -> dict[str, Any]:
 
 
 def _registered(name: str) -> str:
-    """``family/name_v3`` as PettingZoo registers it: ``family/name-v3``."""
+    """Convert ``family/name_v3`` to the name PettingZoo registers: ``family/name-v3``."""
     start, underscore, version = name.rpartition("_v")
     return f"{start}-v{version}" if underscore and version.isdigit() else name
 
 
 def _module(name: str, known: set[str]) -> Any:
-    """The module of an environment that is not registered, such as ``mpe2/simple_spread_v3``."""
+    """Import the module of an unregistered environment, such as ``mpe2/simple_spread_v3``."""
     path = name.replace("/", ".")
     try:
         module = importlib.import_module(path)
@@ -81,7 +81,7 @@ def _module(name: str, known: set[str]) -> Any:
 
 
 def _bare(env: Any) -> Any:
-    """Without PettingZoo's own checks of order and legality, which are made here already."""
+    """Remove PettingZoo's own checks of order and legality, which are made here already."""
     from pettingzoo.utils import wrappers
     from pettingzoo.utils.conversions import aec_to_parallel_wrapper
 
@@ -99,7 +99,7 @@ def _bare(env: Any) -> Any:
 
 
 def spaces(name: str, env: Any) -> tuple[Discrete, ...]:
-    """The actions of all agents, which must be discrete."""
+    """List the actions of all agents, which must be discrete."""
     found = []
     for agent in env.possible_agents:
         space = env.action_space(agent)
@@ -113,7 +113,7 @@ def spaces(name: str, env: Any) -> tuple[Discrete, ...]:
 
 
 class Live:
-    """One environment, standing at one state; `at` winds it to another."""
+    """One environment, standing at one state; `at` sets it to another."""
 
     score: Literal["mean", "total"]
 
@@ -128,7 +128,7 @@ class Live:
         self._length = -1
 
     def at(self, state: State) -> Live:
-        """This environment, at a state: as it is, or played again from the start."""
+        """Set this environment to a state: as it is, or played again from the start."""
         if state.log is not self._log or state.length != self._length:
             self.restart(state)
             for actions in state.log[: state.length]:
@@ -137,13 +137,13 @@ class Live:
         return self
 
     def restart(self, state: State) -> None:
-        """To the beginning of a game, of which this state is one."""
+        """Go to the beginning of the game that this state belongs to."""
         self._log, self._length = state.log, 0
         self.totals = [0.0] * len(self.agents)
         self._reset(state.seed)
 
     def advance(self, after: State) -> Sequence[float]:
-        """One step on, to this state, whose last actions are to be played; rewards by slot."""
+        """Play the last actions of this state, one step on; return the rewards by slot."""
         self._log, self._length = after.log, after.length
         return self._play(after.log[after.length - 1])
 
@@ -154,7 +154,7 @@ class Live:
         return rewards
 
     def observe(self, slot: int) -> tuple[Any, tuple[int, ...] | None]:
-        """What a slot sees, and what is legal if not everything is."""
+        """Return what a slot sees, and what is legal if not everything is."""
         seen, info = self._observed(slot)
         mask = None
         if isinstance(seen, dict):
@@ -193,7 +193,7 @@ class Turns(Live):
         return got
 
     def _look(self) -> None:
-        """Who is next; agents that are out make the empty moves that PettingZoo wants of them."""
+        """Find the next agent; agents that are out make the empty moves PettingZoo asks of them."""
         env = self.env
         while env.agents:
             agent = env.agent_selection
@@ -233,7 +233,7 @@ class Together(Live):
 
 
 def live(env: Any) -> Live:
-    """An environment of either kind, to be wound."""
+    """Wrap an environment of either kind, so that it can be set to any state."""
     from pettingzoo import ParallelEnv
 
     return Together(env) if isinstance(env, ParallelEnv) else Turns(env)

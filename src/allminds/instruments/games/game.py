@@ -1,4 +1,4 @@
-"""What all games share as instruments: exercises, the score that is shown, words for actions."""
+"""What all games share as instruments, and repeated games in normal form."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Game(Instrument):
 
     @abstractmethod
     def world(self) -> Environment:
-        """The environment that the settings make."""
+        """Build the environment that the settings describe."""
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """The same game again, with random words of its own."""
+        """Set the same game again, with random words of its own."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, self.environment)
 
@@ -53,17 +53,17 @@ class Game(Instrument):
 
     @abstractmethod
     def told(self, observation: Any) -> str:
-        """An observation in plain words, without the choices."""
+        """Describe an observation in plain words, without the choices."""
 
     def choices(self, observation: Any) -> dict[str, int]:
-        """The actions that may be taken now, by name; all slots of our games have the same."""
+        """List the actions that may be taken now, by name; all slots of our games have the same."""
         space = self.environment.actions[0]
         legal = getattr(observation, "legal", None)
         actions = range(space.start, space.start + space.n) if legal is None else legal
         return {space.labels[action - space.start]: action for action in actions}
 
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """What happened, and what can be done now."""
+        """Tell what happened, and what can be done now."""
         if form not in ("text", "html"):
             raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
         told, choose = self.told(observation), f"Choose: {', '.join(self.choices(observation))}"
@@ -72,7 +72,7 @@ class Game(Instrument):
         return f"<pre>{told}</pre><p>{choose}</p>"
 
     def read(self, answer: str, observation: Any) -> int | Failure:
-        """An action by its name, or by its number."""
+        """Parse an action by its name, or by its number."""
         choices, text = self.choices(observation), answer.strip().lower()
         numbers = {str(action): action for action in choices.values()}
         if text in choices or text in numbers:
@@ -98,12 +98,12 @@ class Round(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, tuple[int, ...]]:
-        """What a learner tells situations apart by: not the number of the round."""
+        """The key by which a learner tells situations apart, without the number of the round."""
         return self.own, self.others
 
 
 class Played(NamedTuple):
-    """Everything there is after `step` rounds: the joint action of the last."""
+    """The state after `step` rounds: the joint action of the last."""
 
     step: int
     last: Joint
@@ -121,7 +121,7 @@ class Repeated:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Everyone is paid alone."""
+        """One team for each mind: everyone is paid alone."""
         return tuple((slot,) for slot in range(self.slots))
 
     @cached_property
@@ -136,7 +136,7 @@ class Repeated:
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """The rules are known."""
+        """The rules, which are known."""
         return {"rules": self}
 
     @cached_property
@@ -146,15 +146,15 @@ class Repeated:
         return dict(zip(joints, self.payoffs, strict=True))
 
     def reset(self, random: Random) -> Played:  # noqa: ARG002
-        """Nothing was played."""
+        """Begin with nothing played."""
         return Played(0, ())
 
     def awaited(self, state: Played) -> tuple[int, ...]:
-        """Everyone, until the last round is played."""
+        """Await everyone until the last round is played."""
         return tuple(range(self.slots)) if state.step < self.steps else ()
 
     def observe(self, state: Played, slot: int) -> Round:
-        """The round before, from a slot's own side."""
+        """Show the round before, from a slot's own side."""
         if not state.last:
             return Round(0, -1, ())
         return Round(state.step, state.last[slot], state.last[:slot] + state.last[slot + 1 :])
@@ -165,9 +165,9 @@ class Repeated:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Played, Sequence[float]]:
-        """Everybody is paid by the table."""
+        """Pay every mind by the table."""
         joint = tuple(int(actions[slot]) for slot in range(self.slots))
         return Played(state.step + 1, joint), self.table[joint]
 
     def secret(self, state: Played, slot: int, random: Random) -> None:
-        """There is nothing to tell: what comes depends on the others."""
+        """Return None: what comes depends on the others."""

@@ -18,7 +18,7 @@ Ints = NDArray[np.int32]
 
 @inlined
 def chosen(node, key, step, certain, cumulative):  # type: ignore[no-untyped-def]
-    """The action of a mind at a node of its machine."""
+    """Return the action of a mind at a node of its machine."""
     action = certain[node]
     if action >= 0:
         return action

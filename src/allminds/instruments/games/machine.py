@@ -19,17 +19,17 @@ Choices = tuple[tuple[int, float], ...]  # (action numbered from 0, probability)
 
 
 class Player(Protocol):
-    """Whoever can be followed through all that it may do."""
+    """A player that can be followed through all that it may do."""
 
     start: int
     learns: bool
 
     def answer(self, memory: int, seen: Any) -> tuple[Choices, int]:
-        """All it may do, and its memory once it has looked."""
+        """Return all that the player may do, and its memory after it has looked."""
         ...
 
     def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:
-        """Its memory once it knows what it got."""
+        """Return its memory after it knows its reward."""
         ...
 
 
@@ -60,7 +60,7 @@ class Machine:
         self.start = self._number(mind)
 
     def answer(self, memory: int, seen: Any) -> tuple[Choices, int]:
-        """All it may do, and its memory once it has looked."""
+        """Return all that the mind may do, and its memory after it has looked."""
         key = (memory, seen)
         if key not in self._answers:
             mind = self._mind(memory)
@@ -70,7 +70,7 @@ class Machine:
         return self._answers[key]
 
     def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:
-        """Its memory once it knows what it got."""
+        """Return its memory after it knows its reward."""
         if not self.learns:
             return memory
         key = (memory, reward, seen, done)

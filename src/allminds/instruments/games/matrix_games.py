@@ -29,10 +29,10 @@ class MatrixGame(Game):
 
     @abstractmethod
     def reward(self, slot: int, joint: Joint) -> float:
-        """What a slot gets for a joint action."""
+        """Return what a slot gets for a joint action."""
 
     def world(self) -> Repeated:
-        """So many rounds."""
+        """Build so many rounds of the game."""
         slots = range(getattr(self.settings, "players", 2))
         payoffs = tuple(
             tuple(self.reward(slot, joint) for slot in slots)
@@ -41,13 +41,13 @@ class MatrixGame(Game):
         return Repeated(self.settings.steps, len(slots), self.labels, payoffs)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled, where every mind is a finite machine."""
+        """Compile the line-up if every mind is a finite machine."""
         from allminds.instruments.games.fast import fast_form
 
         return fast_form(self, line_up)
 
     def told(self, observation: Round) -> str:
-        """The round before."""
+        """Tell what happened in the round before."""
         if not observation.others:
             return f"Round 1 of {self.settings.steps}."
         others = ", ".join(self.labels[action] for action in observation.others)
@@ -72,7 +72,7 @@ class MatchingPennies(MatrixGame):
     labels = ("heads", "tails")
 
     def reward(self, slot: int, joint: Joint) -> float:
-        """±1."""
+        """Pay ±1: slot 0 wins if both are the same."""
         return 1.0 if (joint[0] == joint[1]) == (slot == 0) else -1.0
 
 
@@ -91,7 +91,7 @@ class RockPaperScissors(MatrixGame):
     labels = ("rock", "paper", "scissors")
 
     def reward(self, slot: int, joint: Joint) -> float:
-        """1 for the next in the cycle, -1 for the one before."""
+        """Pay 1 for the next in the cycle, -1 for the one before, 0 for a tie."""
         return (0.0, 1.0, -1.0)[(joint[slot] - joint[1 - slot]) % 3]
 
 
@@ -111,7 +111,7 @@ class PrisonersDilemma(MatrixGame):
     labels = ("cooperate", "defect")
 
     def reward(self, slot: int, joint: Joint) -> float:
-        """Own action by row, the other's by column."""
+        """Look up the pay-off: own action by row, the other's by column."""
         points = ((3, 0), (5, 1))[joint[slot]][joint[1 - slot]]
         return 2 * points / 5 - 1
 
@@ -131,7 +131,7 @@ class StagHunt(MatrixGame):
     labels = ("stag", "hare")
 
     def reward(self, slot: int, joint: Joint) -> float:
-        """Own action by row, the other's by column."""
+        """Look up the pay-off: own action by row, the other's by column."""
         return ((1.0, -1.0), (0.5, 0.0))[joint[slot]][joint[1 - slot]]
 
 
@@ -165,7 +165,7 @@ class PublicGoods(MatrixGame):
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
 
     def reward(self, slot: int, joint: Joint) -> float:
-        """Linear in the number of givers."""
+        """Compute the pay-off, linear in the number of givers."""
         share = self.settings.factor / self.settings.players
         least, most = share, 1 + share * (self.settings.players - 1)
         worth = joint[slot] + share * joint.count(0)

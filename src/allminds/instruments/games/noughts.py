@@ -25,7 +25,7 @@ LABELS = tuple(f"{row}{col}" for row in "abc" for col in "123")
 
 
 def winner(cells: str) -> str:
-    """The mark that has three in a row, or nothing."""
+    """Return the mark that has three in a row, or nothing."""
     for a, b, c in LINES:
         if cells[a] != EMPTY and cells[a] == cells[b] == cells[c]:
             return cells[a]
@@ -33,7 +33,7 @@ def winner(cells: str) -> str:
 
 
 class Board(NamedTuple):
-    """What both see, and all there is: nine cells in reading order, and whose turn it is."""
+    """What both minds see, and the whole state: nine cells in reading order, and whose turn."""
 
     cells: str
     turn: int  # slot 0 has the crosses and begins
@@ -45,21 +45,21 @@ class Board(NamedTuple):
 
     @property
     def over(self) -> bool:
-        """Three in a row, or full."""
+        """True if there are three in a row, or the board is full."""
         return EMPTY not in self.cells or bool(winner(self.cells))
 
     @property
     def situation(self) -> str:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.cells
 
     def played(self, cell: int) -> Board:
-        """The board after a move."""
+        """Return the board after a move."""
         marked = self.cells[:cell] + MARKS[self.turn] + self.cells[cell + 1 :]
         return Board(marked, 1 - self.turn)
 
     def rewards(self) -> tuple[float, float]:
-        """What slot 0 and slot 1 get for having come here."""
+        """Return what slot 0 and slot 1 get for having come here."""
         mark = winner(self.cells)
         won = float((mark == CROSS) - (mark == NOUGHT))
         return won, 0.0 - won
@@ -67,7 +67,7 @@ class Board(NamedTuple):
 
 @dataclass(frozen=True)
 class Noughts:
-    """The game itself: ±1 when somebody wins, 0 else."""
+    """The game itself: ±1 when a mind wins, else 0."""
 
     steps: int = 9
     score: Literal["mean", "total"] = "total"
@@ -85,19 +85,19 @@ class Noughts:
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """The rules are known."""
+        """The rules, which are known."""
         return {"rules": self}
 
     def reset(self, random: Random) -> Board:  # noqa: ARG002
-        """An empty board."""
+        """Begin with an empty board."""
         return Board(EMPTY * 9, 0)
 
     def awaited(self, state: Board) -> tuple[int, ...]:
-        """Whose turn it is."""
+        """Await the mind whose turn it is."""
         return () if state.over else (state.turn,)
 
     def observe(self, state: Board, slot: int) -> Board:  # noqa: ARG002
-        """Nothing is hidden."""
+        """Show the whole board."""
         return state
 
     def step(
@@ -106,16 +106,16 @@ class Noughts:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Board, Sequence[float]]:
-        """A mark is put."""
+        """Put a mark on the board."""
         after = state.played(int(actions[state.turn]))
         return after, after.rewards()
 
     def secret(self, state: Board, slot: int, random: Random) -> None:
-        """There is nothing to tell: what comes depends on the other."""
+        """Return None: what comes depends on the other."""
 
 
 class NoughtsSettings(Settings):
-    """There is nothing to set."""
+    """Settings of noughts and crosses: there are none."""
 
 
 @instrument
@@ -138,11 +138,11 @@ class NoughtsAndCrosses(Game):
     Settings: ClassVar[type[Settings]] = NoughtsSettings
 
     def world(self) -> Noughts:
-        """There is only one."""
+        """Build the only environment there is."""
         return Noughts()
 
     def told(self, observation: Board) -> str:
-        """The board, and whose turn it is."""
+        """Draw the board, and tell whose turn it is."""
         rows = [
             f"{'abc'[row]} {' '.join(observation.cells[3 * row : 3 * row + 3])}" for row in range(3)
         ]
@@ -151,5 +151,5 @@ class NoughtsAndCrosses(Game):
         )
 
     def show_state(self, environment: Noughts, state: Board) -> str:  # noqa: ARG002
-        """The board."""
+        """Draw the board as three lines of text."""
         return "\n".join(" ".join(state.cells[row : row + 3]) for row in (0, 3, 6))

@@ -1,9 +1,8 @@
 """Any PettingZoo environment by name: ``pettingzoo:classic/tictactoe_v3``.
 
 A PettingZoo environment changes as it is played; ours are values. So a state here is what led to
-it, a seed and the actions so far, and one live environment is kept that is wound to whatever
-state is asked about: while a game goes on that is where it stands already, and nothing is played
-again.
+it, a seed and the actions so far, and one live environment is kept that is set to whatever state
+is asked for: while a game goes on that is where it stands already, and nothing is played again.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Seen(NamedTuple):
 
     @property
     def situation(self) -> Hashable:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return _frozen(self.observation)
 
 
@@ -56,11 +55,11 @@ class Replay:
 
     @property
     def actions(self) -> list[dict[int, int]]:
-        """Step by step, by slot."""
+        """The actions of all steps so far, by slot."""
         return self.log[: self.length]
 
     def followed_by(self, actions: dict[int, int]) -> Replay:
-        """The state one step on; another way from here gets a list of its own."""
+        """Return the state one step on; another way from here gets a list of its own."""
         log = self.log if len(self.log) == self.length else self.actions
         log.append(actions)
         return Replay(self.seed, log, self.length + 1)
@@ -99,21 +98,21 @@ class Foreign:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """Nothing beyond the task."""
+        """The facts told to minds: none beyond the task."""
         return {}
 
     def reset(self, random: Random) -> Replay:
-        """A seed of its own for every exercise."""
+        """Draw a seed of its own for every exercise."""
         state = Replay(random.word_at(0) >> 33, [], 0)
         self.live.restart(state)
         return state
 
     def awaited(self, state: Replay) -> tuple[int, ...]:
-        """Who is to act, as PettingZoo says, until the steps are over."""
+        """Await the agents that PettingZoo names, until the steps are over."""
         return () if state.length >= self.steps else self.live.at(state).awaited
 
     def observe(self, state: Replay, slot: int) -> Seen:
-        """What PettingZoo shows."""
+        """Show what PettingZoo shows."""
         return Seen(*self.live.at(state).observe(slot))
 
     def step(
@@ -122,14 +121,14 @@ class Foreign:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Replay, Sequence[float]]:
-        """PettingZoo's step, with rewards rescaled."""
+        """Make PettingZoo's step, with rewards rescaled."""
         live = self.live.at(state)
         after = state.followed_by({slot: int(action) for slot, action in actions.items()})
         rewards = live.advance(after)
         return after, [self.rescaled(reward, slot, after) for slot, reward in enumerate(rewards)]
 
     def rescaled(self, reward: float, slot: int, state: Replay) -> float:
-        """By the declared bounds: low..high to -1..1; where totals count, 0 stays 0."""
+        """Rescale by the declared bounds: low..high to -1..1; where totals count, 0 stays 0."""
         total = self.live.totals[slot] if self.score == "total" else reward
         if not self.low <= total <= self.high:
             what = "in total" if self.score == "total" else "a step"
@@ -142,7 +141,7 @@ class Foreign:
         return 2 * (reward - self.low) / (self.high - self.low) - 1
 
     def secret(self, state: Replay, slot: int, random: Random) -> None:
-        """There is nothing to tell."""
+        """Return None: there is nothing to tell."""
 
 
 class ForeignSettings(Settings):
@@ -214,12 +213,12 @@ class PettingZoo(Instrument):
         return tuple(tuple(sorted(part)) for part in numbers)
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """The same environment with another seed."""
+        """Set the same environment with another seed."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, self.environment)
 
     def show(self, observation: Seen, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """The observation as it is, and the numbers of the legal actions."""
+        """Show the observation as it is, and the numbers of the legal actions."""
         if form == "array":
             return observation.observation
         if form not in ("text", "html"):
@@ -229,7 +228,7 @@ class PettingZoo(Instrument):
         return text if form == "text" else f"<pre>{text}</pre>"
 
     def choices(self, observation: Seen) -> Sequence[int]:
-        """What may be done now; where there is no mask, what anybody may do."""
+        """List the actions that may be taken now; without a mask, those of any slot."""
         if observation.legal is not None:
             return observation.legal
         spaces = self.environment.actions
@@ -237,7 +236,7 @@ class PettingZoo(Instrument):
         return range(low, max(space.start + space.n for space in spaces))
 
     def read(self, answer: str, observation: Seen) -> int | Failure:
-        """An action by its number."""
+        """Parse an action by its number."""
         for action in self.choices(observation):
             if answer.strip() == str(action):
                 return action
@@ -247,5 +246,5 @@ class PettingZoo(Instrument):
 @registry.family(PREFIX)
 @cache
 def pettingzoo(name: str) -> type[Instrument]:
-    """The class of the instrument of this name."""
+    """Make the class of the instrument of this name."""
     return type(PettingZoo.__name__, (PettingZoo,), {"name": name, "__doc__": PettingZoo.__doc__})

@@ -21,7 +21,7 @@ LABELS = ("oppose", "support")
 
 
 def sign(action: int) -> int:
-    """-1 to oppose, 1 to support."""
+    """Return -1 to oppose, 1 to support."""
     return 2 * action - 1
 
 
@@ -34,12 +34,12 @@ class Public(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, int]:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.attitude, sum(self.others)
 
 
 class Acts(NamedTuple):
-    """Everything that changes: the last public act of everyone."""
+    """The state: the last public act of everyone."""
 
     step: int
     last: tuple[int, ...]
@@ -62,12 +62,12 @@ class Norm:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Everyone for oneself."""
+        """One team for each mind."""
         return tuple((slot,) for slot in range(self.players))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
-        """For or against."""
+        """The two acts, for or against."""
         return (Discrete(2, labels=LABELS),) * self.players
 
     @property
@@ -77,24 +77,24 @@ class Norm:
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """How much conformity weighs; not what the others think."""
+        """The weight of conformity, but not what the others think."""
         return {"conformity": self.conformity}
 
     @cached_property
     def attitudes(self) -> tuple[int, ...]:
-        """What everyone thinks in private."""
+        """The private attitude of everyone."""
         return tuple(OPPOSE if slot < self.opposed else SUPPORT for slot in range(self.players))
 
     def reset(self, random: Random) -> Acts:  # noqa: ARG002
-        """All have supported it so far."""
+        """Begin with all having supported the norm."""
         return Acts(0, (SUPPORT,) * self.players)
 
     def awaited(self, state: Acts) -> tuple[int, ...]:
-        """Everyone at once."""
+        """Await everyone at once."""
         return tuple(range(self.players)) if state.step < self.steps else ()
 
     def observe(self, state: Acts, slot: int) -> Public:
-        """Attitudes are private, acts are public."""
+        """Show the own attitude, which is private, and the acts of all, which are public."""
         others = state.last[:slot] + state.last[slot + 1 :]
         return Public(state.step, self.attitudes[slot], others)
 
@@ -104,7 +104,7 @@ class Norm:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Acts, Sequence[float]]:
-        """Everyone acts, and is paid for truth and for agreement."""
+        """Pay every act for truth and for agreement."""
         acts = tuple(int(actions[slot]) for slot in range(self.players))
         total = sum(map(sign, acts))
         rewards = []
@@ -115,12 +115,12 @@ class Norm:
         return Acts(state.step + 1, acts), rewards
 
     def secret(self, state: Acts, slot: int, random: Random) -> None:
-        """There is nothing to tell: what comes depends on the others."""
+        """Return None: what comes depends on the others."""
 
     # ------------------------------------------------------------ what became of it
 
     def ignorance(self, record: Record) -> tuple[float, bool]:
-        """|mean public act - mean private attitude|/2, and whether their signs differ."""
+        """Return |mean public act - mean private attitude|/2, and whether their signs differ."""
         public = fmean(sign(int(act)) for step in record.actions for act in step.values())
         private = fmean(map(sign, self.attitudes))
         return abs(public - private) / 2, public * private < 0
@@ -161,12 +161,12 @@ class PluralisticIgnorance(Game):
     Settings: ClassVar[type[Settings]] = NormSettings
 
     def world(self) -> Norm:
-        """As the settings say."""
+        """Build the norm that the settings describe."""
         given = self.settings
         return Norm(given.steps, given.players, given.opposed, given.conformity)
 
     def told(self, observation: Public) -> str:
-        """Own attitude, others' acts."""
+        """Tell the own attitude and the others' acts."""
         others = ", ".join(LABELS[act] for act in observation.others)
         return (
             f"Round {observation.step + 1} of {self.settings.steps}. In private you "

@@ -23,7 +23,7 @@ STEP = Discrete(len(MOVES), labels=tuple(ACTIONS[move - 1] for move in MOVES))
 
 
 class Hunt(NamedTuple):
-    """All there is: where everybody stands, and whether the prey was caught."""
+    """The state: where all minds stand, and whether the prey was caught."""
 
     step: int
     cells: tuple[int, ...]  # of the predators, and of the prey
@@ -31,7 +31,7 @@ class Hunt(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What a mind sees: where it is, and where all are."""
+    """What a mind sees: the step, its own slot, and where all stand."""
 
     step: int
     slot: int
@@ -39,7 +39,7 @@ class Sight(NamedTuple):
 
     @property
     def situation(self) -> tuple[int, ...]:
-        """What a learner tells situations apart by."""
+        """The key by which a learner tells situations apart."""
         return self.cells
 
 
@@ -58,7 +58,7 @@ class Chase:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One step along a row or a column, or none."""
+        """The moves: one step along a row or a column, or none."""
         return (STEP,) * (PREDATORS + 1)
 
     @property
@@ -72,7 +72,7 @@ class Chase:
         return {"rows": self.torus.rows, "cols": self.torus.cols}
 
     def reset(self, random: Random) -> Hunt:
-        """Everybody in a cell of its own: the first of a random permutation."""
+        """Put each mind in a cell of its own: the first of a random permutation."""
         cells = list(range(1, self.torus.cells + 1))
         for place in range(PREDATORS + 1):
             other = place + random.below_at(len(cells) - place, place)
@@ -80,11 +80,11 @@ class Chase:
         return Hunt(0, tuple(cells[: PREDATORS + 1]), False)
 
     def awaited(self, state: Hunt) -> tuple[int, ...]:
-        """All, until the prey is caught or the time is over."""
+        """Await all, until the prey is caught or the time is over."""
         return () if state.caught or state.step == self.steps else (0, 1, 2, PREY)
 
     def observe(self, state: Hunt, slot: int) -> Sight:
-        """Everything, and which of them one is."""
+        """Show everything, and which slot the mind has."""
         return Sight(state.step, slot, state.cells)
 
     def step(
@@ -93,7 +93,7 @@ class Chase:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[Hunt, Sequence[float]]:
-        """All move; the prey is caught or not."""
+        """Move all at once; settle whether the prey is caught."""
         before = state.cells
         cells = tuple(
             self.torus.moved(cell, MOVES[int(actions[slot])]) for slot, cell in enumerate(before)
@@ -108,7 +108,7 @@ class Chase:
         return after, [won / PREDATORS] * PREDATORS + [0.0 - won]
 
     def secret(self, state: Hunt, slot: int, random: Random) -> None:
-        """There is nothing to tell: what comes depends on the others."""
+        """Return None: what comes depends on the others."""
 
 
 class ChaseSettings(Settings):
@@ -142,26 +142,26 @@ class PredatorPrey(Game):
     Settings: ClassVar[type[Settings]] = ChaseSettings
 
     def failed_score(self, environment: Environment, slot: int, rewards: Sequence[float]) -> float:
-        """An unfinished hunt is lost: -1 for the prey, what a predator loses for the others."""
+        """Score an unfinished hunt as lost: -1 for the prey, a predator's loss for the others."""
         return -1.0 if slot == PREY else super().failed_score(environment, slot, rewards)
 
     def world(self) -> Chase:
-        """As the settings say."""
+        """Build the field that the settings describe."""
         return Chase(Torus(self.settings.rows, self.settings.cols), self.settings.steps)
 
     @cached_property
     def chance(self) -> float:  # type: ignore[override]
-        """Of a predator, when all move by lot; worked out when it is asked for."""
+        """The score of a predator when all move by lot; computed when it is asked for."""
         survives = survival(self.settings.rows, self.settings.cols, self.settings.steps)
         return (1 - 2 * survives) / PREDATORS
 
     def told(self, observation: Sight) -> str:
-        """Where everybody is."""
+        """Draw where all stand, and tell the mind its role."""
         who = "the prey P" if observation.slot == PREY else f"predator {observation.slot}"
         return f"{self._drawn(observation.cells)}\nStep {observation.step + 1}. You are {who}."
 
     def show_state(self, environment: Chase, state: Hunt) -> str:  # noqa: ARG002
-        """The field."""
+        """Draw the field with all minds."""
         return self._drawn(state.cells)
 
     def _drawn(self, cells: tuple[int, ...]) -> str:
@@ -172,7 +172,7 @@ class PredatorPrey(Game):
 
 
 def survival(rows: int, cols: int, steps: int) -> float:
-    """The chance that the prey lives when all move by lot: exact, by dynamic programming.
+    """Compute the chance that the prey lives when all move by lot, by dynamic programming.
 
     The chances are kept for where each predator stands as seen from the prey, [row, column] for
     each of the three. Once the prey's move is known the predators move independently.
@@ -195,7 +195,7 @@ def survival(rows: int, cols: int, steps: int) -> float:
 def _moved(
     here: Any, shape: tuple[int, int], moves: list[tuple[int, int]], prey: tuple[int, int]
 ) -> Any:
-    """All predators by lot, the prey by one move; what is caught drops out."""
+    """Move all predators by lot and the prey by one move; drop what is caught."""
     import numpy as np
 
     for predator in range(PREDATORS):
@@ -212,7 +212,7 @@ def _moved(
 
 
 def _at(array: Any, axes: tuple[int, int], place: tuple[int, int]) -> Any:
-    """The part of an array where two axes are at a place, as a view."""
+    """Return the part of an array where two axes are at a place, as a view."""
     where: list[Any] = [slice(None)] * array.ndim
     where[axes[0]], where[axes[1]] = place
     return array[tuple(where)]

@@ -1,4 +1,4 @@
-"""Two teams in a world that rewards every mind alone: the way from Λ* to team Λ*, and from Λ."""
+"""Λ* and Λ between two teams: worlds that reward every mind alone, with rewards shared in teams."""
 
 from __future__ import annotations
 
@@ -45,45 +45,45 @@ class InTeams:
 
     @property
     def steps(self) -> int:
-        """The world's."""
+        """The number of steps of the world."""
         return self.world.steps
 
     @property
     def score(self) -> Literal["mean", "total"]:
-        """The world's."""
+        """The way in which the world turns rewards into a score."""
         return self.world.score
 
     @property
     def actions(self) -> Sequence[Space]:
-        """The world's."""
+        """The actions of the world."""
         return self.world.actions
 
     @property
     def complexity(self) -> Mapping[str, float]:
-        """The world's."""
+        """The complexity columns of the world."""
         return self.world.complexity
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The world's."""
+        """The facts of the world."""
         return self.world.facts
 
     def reset(self, random: Random) -> Any:
-        """As the world begins."""
+        """Begin as the world begins."""
         return self.world.reset(random)
 
     def awaited(self, state: Any) -> tuple[int, ...]:
-        """As in the world."""
+        """Await those that the world awaits."""
         return self.world.awaited(state)
 
     def observe(self, state: Any, slot: int) -> Any:
-        """As in the world."""
+        """Show what the world shows."""
         return self.world.observe(state, slot)
 
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
     ) -> tuple[Any, Sequence[float]]:
-        """The world's step; what everyone would get alone is shared by teams."""
+        """Make the world's step; share by teams what every mind would get alone."""
         after, alone = self.world.step(state, actions, random)
         one, other = (math.fsum(alone[slot] for slot in team) / len(team) for team in self.teams)
         if self.shares == "difference":
@@ -92,11 +92,11 @@ class InTeams:
         return after, [one] * size + [other] * size
 
     def secret(self, state: Any, slot: int, random: Random) -> Any:
-        """As in the world."""
+        """Return the secret of the world."""
         return self.world.secret(state, slot, random)
 
 
-# ---------------------------------------------------------------- λ and Λ* between teams
+# ---------------------------------------------------------------- Λ* and Λ between teams
 
 
 class TeamGame(Instrument):
@@ -124,25 +124,25 @@ class TeamGame(Instrument):
 
     @abstractmethod
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
-        """The other instrument."""
+        """Make the other instrument from its settings."""
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
-        """The same world as that of the other instrument, played by teams."""
+        """Set the exercise of the other instrument, played by teams."""
         exercise = self.alone.exercise(seed, i, history)
         world = InTeams(exercise.environment, self.settings.shares)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return replace(exercise, id=place, tool=self, environment=world)
 
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """As in the other instrument."""
+        """Show an observation as the other instrument does."""
         return self.alone.show(observation, form)
 
     def read(self, answer: str, observation: Any) -> Any | Failure:
-        """As in the other instrument."""
+        """Parse an answer as the other instrument does."""
         return self.alone.read(answer, observation)
 
     def show_state(self, environment: InTeams, state: Any) -> str:
-        """As in the other instrument."""
+        """Draw the state as the other instrument does."""
         return self.alone.show_state(environment.world, state)
 
 
@@ -155,7 +155,7 @@ class TeamLambdaStarSettings(LambdaStarSettings):
 
 @registry.instrument
 class TeamLambdaStar(TeamGame):
-    """Λ* between two teams: who keeps nearer to Good and farther from Evil.
+    """Λ* between two teams: keep nearer to Good and farther from Evil than the other team.
 
     The torus, the patterns and the minds are those of `lambda-star`; the first half of the slots
     is one team, the second half the other. A line-up names minds or groups in slot order:
@@ -172,7 +172,7 @@ class TeamLambdaStar(TeamGame):
     Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
-        """Λ*."""
+        """Make the instrument Λ* itself."""
         return torus.LambdaStar(**settings)
 
 
@@ -186,7 +186,7 @@ class TeamLambdaSettings(LambdaSettings):
 
 @registry.instrument
 class TeamLambda(TeamGame):
-    """Λ between two teams: who keeps with Good and away from Evil in a graph of cells.
+    """Λ between two teams: keep with Good and away from Evil in a graph of cells.
 
     Spaces, patterns and minds are those of `lambda`; the first half of the slots is one team, the
     second half the other. A line-up names minds in slot order: ``q-learning*2, random*2``. The
@@ -203,7 +203,7 @@ class TeamLambda(TeamGame):
     Settings: ClassVar[type[Settings]] = TeamLambdaSettings
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
-        """Λ."""
+        """Make the instrument Λ itself."""
         return cells.Lambda(**settings)
 
 

@@ -1,9 +1,9 @@
 """Λ (Lambda): Good and Evil travel through a graph of cells in a pattern of actions (P3).
 
-Read in this order: `space` (cells and actions), `pattern` (how Good and Evil move), `environment`
-(one exercise, the specification), `complexity`, `minds`, `model` (one that predicts the pattern),
-`instrument` (the test of the paper and the general class), `adaptive` (the anytime test and the
-staircase). `fast` and `kernels` are the quick forms of the same; `rows` reads the authors' file.
+Read in this order: `space` (cells and actions, the pattern of Good and Evil, complexity), `world`
+(one exercise, the specification), `minds`, `instrument` (the test of the paper and the general
+class), `adaptive` (the anytime test and the staircase). `screen` shows and reads, `rows` reads
+the authors' file, `fast` has the quick forms of the same.
 """
 
 from allminds.instruments.lambda_ import minds

@@ -1,4 +1,4 @@
-"""The level of a staircase, and its error from within one administration."""
+"""Adaptive tests in Λ: the anytime test and the staircase, and the error of a staircase's level."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ LEAST_HALF = 500  # exercises in it, from which on batch means are as good as in
 
 
 def level(xi: Values, reward: Values) -> float:  # noqa: ARG001
-    """The mean ξ of the second half."""
+    """Average ξ over the second half."""
     return float(second_half(xi).mean())
 
 
 def level_error(xi: Values, reward: Values) -> tuple[float, float] | None:  # noqa: ARG001
-    """Standard error and degrees of freedom by batch means, for a long administration only.
+    """Estimate the standard error and degrees of freedom by batch means, if long enough.
 
     ξ is a walk: neighbours are alike, for a model-based mind over some twenty exercises, and a
     short path cannot know how far (simulated: with the 50 exercises of the usual second half, ten
@@ -54,7 +54,7 @@ def level_error(xi: Values, reward: Values) -> tuple[float, float] | None:  # no
 
 
 def second_half(path: Values) -> Values:
-    """The later half of a path, the middle one included."""
+    """Return the later half of a path, the middle one included."""
     return path[len(path) // 2 :]
 
 
@@ -89,7 +89,7 @@ class Adaptive(CellsInstrument):
     durations: tuple[int, ...]  # steps τ of each exercise of an administration
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
-        """Number i % sitting of administration i // sitting, after the records before it."""
+        """Make number i % sitting of administration i // sitting, after the records before it."""
         place = i % self.sitting
         if len(history) != place:
             raise Error(
@@ -105,7 +105,7 @@ class Adaptive(CellsInstrument):
         return self.in_place(seed, i, placed)
 
     def _unused(self, xi: float, used: set[float], making: Random) -> tuple[float, Space, str]:
-        """An environment of complexity ⌊ξ⌋; ξ goes up by 1 where none is unused."""
+        """Draw an environment of complexity ⌊ξ⌋; raise ξ by 1 where none is unused."""
         attempt = 0
         while True:
             for _ in range(PATIENCE):
@@ -121,13 +121,13 @@ class Adaptive(CellsInstrument):
         return space, draw_pattern_of(phrases, space.actions, random.part(1))
 
     def _level(self, history: Sequence[Record]) -> float:
-        """ξ after these records."""
+        """Return ξ after these records."""
         if not history:
             return 1.0
         return self.moved(history[-1].complexity["xi"], self._reward(history[-1]))
 
     def _reward(self, record: Record) -> float:
-        """R: the mean over slots and steps; a failure counts as `failed_score` says.
+        """Compute R, the mean over slots and steps; a failure counts as `failed_score` says.
 
         Steps that were not made for another reason, such as a time that is over, count 0.
         """
@@ -143,15 +143,15 @@ class Adaptive(CellsInstrument):
 
     @abstractmethod
     def moved(self, xi: float, reward: float) -> float:
-        """ξ after an exercise that was given at ξ and brought R."""
+        """Return ξ after an exercise that was given at ξ and brought R."""
 
     def _readings(self, history: Sequence[Record]) -> dict[str, float]:  # noqa: ARG002
-        """What else is read off before an exercise."""
+        """Return what else is read off before an exercise."""
         return {}
 
 
 def _identity(space: Space, pattern: str) -> float:
-    """A number by which an environment is known again."""
+    """Compute a number that identifies an environment."""
     digest = hashlib.sha256(f"{space} {pattern}".encode()).digest()
     return float(int.from_bytes(digest[:6], "big"))
 
@@ -189,7 +189,7 @@ class Anytime(Adaptive):
         self.sitting = len(self.durations)
 
     def moved(self, xi: float, reward: float) -> float:
-        """Up by half of ξ·R, within 1..40."""
+        """Move ξ up by half of ξ·R, within 1..40."""
         return min(TOP, max(1.0, xi + xi * reward / 2))
 
     def _readings(self, history: Sequence[Record]) -> dict[str, float]:
@@ -197,12 +197,12 @@ class Anytime(Adaptive):
         return {"upsilon": math.fsum(gained)}
 
     def rule(self) -> Rule:
-        """Υ / environments used: the mean of ξ·R; one administration says nothing of its error."""
+        """Score Υ / environments used, the mean of ξ·R; a single administration has no error."""
         return replace(super().rule(), figure=lambda xi, reward: float((xi * reward).mean()))
 
 
 def _durations(time: int) -> list[int]:
-    """20, 30, 45, … steps, at most 2,000, until the time is over."""
+    """List 20, 30, 45, … steps, at most 2,000, until the time is over."""
     durations, tau = [], 20.0
     while time > 0:
         durations.append(min(time, int(tau)))
@@ -247,10 +247,10 @@ class Staircase(Adaptive):
         self.durations = (given.steps,) * self.sitting
 
     def moved(self, xi: float, reward: float) -> float:
-        """Up by 2(R̃ - ½), within 1..40."""
+        """Move ξ up by 2(R̃ - ½), within 1..40."""
         share = (reward - self.chance) / (self.ceiling - self.chance)
         return min(TOP, max(1.0, xi + 2 * (share - 0.5)))
 
     def rule(self) -> Rule:
-        """The mean ξ of the second half."""
+        """Score by the mean ξ of the second half."""
         return replace(super().rule(), figure=level, error=level_error)

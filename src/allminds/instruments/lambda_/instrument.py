@@ -42,7 +42,7 @@ class SpaceSettings(Settings):
 
 
 class LambdaSettings(SpaceSettings):
-    """Settings of Λ."""
+    """Settings of the instrument Λ."""
 
     form: Literal["test", "general", "given"] = Field(
         "test", description="P3's seven exercises, the general class, or given environments"
@@ -77,7 +77,7 @@ class CellsInstrument(Instrument):
     settings: Any
 
     def begin(self) -> None:
-        """Work out what follows from the settings, once they are there."""
+        """Compute what follows from the settings."""
         given = self.settings
         self.slots = given.agents
         self.ceiling_mind = "optimum" if given.rewards == "position" else "expert"
@@ -92,7 +92,7 @@ class CellsInstrument(Instrument):
         )
 
     def world(self, space: Space, pattern: str, steps: int, making: Random) -> World:
-        """An environment; word 1 of its making says which symbol is Good."""
+        """Build an environment; word 1 of its making says which symbol is Good."""
         given = self.settings
         return World(
             space=space,
@@ -107,18 +107,18 @@ class CellsInstrument(Instrument):
         )
 
     def in_place(self, seed: int, i: int, world: World) -> Exercise:
-        """A world as exercise i."""
+        """Make exercise i of a world."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, world, cluster=self.cluster(seed, i))
 
     def cluster(self, seed: int, i: Any) -> Any:  # noqa: ARG002 - for those that come in tests
-        """The cluster of an exercise, or of many; None if each is one of its own."""
+        """Return the cluster of an exercise, or of many; None if each is one of its own."""
         return None
 
     # ------------------------------------------------------------ for people and models
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """Where everybody is, and what each action does."""
+        """Show where all are, and what each action does."""
         if form == "text":
             return screen.as_text(observation)
         if form == "html":
@@ -126,11 +126,11 @@ class CellsInstrument(Instrument):
         raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
 
     def read(self, answer: str, observation: View) -> int | Failure:
-        """An action by its number, or the word stay."""
+        """Parse an action by its number, or the word stay."""
         return screen.read_action(answer, observation)
 
     def show_state(self, environment: World, state: State) -> str:
-        """Every cell and who is in it: + Good, - Evil, digits the minds."""
+        """Draw every cell with those in it: + Good, - Evil, digits the minds."""
         return screen.state_as_text(environment, state)
 
 
@@ -167,13 +167,13 @@ class Lambda(CellsInstrument):
         self.length = len(self.given) or None
 
     def cluster(self, seed: int, i: Any) -> Any:
-        """The test of seven that an exercise belongs to; None in the other forms."""
+        """Return the test of seven that an exercise belongs to; None in the other forms."""
         if self.settings.form != "test":
             return None
         return numbered(f"{registry.exercise_prefix(self, seed)}test", i // len(SIZES))
 
     def _check_form(self) -> None:
-        """Settings that another form has would be ignored, so they are refused."""
+        """Reject settings of another form, which would be ignored."""
         given = self.settings
         needs = {"cells": "general", "actions": "general", "space": "given", "pattern": "given"}
         for name, form in needs.items():
@@ -192,7 +192,7 @@ class Lambda(CellsInstrument):
             raise Error(f"{self.name}: a number of actions needs a number of cells; set cells too")
 
     def _given(self) -> tuple[tuple[Space, str], ...]:
-        """The environments that the settings name."""
+        """List the environments that the settings name."""
         spaces = [Space.parse(text) for text in self.settings.space.split(",")]
         patterns = [text.strip() for text in self.settings.pattern.split(",")]
         if len(spaces) != len(patterns):
@@ -202,7 +202,7 @@ class Lambda(CellsInstrument):
         return tuple(zip(spaces, patterns, strict=True))
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i: its space, its pattern and its number of steps."""
+        """Make exercise i: its space, its pattern and its number of steps."""
         making = Random(key(seed, i, MAKING))
         if self.given:
             space, pattern = self.given[i % len(self.given)]
@@ -219,7 +219,7 @@ class Lambda(CellsInstrument):
         return self.settings.cells or draw_cells(making)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled where the mind has a kernel and is alone in a world that kernels know."""
+        """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels."""
         from allminds.instruments.lambda_.fast.forms import fast_form
 
         return fast_form(self, line_up)

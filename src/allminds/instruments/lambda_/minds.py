@@ -1,4 +1,4 @@
-"""Minds for Λ (P3 §4), in plain Python; `kernels` has their compiled twins, `model` one more."""
+"""Minds for Λ (P3 §4), in plain Python; `fast.minds` has the compiled twins of most."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Follower(MindBase):
     traits = Traits(sees="future")
 
     def begin(self, task: Task) -> None:
-        """Which of the two is Good."""
+        """Learn which of the two symbols is Good."""
         self.good: int = task.secret.good_symbol
 
     def act(self, observation: View, random: Random) -> int:
-        """After Good."""
+        """Go after Good, or anywhere if it is out of reach."""
         goal = observation.symbols[self.good]
         if goal in observation.reachable:
             return observation.reachable.index(goal)
@@ -56,7 +56,7 @@ class Expert(MindBase):
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """The first action that leads nearest to where Good will be."""
+        """Take the first action that leads nearest to where Good will be."""
         self.step += 1
         far = self.far[self.future.good[self.step]]
         ahead = [far[cell] for cell in observation.reachable]
@@ -65,12 +65,12 @@ class Expert(MindBase):
 
 @mind("optimum", INSTRUMENTS)
 class Optimum(MindBase):
-    """The true ceiling: backward induction over the way of Good and Evil; first among equals."""
+    """The true ceiling: backward induction over the ways of Good and Evil; first among equals."""
 
     traits = Traits(deterministic=True, sees="future")
 
     def begin(self, task: Task) -> None:
-        """Work out the best action for every cell and step."""
+        """Compute the best action for every cell and step."""
         future: Foresight = task.secret
         if future.rewards != "position":
             raise Error(f"optimum knows only rewards=position, not {future.rewards}; take expert")
@@ -86,7 +86,7 @@ class Optimum(MindBase):
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """As planned."""
+        """Take the action that was planned."""
         self.step += 1
         return self.plan[self.step - 1][observation.cell]
 
@@ -98,8 +98,9 @@ class Optimum(MindBase):
 class TableLearner(MindBase):
     """A table over places (the cells of both symbols and its own) and actions.
 
-    Defaults are P3's: α = 0.05, γ = 0.35, the table starts at 2, rewards are shifted to [0, 2],
-    and it takes a best action, by lot among equals. It learns as it goes, within one exercise.
+    Defaults are those of Insa-Cabrera et al. (2011): α = 0.05, γ = 0.35, the table starts at 2,
+    rewards are shifted to [0, 2], and it takes a best action, by lot among equals. It learns as it
+    goes, within one exercise.
     """
 
     alpha: float = 0.05  # learning rate α
@@ -108,7 +109,7 @@ class TableLearner(MindBase):
     initial: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
+        """Check that the parameters are in range."""
         name = type(self).__name__
         if not 0 < self.alpha <= 1:
             raise Error(f"{name}: alpha must be in (0, 1], not {self.alpha:g}")
@@ -118,11 +119,11 @@ class TableLearner(MindBase):
         self.traits = Traits(learns=True)
 
     def begin(self, task: Task) -> None:  # noqa: ARG002
-        """An empty table."""
+        """Begin with an empty table."""
         self.table: dict[Place, list[float]] = {}
 
     def act(self, observation: View, random: Random) -> int:
-        """A best action by the table; sometimes any."""
+        """Take a best action by the table; sometimes any."""
         self.row = self._row(observation)
         explores = self.epsilon > 0 and random.unit_at(1) < self.epsilon
         choices = len(self.row)
@@ -130,7 +131,7 @@ class TableLearner(MindBase):
         return self.action
 
     def _row(self, seen: View) -> list[float]:
-        """The values of the actions in a place."""
+        """Return the values of the actions in a place."""
         place = (seen.symbols, seen.cell)
         return self.table.setdefault(place, [self.initial] * len(seen.reachable))
 
@@ -138,10 +139,10 @@ class TableLearner(MindBase):
 @dataclass
 @mind("q-learning", INSTRUMENTS)
 class QLearning(TableLearner):
-    """Q-learning (Watkins and Dayan 1992) exactly as in P3."""
+    """Q-learning (Watkins and Dayan 1992) exactly as in Insa-Cabrera et al. (2011)."""
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
-        """Q(s,a) += α (R + 1 + γ max Q(s',·) - Q(s,a))."""
+        """Update Q(s,a) += α (R + 1 + γ max Q(s',·) - Q(s,a))."""
         if observation is not None:  # after the last step there is nobody to learn for
             target = reward + 1.0 + self.gamma * max(self._row(observation))
             self.row[self.action] += self.alpha * (target - self.row[self.action])
@@ -153,12 +154,12 @@ class Sarsa(TableLearner):
     """SARSA: as Q-learning, but it looks ahead to the action that it really takes next."""
 
     def begin(self, task: Task) -> None:
-        """Nothing is owed at the start."""
+        """Begin with no update pending."""
         super().begin(task)
         self.owed: tuple[list[float], int, float] | None = None  # row, action, reward
 
     def act(self, observation: View, random: Random) -> int:
-        """Act, then settle what the step before is owed: its next action is known now."""
+        """Act, then make the pending update of the step before: its next action is known now."""
         action = super().act(observation, random)
         if self.owed is not None:
             row, before, reward = self.owed
@@ -167,7 +168,7 @@ class Sarsa(TableLearner):
         return action
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
-        """Q(s,a) += α (R + 1 + γ Q(s',a') - Q(s,a)), when a' is known."""
+        """Keep Q(s,a) += α (R + 1 + γ Q(s',a') - Q(s,a)) pending until a' is known."""
         self.owed = (self.row, self.action, reward)
 
 
@@ -182,25 +183,25 @@ class QLambda(TableLearner):
     trace: float = 0.9  # λ
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
+        """Check that the parameters are in range."""
         super().__post_init__()
         if not 0 <= self.trace <= 1:
             raise Error(f"QLambda: trace must be in [0, 1], not {self.trace:g}")
 
     def begin(self, task: Task) -> None:
-        """No traces yet."""
+        """Begin without any traces."""
         super().begin(task)
         self.traces: dict[tuple[int, int], tuple[list[float], float]] = {}  # (row, action)
 
     def act(self, observation: View, random: Random) -> int:
-        """As the others; a worse action than the best ends all traces."""
+        """Act as the other learners; a worse action than the best ends all traces."""
         action = super().act(observation, random)
         if self.row[action] != max(self.row):
             self.traces.clear()
         return action
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
-        """δ = R + 1 + γ max Q(s',·) - Q(s,a); Q += α δ e; e <- γ λ e."""
+        """Update δ = R + 1 + γ max Q(s',·) - Q(s,a); Q += α δ e; e <- γ λ e."""
         if observation is None:
             return
         target = reward + 1.0 + self.gamma * max(self._row(observation))
@@ -211,7 +212,7 @@ class QLambda(TableLearner):
             self.traces[place, action] = (row, left * (self.gamma * self.trace))
 
 
-# ---------------------------------------------------------------- model
+# ---------------------------------------------------------------- a mind that models the pattern
 
 
 Pair = tuple[int, int]  # the cells of the two symbols
@@ -233,19 +234,19 @@ class ModelBased(MindBase):
     traits = Traits(learns=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
+        """Check that `depth` is in 1..100."""
         if not 1 <= self.depth <= 100:
             raise Error(f"model-based: depth must be in 1..100, not {self.depth}")
 
     def begin(self, task: Task) -> None:
-        """Nothing is known but the numbers of cells and actions."""
+        """Begin knowing only the numbers of cells and actions."""
         self.cells: int = task.facts["cells"]
         self.pattern = PatternModel(task.actions.n)  # type: ignore[attr-defined]
         self.visited: set[int] = set()
         self.credit = [0.0, 0.0]  # what standing with each symbol has brought
 
     def act(self, observation: View, random: Random) -> int:
-        """The action that a plan for the next steps begins with; by lot among equals."""
+        """Take the first action of a plan for the next steps; by lot among equals."""
         self._look(observation)
         self.seen = observation
         belief = {observation.symbols: 1.0}
@@ -261,7 +262,7 @@ class ModelBased(MindBase):
         return uniform_best([round(choice, 9) for choice in choices], random)
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
-        """Who stood with it when it was rewarded, and how the two symbols moved."""
+        """Note which symbol was in its cell when rewarded, and how both symbols moved."""
         if observation is None:
             return
         for symbol, cell in enumerate(observation.symbols):
@@ -271,13 +272,13 @@ class ModelBased(MindBase):
         self.pattern.saw(self.seen.symbols, observation.symbols)
 
     def _look(self, seen: View) -> None:
-        """Where the actions of its own cell lead."""
+        """Note where the actions of its own cell lead."""
         if seen.cell not in self.visited:
             self.visited.add(seen.cell)
             self.pattern.learnt({(seen.cell, a): to for a, to in enumerate(seen.reachable)})
 
     def _worths(self, belief: dict[Pair, float]) -> list[float]:
-        """The reward to be expected in every cell, and what it is worth to see it."""
+        """Compute the expected reward of every cell, plus the worth of seeing it."""
         worth = [0.0 if c in self.visited else self.curiosity for c in range(self.cells)]
         sign = 1.0 if self.credit[0] >= self.credit[1] else -1.0
         for (first, second), chance in belief.items():
@@ -288,7 +289,7 @@ class ModelBased(MindBase):
         return worth
 
     def _ways(self, cell: int) -> set[int]:
-        """The cells that it knows to be one step away."""
+        """List the cells that it knows to be one step away."""
         arrows = self.pattern.arrows
         return {cell} | {
             arrows[cell, a] for a in range(self.pattern.actions) if (cell, a) in arrows
@@ -310,7 +311,7 @@ class PatternModel:
         self.phases = [self.any]  # actions possible in each phase of the period
 
     def saw(self, before: Pair, after: Pair) -> None:
-        """One more move of the two."""
+        """Add one more move of the two symbols."""
         self.moves.append((before, after))
         possible = self._possible(before, after)
         phase = (len(self.moves) - 1) % self.period
@@ -321,13 +322,13 @@ class PatternModel:
             self._infer(possible.bit_length() - 1, before, after)
 
     def learnt(self, arrows: Arrows) -> None:
-        """Where some actions lead; moves seen before may become clear by it."""
+        """Note where some actions lead; moves seen before may become clear by it."""
         if not arrows.items() <= self.arrows.items():
             self.arrows |= arrows
             self._explain()
 
     def moved(self, belief: dict[Pair, float], ahead: int) -> dict[Pair, float]:
-        """Where the two may be after move number `ahead` from now, if these are the chances now."""
+        """Compute where the two may be after move number `ahead` from now, from these chances."""
         possible = self.phases[(len(self.moves) + ahead) % self.period]
         actions = [action for action in range(self.actions) if possible >> action & 1]
         after: dict[Pair, float] = {}
@@ -340,7 +341,7 @@ class PatternModel:
         return after
 
     def _outcomes(self, first: int, second: int, action: int) -> list[Pair]:
-        """Where an action leads the two: out of sight if it is not known, by lot if they clash."""
+        """List where an action leads the two: hidden if unknown, by lot if they clash."""
         to_first = self.arrows.get((first, action), HIDDEN)
         to_second = self.arrows.get((second, action), HIDDEN)
         if to_first != to_second or to_first == HIDDEN:
@@ -353,7 +354,7 @@ class PatternModel:
     # ------------------------------------------------------------ explaining what was seen
 
     def _explain(self) -> None:
-        """The shortest period, from the one in hand, that all moves agree with."""
+        """Find the shortest period, from the present one on, that all moves agree with."""
         masks = [self._possible(*move) for move in self.moves]
         while True:
             self.phases = [self.any] * self.period
@@ -364,7 +365,7 @@ class PatternModel:
             self.period += 1
 
     def _possible(self, before: Pair, after: Pair) -> int:
-        """The actions that may have led from one pair of cells to the other."""
+        """Return the actions that may have led from one pair of cells to the other."""
         if HIDDEN in before or HIDDEN in after:
             return self.any
         mask = 0
@@ -380,6 +381,6 @@ class PatternModel:
         return mask
 
     def _infer(self, action: int, before: Pair, after: Pair) -> None:
-        """An action that is certain shows where it leads from where the symbols were."""
+        """Note where an action that is certain leads from where the symbols were."""
         moved = [n for n in (0, 1) if after[n] != before[n] and before[n] != HIDDEN != after[n]]
         self.learnt({(before[n], action): after[n] for n in moved})

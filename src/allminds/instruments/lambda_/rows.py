@@ -44,7 +44,7 @@ class Row:
 
 
 def read_rows(path: str | Path) -> tuple[Row, ...]:
-    """All rows of the authors' file, in its order.
+    """Read all rows of the authors' file, in its order.
 
     The file does not number its tests: the t-th row of a subject with so many cells is test t.
     """
@@ -97,7 +97,7 @@ def _row(columns: list[str], seen: Counter[tuple[str, int]]) -> Row:
 
 
 def read_space(text: str, cells: int, actions: int) -> Space:
-    """A space as the authors write it, such as `12-|1-2--|1++2--`, by cell and action."""
+    """Parse a space as the authors write it, such as `12-|1-2--|1++2--`, by cell and action."""
     parts = text.split("|")
     if len(parts) != cells:
         raise Error(f"the space has {len(parts)} cells, but column 1 says {cells}")
@@ -105,7 +105,7 @@ def read_space(text: str, cells: int, actions: int) -> Space:
 
 
 def _exits(cell: int, text: str, cells: int, actions: int) -> tuple[int | None, ...]:
-    """Where each action leads from a cell: action 0 stays."""
+    """List where each action leads from a cell: action 0 stays."""
     if not re.fullmatch(r"(\d(\++|-*))*", text):
         raise Error(f"cell {cell} of the space is '{text}', not action numbers with runs of + or -")
     exits: list[int | None] = [cell] + [None] * (actions - 1)
@@ -128,7 +128,7 @@ def _pattern(text: str, actions: int) -> tuple[int, ...]:
 
 
 def _given(words: list[str]) -> list[str]:
-    """The words of a line up to its empty end."""
+    """Return the words of a line up to its empty end."""
     last = max((k for k, word in enumerate(words) if word.strip()), default=-1)
     return words[: last + 1]
 
@@ -146,7 +146,7 @@ def _reward(text: str, column: int) -> int:
 
 
 def _score(text: str, rewards: tuple[int, ...]) -> float:
-    """The mean reward as written; it must be that of the rewards beside it."""
+    """Parse the mean reward; it must be that of the rewards beside it."""
     if not re.fullmatch(r"-?\d+([.,]\d+)?(E-?\d+)?", text.strip()):
         raise Error(f"'{text.strip()}' in column 16 is not a number")
     score = float(text.replace(",", "."))

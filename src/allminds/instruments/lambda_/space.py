@@ -1,4 +1,4 @@
-"""The space of Λ: a graph of cells, in which actions lead from cell to cell (P3 §3)."""
+"""The space of Λ, a graph of cells (P3 §3), the pattern of Good and Evil, and complexity."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Space:
     to: Arrows
 
     def __post_init__(self) -> None:
-        """Refuse what is no space of this class."""
+        """Reject what is no space of this class."""
         cells = len(self.to)
         if not FEWEST <= cells <= MOST:
             raise Error(f"a space has {FEWEST} to {MOST} cells, not {cells}")
@@ -53,25 +53,25 @@ class Space:
 
     @property
     def cells(self) -> int:
-        """n_c."""
+        """The number of cells, n_c."""
         return len(self.to)
 
     @property
     def actions(self) -> int:
-        """n_a, action 0 included."""
+        """The number of actions, n_a, action 0 included."""
         return len(self.to[0])
 
     def moved(self, cell: int, action: int) -> int:
-        """Where an action leads; one that is not allowed leads nowhere else."""
+        """Return the cell that an action leads to; one that is disabled stays."""
         goal = self.to[cell][action]
         return cell if goal is None else goal
 
     def reachable(self, cell: int) -> tuple[int, ...]:
-        """Where each action leads from a cell."""
+        """List where each action leads from a cell."""
         return tuple(self.moved(cell, action) for action in range(self.actions))
 
     def distances(self, goal: int) -> tuple[int, ...]:
-        """The least number of actions from every cell to one."""
+        """Compute the least number of actions from every cell to one."""
         far = {goal: 0}
         while len(far) < self.cells:
             far |= {
@@ -83,7 +83,7 @@ class Space:
 
     @classmethod
     def parse(cls, text: str) -> Space:
-        """A space as the authors write it, such as `12-|1-2--|1++2--`; see `rows`.
+        """Parse a space as the authors write it, such as `12-|1-2--|1++2--`; see `rows`.
 
         An action that a cell leaves out is disabled there.
         """
@@ -103,14 +103,14 @@ class Space:
 
 
 def connected(to: Arrows) -> bool:
-    """Whether every cell can be reached from every other."""
+    """Return whether every cell can be reached from every other."""
     ahead = {cell: set(arrows) for cell, arrows in enumerate(to)}
     back = {cell: {c for c in ahead if cell in ahead[c]} for cell in ahead}
     return _found(ahead) == _found(back) == set(ahead)
 
 
 def _found(ways: dict[int, set[int | None]] | dict[int, set[int]]) -> set[int]:
-    """The cells that can be reached from cell 0."""
+    """Collect the cells that can be reached from cell 0."""
     found: set[int] = set()
     waiting = {0}
     while waiting:
@@ -123,7 +123,7 @@ def _found(ways: dict[int, set[int | None]] | dict[int, set[int]]) -> set[int]:
 
 
 def draw_cells(random: Random) -> int:
-    """n_c with chances 2^-n on 2..9, normalised: word 0."""
+    """Draw n_c with chances 2^-n on 2..9, normalised: word 0."""
     aim = random.below_at(2**MOST - 2, 0)  # 2^8 parts in 2^9 - 2 are 2 cells, 2^7 are 3, …
     cells = FEWEST
     while aim >= 2 ** (MOST + 1 - cells):
@@ -133,7 +133,7 @@ def draw_cells(random: Random) -> int:
 
 
 def draw_space(cells: int, actions: int | None, disabled: float, random: Random) -> Space:
-    """A connected space: n_a ~ U{2..n_c} unless given, and every arrow to a uniform cell.
+    """Draw a connected space: n_a ~ U{2..n_c} unless given, every arrow to a uniform cell.
 
     One that is not connected is thrown away whole, its n_a too. Attempt 1, 2, … draws at that
     step: word 0 for n_a, then one for every arrow, then, if any may be, one for its being
@@ -147,7 +147,7 @@ def draw_space(cells: int, actions: int | None, disabled: float, random: Random)
 
 
 def unlikely(cells: int, actions: int | None, disabled: float) -> Error:
-    """What is said when no space was connected."""
+    """Make the error for the case that no space was connected."""
     return Error(
         f"none of {ATTEMPTS:,} spaces of {cells} cells, {actions or 'any number of'} actions and "
         f"disabled={disabled:g} was connected; take fewer cells, more actions or disabled=0"
@@ -174,7 +174,7 @@ LONGEST = 4096  # digits; at p_stop = 1/9 one in 10^200 patterns would be longer
 
 
 def draw_pattern(actions: int, stop: float, random: Random) -> str:
-    """Digits uniform over the actions; after each it stops with probability p_stop."""
+    """Draw digits uniform over the actions; after each, stop with probability p_stop."""
     digits = ""
     while True:
         place = 2 * len(digits)
@@ -184,7 +184,7 @@ def draw_pattern(actions: int, stop: float, random: Random) -> str:
 
 
 def check_pattern(pattern: str, space: Space) -> None:
-    """Refuse a pattern that has no digits, or an action that the space does not know."""
+    """Reject a pattern without digits, or with an action that the space does not have."""
     if not pattern:
         raise Error("the pattern is empty; write the actions of Good and Evil, such as 2210")
     for digit in pattern:
@@ -196,12 +196,12 @@ def check_pattern(pattern: str, space: Space) -> None:
 
 
 def period(pattern: str) -> str:
-    """The shortest pattern that, repeated, is the same."""
+    """Return the shortest pattern that, repeated, is the same."""
     return pattern[: (pattern + pattern).index(pattern, 1)]
 
 
 def travel(space: Space, action: int, good: int, evil: int, random: Random) -> tuple[int, int]:
-    """Good and Evil make the same move; they never share a cell.
+    """Move Good and Evil by the same action; they never share a cell.
 
     If both would, the one already there keeps it and the other its old cell; if neither is, one
     drawn by lot moves and the other keeps its old cell.
@@ -214,7 +214,7 @@ def travel(space: Space, action: int, good: int, evil: int, random: Random) -> t
 
 
 def draw_pattern_of(phrases: int, actions: int, random: Random) -> str:
-    """A pattern whose period has just this many phrases by LZ76.
+    """Draw a pattern whose period has just this many phrases by LZ76.
 
     Digits are uniform over the actions and go on until there are so many phrases; it stops there,
     or at any later digit of the same phrase, with probability ½ each. What repeats a shorter
@@ -229,7 +229,7 @@ def draw_pattern_of(phrases: int, actions: int, random: Random) -> str:
 
 
 def _digits_of(phrases: int, actions: int, random: Random) -> str:
-    """Empty if the pattern went on into the next phrase."""
+    """Draw the digits; empty if the pattern went on into the next phrase."""
     digits, begun, complete = "", 0, 0  # where the phrase in hand began, and phrases before it
     while complete < phrases:
         place = 2 * len(digits)
@@ -249,7 +249,7 @@ PREFIX = "p"  # before the digits in the authors' own files, and so in their K_a
 
 
 def space_bits(cells: int, actions: int, barred: int, disabled: float) -> float:
-    """The description length of a space: what a code for the generator of spaces would need.
+    """Compute the description length of a space: the bits that a code for it would need.
 
     n_c in unary, n_a among 2..n_c, and for every arrow whether it is disabled and where it leads.
     """
@@ -261,7 +261,7 @@ def space_bits(cells: int, actions: int, barred: int, disabled: float) -> float:
 
 
 def columns(space: Space, pattern: str, disabled: float) -> dict[str, float]:
-    """The complexity columns of the results.
+    """Compute the complexity columns of the results.
 
     cells n_c and actions n_a; K is K_approx, the bytes of the pattern after zlib, and K_prefix
     the same with the letter p before it, as in the authors' figures; LZ is the number of LZ76

@@ -28,7 +28,7 @@ class View(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything there is after `step` steps."""
+    """The state of the world after `step` steps."""
 
     step: int
     good: int
@@ -63,21 +63,21 @@ class World:
     score: Literal["mean", "total"] = "mean"
 
     def __post_init__(self) -> None:
-        """A pattern that the space knows all actions of."""
+        """Reject a pattern with actions that the space does not have."""
         check_pattern(self.pattern, self.space)
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Those of the space, for everyone."""
+        """The actions of the space, for everyone."""
         return (Discrete(self.space.actions),) * self.agents
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What every mind is told: how many cells there are, and what it will see of them."""
+        """The facts that every mind is told: the number of cells, and what it will see of them."""
         return {"cells": self.space.cells, "observation": self.sight, "rewards": self.rewards}
 
     def reset(self, random: Random) -> State:
-        """Good and Evil in two different cells (words 0, 1), each mind in any (2, 3, …)."""
+        """Place Good and Evil in two different cells (words 0, 1), each mind in any (2, 3, …)."""
         cells = self.space.cells
         good, evil = random.below_at(cells, 0), random.below_at(cells - 1, 1)
         evil = evil if evil < good else evil + 1
@@ -85,11 +85,11 @@ class World:
         return State(0, good, evil, minds, self._left((0.0,) * cells, good, evil))
 
     def awaited(self, state: State) -> tuple[int, ...]:
-        """Everyone, until all steps are made."""
+        """Await every mind until all steps are made."""
         return tuple(range(self.agents)) if state.step < self.steps else ()
 
     def observe(self, state: State, slot: int) -> View:
-        """The two symbols, the mind's own cell, where its actions lead, and the other minds."""
+        """Show both symbols, the own cell, where actions lead, and the other minds."""
         cell = state.minds[slot]
         reachable = self.space.reachable(cell)
 
@@ -105,7 +105,7 @@ class World:
     def step(
         self, state: State, actions: Mapping[int, int], random: Random
     ) -> tuple[State, Sequence[float]]:
-        """Minds, Good and Evil move at the same time; then everyone is rewarded."""
+        """Move minds, Good and Evil at the same time; then reward every mind."""
         minds = tuple(
             self.space.moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds)
         )
@@ -120,7 +120,7 @@ class World:
         return State(step, good, evil, minds, trail), self._shared(gains)
 
     def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
-        """The way of Good and Evil, which no mind can change."""
+        """Return the way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):
             after = self._travel(step, good[-1], evil[-1], random.at_step(step))
@@ -133,14 +133,14 @@ class World:
         return travel(self.space, action, good, evil, random)
 
     def _left(self, trail: tuple[float, ...], good: int, evil: int) -> tuple[float, ...]:
-        """Good and Evil leave 1 and -1 where they are, in place of what lay there."""
+        """Let Good and Evil leave 1 and -1 where they are, in place of what lay there."""
         if self.rewards == "position":
             return ()
         fresh = {good: 1.0, evil: -1.0}
         return tuple(fresh.get(cell, left) for cell, left in enumerate(trail))
 
     def _shared(self, gains: Sequence[float]) -> Sequence[float]:
-        """Everyone in a team gets the mean of what its members gained."""
+        """Give all members of a team the mean of what they gained."""
         shared = list(gains)
         for team in self.teams:
             mean = math.fsum(gains[slot] for slot in team) / len(team)

@@ -1,9 +1,9 @@
 """Λ* (Lambda Star): Good and Evil travel on a torus in patterns of measured complexity (P4).
 
-Read in this order: `grid` (cells and moves), `patterns` (how Good and Evil move), `environment`
-(one exercise, the specification), `minds`, `collectives` (groups), `instrument` (settings,
-exercises by complexity). `catalogue` keeps segments by K; `fast`, `walks`, `lockstep` and
-`kernels` are the quick forms of the same.
+Read in this order: `grid` (cells and moves), `patterns` (how Good and Evil move, and the catalogue
+of segments by K), `world` (one exercise, the specification), `minds`, `groups`, `instrument`
+(settings, exercises by complexity). `words` describes what minds see, `own` compiles a user's
+function, `fast` has the quick forms of the same, `extensions` three further instruments.
 """
 
 from allminds.instruments.lambda_star import groups as collectives

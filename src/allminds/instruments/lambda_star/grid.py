@@ -15,38 +15,38 @@ MOVES = tuple((row, col) for row in (-1, 0, 1) for col in (-1, 0, 1))  # of acti
 
 
 def action_of(row: int, col: int) -> int:
-    """The action that moves by (row, col), each -1, 0 or 1."""
+    """Return the action that moves by (row, col), each -1, 0 or 1."""
     return 3 * (row + 1) + (col + 1) + 1
 
 
 @dataclass(frozen=True)
 class Torus:
-    """A grid whose borders are joined: who leaves on one side enters on the other."""
+    """A grid whose borders are joined: a mind that leaves on one side enters on the other."""
 
     rows: int
     cols: int
 
     @property
     def cells(self) -> int:
-        """How many there are; they are numbered 1..cells."""
+        """The number of cells; they are numbered 1..cells."""
         return self.rows * self.cols
 
     def place(self, cell: int) -> tuple[int, int]:
-        """Row and column of a cell, from 0."""
+        """Return the row and column of a cell, from 0."""
         return divmod(cell - 1, self.cols)
 
     def cell(self, row: int, col: int) -> int:
-        """The cell at a row and column, which may lie beyond the border."""
+        """Return the cell at a row and column, which may lie beyond the border."""
         return row % self.rows * self.cols + col % self.cols + 1
 
     def moved(self, cell: int, action: int) -> int:
-        """Where an action leads."""
+        """Return the cell that an action leads to."""
         row, col = self.place(cell)
         by_row, by_col = MOVES[action - 1]
         return self.cell(row + by_row, col + by_col)
 
     def around(self, cell: int, reach: int) -> tuple[int, ...]:
-        """The (2·reach + 1)² Moore neighbours in reading order, the cell itself in the middle.
+        """List the (2·reach + 1)² Moore neighbours in reading order, the cell itself in the middle.
 
         On a small torus, where the neighbourhood meets itself, a cell is listed as often as it
         is seen.
@@ -54,13 +54,13 @@ class Torus:
         return _around(self, cell, reach)
 
     def distance(self, a: int, b: int) -> int:
-        """King moves between two cells."""
+        """Count the king moves between two cells."""
         (row_a, col_a), (row_b, col_b) = self.place(a), self.place(b)
         rows, cols = abs(row_a - row_b), abs(col_a - col_b)
         return max(min(rows, self.rows - rows), min(cols, self.cols - cols))
 
     def toward(self, cell: int, target: int) -> int:
-        """The action of one king step toward a target, rows and columns apart."""
+        """Return the action of one king step toward a target, rows and columns apart."""
         (row, col), (to_row, to_col) = self.place(cell), self.place(target)
         return action_of(_shorter(row, to_row, self.rows), _shorter(col, to_col, self.cols))
 
@@ -73,7 +73,7 @@ def _around(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
 
 
 def _shorter(here: int, there: int, size: int) -> int:
-    """-1, 0 or 1: the shorter way round; exactly half-way, the way that does not wrap."""
+    """Return -1, 0 or 1: the shorter way round; exactly half-way, the way that does not wrap."""
     ahead = there - here
     if ahead == 0:
         return 0

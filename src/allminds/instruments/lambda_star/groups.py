@@ -1,4 +1,4 @@
-"""Groups for Λ* (P4 §5.2.2), in plain Python; `kernels.groups` has their compiled twins.
+"""Groups for Λ* (P4 §5.2.2), in plain Python; `fast.groups` has their compiled twins.
 
 A protocol plays all slots of a group. Its members are minds (local search unless others are
 named): each has a *wish*, the action that its own mind would take on its own observation, and the
@@ -47,7 +47,10 @@ class Protocol:
     alone = "local-search"  # what a member is by itself, if none is named
 
     def __post_init__(self) -> None:
-        """A member may not practise: it would learn from actions that were not its own."""
+        """Reject groups and practising minds as members.
+
+        A member may not practise: it would learn from actions that were not its own.
+        """
         name = type(self).__name__.lower()
         for member in self.members:
             if member.group:
@@ -71,23 +74,23 @@ class Protocol:
                 mind.begin(task if sees else replace(task, secret=None))
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """The action of every member, in slot order."""
+        """Return the action of every member, in slot order."""
         return self.choose(observations, random)
 
     def learn(
         self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
     ) -> None:
-        """Tell the members, as far as they want to know."""
+        """Tell the members what their actions brought, if they have a `learn`."""
         for mind, reward, view in zip(self.minds, rewards, observations, strict=True):
             if hasattr(mind, "learn"):
                 mind.learn(reward, view, done)
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """What becomes of the members' wishes; here, each gets its own."""
+        """Decide what becomes of the members' wishes; here, each gets its own."""
         return self.wishes(observations, random)
 
     def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
-        """The action that each member's own mind would take."""
+        """Ask each member's own mind for the action it would take."""
         wishes = []
         for mind, view, words in zip(self.minds, observations, random, strict=True):
             action = mind.act(view, words)
@@ -97,14 +100,14 @@ class Protocol:
         return wishes
 
     def all_toward(self, target: int, observations: Sequence[View]) -> list[int]:
-        """One step of everybody toward a cell."""
+        """Move every member one step toward a cell."""
         return [self.torus.toward(view.cell, target) for view in observations]
 
 
 @dataclass
 @group("stigmergy", INSTRUMENT)
 class Stigmergy(Protocol):
-    """Members leave fake rewards in the cells they see, and go by those instead (P4 Alg. 2).
+    """Members leave fake rewards in the cells they see, and go by them (Chmait et al. 2016).
 
     All fake rewards start a step at 0; in slot order each member writes R + γ·max + (1-γ)·min of
     what it sees into the cells it sees, a later one overwriting.
@@ -113,13 +116,13 @@ class Stigmergy(Protocol):
     gamma: float = 0.5  # γ, the weight of the best against the worst
 
     def __post_init__(self) -> None:
-        """γ is in (0, 1)."""
+        """Require that γ is in (0, 1)."""
         super().__post_init__()
         if not 0 < self.gamma < 1:
             raise Error(f"stigmergy: gamma must be in (0, 1), not {self.gamma:g}")
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """The members' own minds, shown fake rewards."""
+        """Show fake rewards to the members' own minds."""
         fake: dict[int, float] = {}
         for view in observations:
             extra = self.gamma * max(view.rewards) + (1 - self.gamma) * min(view.rewards)
@@ -133,19 +136,19 @@ class Stigmergy(Protocol):
 
 @group("crowd", INSTRUMENT)
 class Crowd(Protocol):
-    """The wisdom of the crowd: one map of what anybody has seen; all go to its best cell.
+    """The wisdom of the crowd: one map of what any member has seen; all go to its best cell.
 
     What is not seen again fades by one half a step. If nothing on the map is above 0, each
     follows its own mind.
     """
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """An empty map."""
+        """Begin with an empty map."""
         super().begin(tasks)
         self.map = dict.fromkeys(range(1, self.torus.cells + 1), 0.0)
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """Toward one best cell of the map, drawn once for all."""
+        """Move all toward one best cell of the map, drawn once for all."""
         wishes = self.wishes(observations, random)
         seen = {
             cell: reward
@@ -162,13 +165,13 @@ class Crowd(Protocol):
 
 @group("auction", INSTRUMENT)
 class Auction(Protocol):
-    """Whoever sees the highest reward names the cell that all go to; the first among equals.
+    """The member that sees the highest reward names the cell that all go to; first among equals.
 
-    If nobody sees a reward above 0, each follows its own mind.
+    If no member sees a reward above 0, each follows its own mind.
     """
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """All toward the wish of the highest bidder."""
+        """Move all toward the wish of the highest bidder."""
         wishes = self.wishes(observations, random)
         bids = [max(view.rewards) for view in observations]
         winner = bids.index(max(bids))
@@ -183,7 +186,7 @@ class Dictator(Protocol):
     """All step toward the cell that the first member steps into."""
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """All toward the first member's wish."""
+        """Move all toward the first member's wish."""
         wishes = self.wishes(observations, random)
         target = self.torus.moved(observations[0].cell, wishes[0])
         return self.all_toward(target, observations)
@@ -194,7 +197,7 @@ class Tree(Protocol):
     """A hierarchy numbered as a heap: each heeds itself and its two children, never a parent."""
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """Toward the wish of the best-placed of three; itself on ties, then the elder child."""
+        """Move each toward the wish of the best-placed of three; ties: itself, the elder child."""
         wishes = self.wishes(observations, random)
         actions = []
         for me, view in enumerate(observations):
@@ -208,7 +211,7 @@ class Tree(Protocol):
 @dataclass
 @group("imitation", INSTRUMENT)
 class Imitation(Protocol):
-    """An unscored expert is in the grid; who has it in sight steps onto its cell.
+    """An unscored expert is in the grid; a member that has it in sight steps onto its cell.
 
     The expert starts on a uniform cell and moves once a step before the members do.
     """
@@ -216,19 +219,19 @@ class Imitation(Protocol):
     intercept: bool = True  # of the expert
 
     def __post_init__(self) -> None:
-        """The expert sees the future, though the members do not."""
+        """Declare that the group sees the future: the expert does, the members do not."""
         super().__post_init__()
         self.traits = Traits(sees="future")
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Call in the expert."""
+        """Create the expert along with the members."""
         super().begin(tasks)
         self.expert = Expert(self.intercept)
         self.expert.begin(tasks[0])
         self.at: int | None = None
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """The expert moves; then who sees it follows, and who does not goes by its own mind."""
+        """Move the expert; members that see it follow it, the others go by their own minds."""
         if self.at is None:
             self.at = 1 + random[0].below_at(self.torus.cells, DRAW)
         self.at = self.torus.moved(self.at, self.expert.act(View((self.at,), (0.0,)), random[0]))
@@ -244,7 +247,7 @@ class Majority(Protocol):
     """Members vote for a direction, and all take the winner; uniform on ties."""
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """The direction with the most votes."""
+        """Give all the direction with the most votes."""
         wishes = self.wishes(observations, random)
         votes: Counter[int] = Counter()
         for wish, weight in zip(wishes, self.weights(observations), strict=True):
@@ -253,7 +256,7 @@ class Majority(Protocol):
         return [winner] * len(wishes)
 
     def weights(self, observations: Sequence[View]) -> list[float]:
-        """Of the members' votes: all equal."""
+        """Weigh the members' votes: all equal."""
         return [1.0] * len(observations)
 
 
@@ -261,11 +264,11 @@ class Majority(Protocol):
 class WeightedMajority(Majority):
     """As majority, but a vote counts as much as the best reward its member sees.
 
-    If nobody sees a reward above 0, each vote counts 1.
+    If no member sees a reward above 0, each vote counts 1.
     """
 
     def weights(self, observations: Sequence[View]) -> list[float]:
-        """Of the members' votes: what they see."""
+        """Weigh the members' votes by the best reward they see."""
         best = [max(0.0, max(view.rewards)) for view in observations]
         return best if any(best) else super().weights(observations)
 
@@ -277,14 +280,14 @@ class SharedTable:
     learner: type[TableLearner]
 
     def start(self, learner: TableLearner, members: Sequence[Subject]) -> None:
-        """Take the parameters of a single learner."""
+        """Take over the parameters of a single learner."""
         if members:
             raise Error("a shared table has learners of its own; leave out the members")
         self.model, self.traits = learner, learner.traits
         self.learners: list[TableLearner] = []
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """The same learners in every rehearsal, round one table."""
+        """Keep the same learners in every rehearsal, round one table."""
         if not self.learners:
             import copy
 
@@ -294,14 +297,14 @@ class SharedTable:
             learner.begin(task)
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """Each by the common table."""
+        """Ask each learner for its action by the common table."""
         pairs = zip(self.learners, observations, random, strict=True)
         return [learner.act(view, words) for learner, view, words in pairs]
 
     def learn(
         self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
     ) -> None:
-        """Each writes into the common table, in slot order."""
+        """Let each learner write into the common table, in slot order."""
         for learner, reward, view in zip(self.learners, rewards, observations, strict=True):
             learner.learn(reward, view, done)
 
@@ -309,7 +312,7 @@ class SharedTable:
 @dataclass
 @group("shared-q-learning", INSTRUMENT)
 class SharedQLearning(SharedTable):
-    """Q-learning with one table for all (P4 §5.2.2); the parameters of `q-learning`."""
+    """Q-learning with one table for all (Chmait et al. 2016); the parameters of `q-learning`."""
 
     alone = "q-learning"
 
@@ -322,7 +325,7 @@ class SharedQLearning(SharedTable):
     sessions: int = 100
 
     def __post_init__(self) -> None:
-        """As many learners as there are slots, when it is known."""
+        """Make the model; learners follow when the number of slots is known."""
         given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
         self.start(QLearning(*given), self.members)
 
@@ -335,6 +338,6 @@ class SharedSarsa(SharedQLearning):
     alone = "sarsa"
 
     def __post_init__(self) -> None:
-        """As many learners as there are slots, when it is known."""
+        """Make the model; learners follow when the number of slots is known."""
         given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
         self.start(Sarsa(*given), self.members)

@@ -129,7 +129,7 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i; every run of S exercises has each of the S values of K once, by lot."""
+        """Make exercise i; every run of S exercises has each of the S values of K once, by lot."""
         given = self.settings
         pattern = self._pattern(seed, i)
         visited = pattern.cells(self.torus, given.iterations)
@@ -140,12 +140,12 @@ class LambdaStar(Instrument):
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """The environment in which Good and Evil move so."""
+        """Build the environment in which Good and Evil move by this pattern."""
         given = self.settings
         return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
 
     def _pattern(self, seed: int, i: int) -> Pattern:
-        """Good's and Evil's segments: equal K, and different ones from K = 3 on."""
+        """Draw the segments of Good and Evil: equal K, and different ones from K = 3 on."""
         kind, random = self.settings.patterns, Random(key(seed, i, MAKING))
         if kind == "released":
             return Released.draw(self.torus, random)
@@ -165,7 +165,7 @@ class LambdaStar(Instrument):
                 return Recurrent(good, evil)
 
     def _evil(self, random: Random, k: int, good: Segment) -> Segment | None:
-        """A segment of complexity K, not Good's if K >= 3; None if there is no other."""
+        """Draw a segment of complexity K, not Good's if K >= 3; None if there is no other."""
         size = self.catalogue.size(k)
         if size == 0 or (k >= 3 and size == 1 and self.catalogue.segment(k, 0) == good):
             return None
@@ -179,15 +179,15 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ for people and models
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """The neighbourhood as a small table of rewards."""
+        """Show the neighbourhood as a small table of rewards."""
         return show_view(observation, form, self.name)
 
     def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
-        """An action by its number 1..9 or its name."""
+        """Parse an action by its number 1..9 or its name."""
         return read_move(answer)
 
     def show_state(self, environment: World, state: State) -> str:
-        """The whole torus: + Good, - Evil, digits the minds (* for several in a cell)."""
+        """Draw the whole torus: + Good, - Evil, digits the minds (* for several in a cell)."""
         torus = environment.torus
         marks: dict[int, str] = {}
         for slot, cell in enumerate(state.minds):
@@ -203,7 +203,7 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ the quick forms
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
-        """Compiled where every mind has a kernel, else episodes in lock-step."""
+        """Compile the line-up if every mind has a kernel, else play in lock-step."""
         from allminds.instruments.lambda_star.fast.walks import fast_form
 
         return fast_form(self, line_up, watch)

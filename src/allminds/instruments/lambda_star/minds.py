@@ -1,4 +1,4 @@
-"""Single minds for Λ* (P4 §5.2.1), in plain Python; `kernels` has their compiled twins."""
+"""Single minds for Λ* (P4 §5.2.1), in plain Python; `fast` has their compiled twins."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ INSTRUMENT = "lambda-star"
 
 
 def torus_of(task: Task) -> Torus:
-    """The torus a mind is told of."""
+    """Return the torus that a mind is told of."""
     return Torus(task.facts["rows"], task.facts["cols"])
 
 
 def uniform_best(values: Sequence[float], random: Random, j: int = 0) -> int:
-    """The index of a largest value, drawn uniformly among equals."""
+    """Return the index of a largest value, drawn uniformly among equals."""
     best = max(values)
     indices = [index for index, value in enumerate(values) if value == best]
     return indices[random.below_at(len(indices), j)]
@@ -39,16 +39,16 @@ class LocalSearch(MindBase):
     slip: float = 0.0
 
     def __post_init__(self) -> None:
-        """A share is in [0, 1]."""
+        """Require a `slip` in [0, 1]."""
         if not 0 <= self.slip <= 1:
             raise Error(f"local-search: slip must be in [0, 1], not {self.slip:g}")
 
     def begin(self, task: Task) -> None:
-        """Remember the torus."""
+        """Remember the torus of the task."""
         self.torus = torus_of(task)
 
     def act(self, observation: View, random: Random) -> int:
-        """One step toward a best cell in sight."""
+        """Step toward a best cell in sight."""
         if self.slip > 0 and random.unit_at(2) < self.slip:
             return 1 + random.below_at(9, 3)
         target = observation.cells[uniform_best(observation.rewards, random)]
@@ -58,7 +58,7 @@ class LocalSearch(MindBase):
 @dataclass
 @mind("expert", INSTRUMENT)
 class Expert(MindBase):
-    """P4's oracle: knows where Good will be, and goes there.
+    """The oracle of Chmait et al. (2016): knows where Good will be, and goes there.
 
     With `intercept` it heads for the first future cell of Good that it can reach in time;
     without, always for Good's next cell. It does not look out for Evil, so it is no ceiling.
@@ -69,13 +69,13 @@ class Expert(MindBase):
     traits = Traits(deterministic=True, sees="future")
 
     def begin(self, task: Task) -> None:
-        """Learn the future."""
+        """Learn the future cells of Good."""
         self.torus = torus_of(task)
         self.future: Foresight = task.secret
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """One step toward Good to come."""
+        """Step toward where Good will be."""
         cell, ahead = observation.cell, self.future.good[self.step + 1 :]
         self.step += 1
         target = ahead[0]
@@ -89,12 +89,12 @@ class Expert(MindBase):
 
 @mind("optimum", INSTRUMENT)
 class Optimum(MindBase):
-    """The true ceiling: backward induction over the way of Good and Evil; first among equals."""
+    """The true ceiling: backward induction over the ways of Good and Evil; first among equals."""
 
     traits = Traits(deterministic=True, sees="future")
 
     def begin(self, task: Task) -> None:
-        """Work out the best action for every cell and step."""
+        """Compute the best action for every cell and step."""
         torus, future = torus_of(task), task.secret
         cells = range(1, torus.cells + 1)
         value = dict.fromkeys(cells, 0.0)
@@ -109,7 +109,7 @@ class Optimum(MindBase):
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """As planned."""
+        """Take the action that was planned."""
         self.step += 1
         return self.plan[self.step - 1][observation.cell]
 
@@ -149,12 +149,12 @@ class TableLearner(MindBase):
         self.table: dict[tuple[int, int], list[float]] = {}
 
     def begin(self, task: Task) -> None:
-        """Back to the first iteration; what was learnt stays."""
+        """Go back to the first iteration; what was learnt stays."""
         self.training = task.rehearsal
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
-        """A best action by the table; in training, sometimes any."""
+        """Take a best action by the table; in training, sometimes any."""
         self.state = (observation.cell, self.step)
         explores = self.training and self.epsilon > 0 and random.unit_at(1) < self.epsilon
         self.action = random.below_at(9, 2) if explores else uniform_best(self._row(), random)
@@ -169,10 +169,10 @@ class TableLearner(MindBase):
 @dataclass
 @mind("q-learning", INSTRUMENT)
 class QLearning(TableLearner):
-    """Q-learning (Watkins and Dayan 1992; P4 Algorithm 1), 100 training sessions by default."""
+    """Q-learning (Watkins and Dayan 1992; Chmait et al. 2016, Alg. 1), by default 100 sessions."""
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:
-        """Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
+        """Update Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
         if not self.training:
             return
         ahead = (
@@ -190,19 +190,19 @@ class Sarsa(TableLearner):
     """SARSA: as Q-learning, but it looks ahead to the action that it really takes next."""
 
     def begin(self, task: Task) -> None:
-        """Nothing is owed at the start of a play."""
+        """Begin a play with no update pending."""
         super().begin(task)
         self.owed: tuple[list[float], int, float] | None = None  # row, action, reward
 
     def act(self, observation: View, random: Random) -> int:
-        """Act, then settle what the step before is owed: its next action is known now."""
+        """Act, then make the pending update of the step before: its next action is known now."""
         action = super().act(observation, random)
         if self.owed is not None:
             self._settle(self._row()[self.action])
         return action
 
     def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
-        """Q(s,a) += α (R + γ Q(s',a') - Q(s,a)), when a' is known."""
+        """Keep Q(s,a) += α (R + γ Q(s',a') - Q(s,a)) pending until a' is known."""
         if self.training:
             self.owed = (self._row(), self.action, self.scale * reward)
             if done:
@@ -223,7 +223,7 @@ STAY = action_of(0, 0)
 
 @lru_cache(maxsize=1 << 12)
 def sight(torus: Torus, cell: int, reach: int) -> int:
-    """The cells that a mind sees from a cell: bit `c` is set for cell c."""
+    """Encode the cells that a mind sees from a cell: bit `c` is set for cell c."""
     seen = 0
     for other in torus.around(cell, reach):
         seen |= 1 << other
@@ -232,12 +232,12 @@ def sight(torus: Torus, cell: int, reach: int) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _sights(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
-    """`sight` after each of the nine moves from a cell."""
+    """Compute `sight` after each of the nine moves from a cell."""
     return tuple(sight(torus, torus.moved(cell, action), reach) for action in range(1, 10))
 
 
 def cells_of(bits: int) -> Iterator[int]:
-    """The cells whose bits are set, in reading order."""
+    """Yield the cells whose bits are set, in reading order."""
     while bits:
         lowest = bits & -bits
         yield lowest.bit_length() - 1
@@ -245,9 +245,9 @@ def cells_of(bits: int) -> Iterator[int]:
 
 
 def reveal(torus: Torus, reach: int, cell: int, seen: int, random: Random) -> int:
-    """The move that shows most cells not yet seen, by lot among equals.
+    """Choose the move that shows most cells not yet seen, by lot among equals.
 
-    If none shows any, a step toward the nearest cell not yet seen, the first of several.
+    If no move shows any, step toward the nearest cell not yet seen, the first of several.
     """
     fresh = [(shown & ~seen).bit_count() for shown in _sights(torus, cell, reach)]
     if max(fresh) > 0:

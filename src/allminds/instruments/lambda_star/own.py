@@ -1,4 +1,4 @@
-"""A Numba function as a mind of Λ*: the quickest way to bring one's own.
+"""A Numba function as a mind of Λ*: the quickest way to bring a mind of your own.
 
     @compiled_mind
     def greedy(cells, rewards, step, bits):
@@ -21,7 +21,7 @@ from allminds.instruments.lambda_star.world import View
 
 
 class CompiledMind(MindBase):
-    """Base of what `compiled_mind` makes; `fast` knows it by this."""
+    """Base of the classes that `compiled_mind` makes; `fast` recognises them by it."""
 
     function: Callable[..., int]
 
@@ -30,7 +30,7 @@ class CompiledMind(MindBase):
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
-        """The same function, asked for one episode."""
+        """Call the same function for one episode."""
         cells, rewards = np.array(observation.cells), np.array(observation.rewards)
         action = type(self).function(cells, rewards, self.step, np.uint64(random.word_at(0)))
         self.step += 1

@@ -1,7 +1,7 @@
-"""How Good and Evil move: recurrent segments of king moves, and the code the authors released.
+"""How Good and Evil move: recurrent segments of king moves, or as the authors released them.
 
 The plain functions here are the specification. The catalogue of segments by complexity needs
-hundreds of thousands of draws and is made by their compiled twins in `kernels`.
+hundreds of thousands of draws and is made by their compiled twins in `fast.worlds`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Segment = tuple[int, ...]  # actions 1..9
 
 @lru_cache(maxsize=8)
 def walk_chances(torus: Torus, length: int) -> NDArray[np.float64]:
-    """W_l(x) / 9^l: the chance that l uniform king moves lead from displacement x back to 0.
+    """Compute W_l(x) / 9^l: the chance that l uniform king moves lead from x back to 0.
 
     Rows are l = 0..length, columns displacements in reading order.
     """
@@ -46,7 +46,7 @@ def walk_chances(torus: Torus, length: int) -> NDArray[np.float64]:
 
 
 def plain_actions(torus: Torus) -> tuple[int, ...]:
-    """Each action's plainest equal: on a torus two cells wide, -1 and +1 are the same move."""
+    """Map each action to its plainest equal: on a torus two cells wide, -1 and +1 are the same."""
     return tuple(
         action_of(abs(row) if torus.rows == 2 else row, abs(col) if torus.cols == 2 else col)
         for row, col in MOVES
@@ -54,7 +54,7 @@ def plain_actions(torus: Torus) -> tuple[int, ...]:
 
 
 def draw_segment(kind: Kind, torus: Torus, steps: int, random: Random) -> Segment:
-    """A segment of length L ~ U{1..⌊ϑ/2⌋}: word 0 draws L, word 1 + l draws move l.
+    """Draw a segment of length L ~ U{1..⌊ϑ/2⌋}: word 0 draws L, word 1 + l draws move l.
 
     `cyclic`: uniform among the walks of L king moves that return to their start, so that cells
     recur. `drift`: L uniform king moves, so that moves recur and cells may drift.
@@ -77,7 +77,7 @@ def draw_segment(kind: Kind, torus: Torus, steps: int, random: Random) -> Segmen
 
 
 def weighted_choice(weights: list[float], unit: float) -> int:
-    """The index drawn by a number in [0, 1), with chances proportional to the weights."""
+    """Return the index drawn by a number in [0, 1), with chances proportional to the weights."""
     total = 0.0
     for weight in weights:
         total += weight
@@ -92,7 +92,7 @@ def weighted_choice(weights: list[float], unit: float) -> int:
 
 
 def shortest_period(segment: Segment) -> Segment:
-    """The shortest segment that, repeated, gives the same pattern."""
+    """Cut a segment to the shortest one that, repeated, gives the same pattern."""
     length = len(segment)
     for period in range(1, length + 1):
         if length % period == 0 and segment == segment[:period] * (length // period):
@@ -111,20 +111,20 @@ class Recurrent:
     evil: Segment
 
     def start(self, torus: Torus, random: Random) -> tuple[int, int]:
-        """Two different uniform cells."""
+        """Draw two different uniform cells."""
         good = 1 + random.below_at(torus.cells, 0)
         evil = 1 + random.below_at(torus.cells - 1, 1)
         return good, evil if evil < good else evil + 1
 
     def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:
-        """Where they want to be after move number `step` (from 1)."""
+        """Return where Good and Evil want to be after move number `step` (from 1)."""
         return (
             torus.moved(good, self.good[(step - 1) % len(self.good)]),
             torus.moved(evil, self.evil[(step - 1) % len(self.evil)]),
         )
 
     def cells(self, torus: Torus, steps: int) -> list[int]:
-        """The cells Good visits after moves 1..steps when it starts in cell 1 unblocked."""
+        """List the cells Good visits after moves 1..steps when it starts in cell 1 unblocked."""
         cell, visited = 1, []
         for step in range(steps):
             cell = torus.moved(cell, self.good[step % len(self.good)])
@@ -133,7 +133,7 @@ class Recurrent:
 
     @property
     def length(self) -> int:
-        """Of Good's segment."""
+        """The length of Good's segment."""
         return len(self.good)
 
 
@@ -145,7 +145,7 @@ class Released:
 
     @classmethod
     def draw(cls, torus: Torus, random: Random) -> Released:
-        """L ~ U{n..2n-1} cells: a uniform one, then uniform king moves."""
+        """Draw L ~ U{n..2n-1} cells: a uniform one, then uniform king moves."""
         side = torus.rows
         length = side + random.below_at(side, 0)
         path = [1 + random.below_at(torus.cells, 1)]
@@ -154,22 +154,22 @@ class Released:
         return cls(tuple(path))
 
     def start(self, torus: Torus, random: Random) -> tuple[int, int]:  # noqa: ARG002
-        """Good's first cell, and Evil's beside it."""
+        """Return Good's first cell, and Evil's beside it."""
         return self.path[0], self._shifted(torus, self.path[0])
 
     def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:  # noqa: ARG002
-        """Both ends of the list are visited twice in a row; Evil may leap."""
+        """Return where Good and Evil go: both ends are visited twice in a row; Evil may leap."""
         place = step % (2 * len(self.path))
         cell = self.path[min(place, 2 * len(self.path) - 1 - place)]
         return cell, self._shifted(torus, cell)
 
     def cells(self, torus: Torus, steps: int) -> list[int]:
-        """The cells Good visits after moves 1..steps."""
+        """List the cells Good visits after moves 1..steps."""
         return [self.intended(torus, step, 0, 0)[0] for step in range(1, steps + 1)]
 
     @property
     def length(self) -> int:
-        """Of the list of cells."""
+        """The length of the list of cells."""
         return len(self.path)
 
     def _shifted(self, torus: Torus, cell: int) -> int:
@@ -182,7 +182,7 @@ Pattern = Recurrent | Released
 def complexity_columns(
     torus: Torus, steps: int, complexity: int, length: int, distinct: int
 ) -> dict[str, float]:
-    """The complexity columns of the results: K(μ), H(μ), bits(μ) and two plainer measures."""
+    """Compute the complexity columns: K(μ), H(μ), bits(μ) and two plainer measures."""
     search = math.log2(torus.cells * (torus.cells - 1))
     return {
         "K": float(complexity),
@@ -211,28 +211,28 @@ class Catalogue:
     distinct: NDArray[np.int64]  # cells visited
 
     def values(self) -> list[int]:
-        """Every K that exercises can have: two different segments, or standing still."""
+        """List every K that exercises can have: two different segments, or standing still."""
         sizes = np.diff(self.shelf)
         return [k for k, size in enumerate(sizes) if size >= (2 if k >= 3 else 1)]
 
     def size(self, k: int) -> int:
-        """How many segments of complexity K there are."""
+        """Count the segments of complexity K."""
         return int(self.shelf[k + 1] - self.shelf[k]) if 0 <= k < len(self.shelf) - 1 else 0
 
     def segment(self, k: int, index: int) -> Segment:
-        """One of them, as actions 1..9."""
+        """Return one segment of complexity K, as actions 1..9."""
         place = self.shelf[k] + index
         return tuple(int(move) + 1 for move in self.moves[place, : self.lengths[place]])
 
 
 def draws(steps: int) -> int:
-    """How many draws are surveyed: about a second's work."""
+    """Return how many draws are surveyed: about a second's work."""
     return max(20_000, min(1_000_000, 30_000_000 // steps))
 
 
 @lru_cache(maxsize=16)
 def catalogue(kind: Kind, torus: Torus, steps: int) -> Catalogue:
-    """The catalogue for a torus and a number of steps; made at the first call, then kept."""
+    """Load the catalogue for a torus and a number of steps; make it at the first call."""
     from allminds.core.compiled import cache_folder
 
     name = f"segments-v{VERSION}-{kind}-{torus.rows}x{torus.cols}-{steps}.npz"
@@ -267,7 +267,7 @@ def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
 
 
 def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
-    """The kernels' rules for drawing segments; `more` adds what whole worlds need."""
+    """Build the kernels' rules for drawing segments; `more` adds what whole worlds need."""
     from allminds.instruments.lambda_star.fast.worlds import CYCLIC, DRIFT, RELEASED, Rules
 
     limit = max(1, steps // 2)
@@ -292,7 +292,7 @@ def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
 
 
 def _keep(made: Catalogue, path: Path) -> None:
-    """Write it under a temporary name, then rename; a home that cannot be written to is fine."""
+    """Write a catalogue under a temporary name, then rename; ignore a read-only home."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")

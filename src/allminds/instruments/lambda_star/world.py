@@ -23,12 +23,12 @@ class View(NamedTuple):
 
     @property
     def cell(self) -> int:
-        """Where the mind itself is."""
+        """The cell of the mind itself."""
         return self.cells[len(self.cells) // 2]
 
 
 class State(NamedTuple):
-    """Everything there is after `step` steps."""
+    """The state of the world after `step` steps."""
 
     step: int
     good: int
@@ -57,21 +57,21 @@ class World:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Every mind gets the reward of its own cell, so each is a team of its own."""
+        """One team for each mind, which gets the reward of its own cell."""
         return tuple((slot,) for slot in range(self.agents))
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Nine king moves for everyone."""
+        """The nine king moves, for every mind."""
         return (MOVE,) * self.agents
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """What every mind is told: the size of the torus and how far it sees."""
+        """The facts that every mind is told: the size of the torus and how far it sees."""
         return {"rows": self.torus.rows, "cols": self.torus.cols, "range": self.reach}
 
     def reset(self, random: Random) -> State:
-        """Good and Evil in their cells (words 0, 1), the minds on a random permutation's first."""
+        """Place Good and Evil (words 0, 1), and minds on a random permutation's first cells."""
         good, evil = self.pattern.start(self.torus, random)
         cells = list(range(1, self.torus.cells + 1))
         for place in range(self.agents):
@@ -80,11 +80,11 @@ class World:
         return State(0, good, evil, tuple(cells[: self.agents]))
 
     def awaited(self, state: State) -> tuple[int, ...]:
-        """Everyone, until ϑ steps are made."""
+        """Await every mind until ϑ steps are made."""
         return tuple(range(self.agents)) if state.step < self.steps else ()
 
     def observe(self, state: State, slot: int) -> View:
-        """The neighbourhood of a mind: cells and rewards, never who stands there."""
+        """Show the neighbourhood of a mind: cells and rewards, never other minds."""
         here = state.minds[slot]
         cells = self.torus.around(here, self.reach)
         nearest = min(self.torus.distance(here, state.good), self.torus.distance(here, state.evil))
@@ -93,7 +93,7 @@ class World:
         return View(cells, tuple(self.reward(cell, state) for cell in cells))
 
     def reward(self, cell: int, state: State) -> float:
-        """1/(d+1) to Good if d < 2, less the same to Evil."""
+        """Compute 1/(d+1) for Good if d < 2, less the same for Evil."""
         to_good = self.torus.distance(cell, state.good)
         to_evil = self.torus.distance(cell, state.evil)
         gain = 1 / (to_good + 1) if to_good < 2 else 0.0
@@ -103,7 +103,7 @@ class World:
     def step(
         self, state: State, actions: Mapping[int, int], random: Random
     ) -> tuple[State, Sequence[float]]:
-        """Minds act, Good and Evil move, and everyone gets the reward of its own cell."""
+        """Move the minds, then Good and Evil; reward each mind by its own cell."""
         minds = tuple(
             self.torus.moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds)
         )
@@ -112,15 +112,15 @@ class World:
         return after, self.rewards(after)
 
     def rewards(self, state: State) -> Sequence[float]:
-        """What every mind gets: the reward of its own cell."""
+        """Return what every mind gets: the reward of its own cell."""
         return [self.reward(cell, state) for cell in state.minds]
 
     def travel(self, state: State, random: Random) -> tuple[int, int]:
-        """Where Good and Evil go from a state: as their patterns say."""
+        """Move Good and Evil from a state as their patterns say."""
         return self._travel(state.step + 1, state.good, state.evil, random)
 
     def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
-        """The way of Good and Evil, which no mind can change."""
+        """Return the way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):
             after = self._travel(step, good[-1], evil[-1], random.at_step(step))
@@ -129,12 +129,12 @@ class World:
         return Foresight(tuple(good), tuple(evil))
 
     def _travel(self, step: int, good: int, evil: int, random: Random) -> tuple[int, int]:
-        """Good and Evil make the next move of their patterns."""
+        """Make the next move of the patterns of Good and Evil."""
         return parted((good, evil), self.pattern.intended(self.torus, step, good, evil), random)
 
 
 def parted(before: tuple[int, int], wanted: tuple[int, int], random: Random) -> tuple[int, int]:
-    """Good and Evil in the cells they want to go to; they never share one.
+    """Put Good and Evil in the cells they want to go to; they never share one.
 
     If both would, the one already there keeps it and the other its old cell; if neither is,
     one drawn by lot moves and the other keeps its old cell.

@@ -13,13 +13,13 @@ from allminds.instruments.landscape.environment import Fitness, Landscape, Place
 
 CELL = 16  # pixels
 BAR, GAP, LABELS, EDGE = 14, 14, 34, 4  # the colour bar, the space before it, its figures, a margin
-# from -1 to 1: blue, white, orange, which nobody's eyes confuse
+# from -1 to 1: blue, white, orange, which colour-blind people can tell apart
 COLOURS = ((33, 84, 148), (122, 168, 212), (246, 246, 244), (246, 178, 94), (178, 76, 6))
 TRAILS = ("#111", "#4b2e83", "#0b5d3b", "#7a0c2e", "#444")
 
 
 def picture(exercise: Exercise, record: Record, step: int | None = None) -> str:
-    """An SVG of a landscape after a step of a record, or after the last."""
+    """Draw an SVG of a landscape after a step of a record, or after the last."""
     world, states = exercise.environment, ways(exercise, record)
     if not isinstance(world, Landscape):
         raise Error(f"{exercise.instrument} is no landscape; only one can be drawn so")
@@ -44,7 +44,7 @@ def picture(exercise: Exercise, record: Record, step: int | None = None) -> str:
 
 
 def colour(value: float) -> str:
-    """The colour of a fitness in [-1, 1]."""
+    """Return the colour of a fitness in [-1, 1]."""
     place = (min(1.0, max(-1.0, value)) + 1) / 2 * (len(COLOURS) - 1)
     low = min(int(place), len(COLOURS) - 2)
     mixed = [
@@ -79,7 +79,7 @@ def _optimum(torus: Torus, cell: int) -> Iterator[str]:
 
 
 def _trails(torus: Torus, states: Sequence[Place]) -> Iterator[str]:
-    """The way of every mind, broken where it goes round the torus; a dot where it began."""
+    """Draw the way of every mind, broken where it goes round the torus; a dot where it began."""
     for slot in range(len(states[0].minds)):
         line = ""
         for before, after in pairwise(states):
@@ -111,7 +111,7 @@ def _stars(torus: Torus, minds: Sequence[int]) -> Iterator[str]:
 
 
 def _bar(left: float, height: float) -> Iterator[str]:
-    """What the colours mean, from 1 at the top to -1."""
+    """Draw the scale of colours, from 1 at the top to -1."""
     parts = 100
     for n in range(parts):
         yield (

@@ -1,4 +1,4 @@
-"""A walk on a fitness landscape, in plain Python."""
+"""A walk on a fitness landscape, in plain Python, and measures of what came of it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Fitness = tuple[float, ...]  # of cells 1, 2, … in reading order
 
 
 class Place(NamedTuple):
-    """Everything there is after `step` steps: the tops of the hills and the minds, as cells."""
+    """The state after `step` steps: the tops of the hills and the minds, as cells."""
 
     step: int
     tops: tuple[int, ...]
@@ -46,26 +46,26 @@ class Landscape:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """Every mind gets the fitness of its own cell, so each is a team of its own."""
+        """One team for each mind, which gets the fitness of its own cell."""
         return tuple((slot,) for slot in range(self.agents))
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Nine king moves for everyone."""
+        """The nine king moves, for every mind."""
         return (MOVE,) * self.agents
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """What every mind is told: the size of the torus and how far it sees."""
+        """The facts that every mind is told: the size of the torus and how far it sees."""
         torus = self.hills.torus
         return {"rows": torus.rows, "cols": torus.cols, "range": self.reach}
 
     def field(self, state: Place) -> Fitness:
-        """The fitness of every cell."""
+        """Return the fitness of every cell."""
         return fitness(self.hills, state.tops)
 
     def reset(self, random: Random) -> Place:
-        """The minds on the first cells of a random permutation, as in Λ*."""
+        """Place the minds on the first cells of a random permutation, as in Λ*."""
         cells = list(range(1, self.hills.torus.cells + 1))
         for place in range(self.agents):
             other = place + random.below_at(len(cells) - place, 2 + place)
@@ -73,11 +73,11 @@ class Landscape:
         return Place(0, self.hills.tops, tuple(cells[: self.agents]))
 
     def awaited(self, state: Place) -> tuple[int, ...]:
-        """Everyone, until ϑ steps are made."""
+        """Await every mind until ϑ steps are made."""
         return tuple(range(self.agents)) if state.step < self.steps else ()
 
     def observe(self, state: Place, slot: int) -> View:
-        """The cells round a mind and their fitness."""
+        """Show the cells round a mind and their fitness."""
         field = self.field(state)
         cells = self.hills.torus.around(state.minds[slot], self.reach)
         return View(cells, tuple(field[cell - 1] for cell in cells))
@@ -85,7 +85,7 @@ class Landscape:
     def step(
         self, state: Place, actions: Mapping[int, int], random: Random
     ) -> tuple[Place, Sequence[float]]:
-        """Minds act, hills drift, and everyone gets the fitness of its own cell."""
+        """Move the minds, then let hills drift; reward each mind by its own cell."""
         moved = self.hills.torus.moved
         minds = tuple(moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds))
         after = Place(state.step + 1, self._drifted(state.tops, random), minds)
@@ -93,7 +93,7 @@ class Landscape:
         return after, [field[cell - 1] for cell in minds]
 
     def secret(self, state: Place, slot: int, random: Random) -> Forecast:  # noqa: ARG002
-        """The fields to come, which no mind can change."""
+        """Return the fields to come, which no mind can change."""
         tops = [state.tops]
         for step in range(1, self.steps + 1):
             tops.append(self._drifted(tops[-1], random.at_step(step)))
@@ -101,7 +101,7 @@ class Landscape:
         return Forecast(tuple(of[0] for of in tops), tuple(fields))
 
     def _drifted(self, tops: tuple[int, ...], random: Random) -> tuple[int, ...]:
-        """Each hill makes a king move with chance `drift`: words 2j and 2j + 1 are hill j's."""
+        """Move each hill a king move with chance `drift`: words 2j and 2j + 1 are hill j's."""
         if self.drift == 0:
             return tops
         return tuple(
@@ -114,7 +114,7 @@ class Landscape:
 
 @lru_cache(maxsize=256)
 def fitness(hills: Hills, tops: tuple[int, ...]) -> Fitness:
-    """The field of some hills with their tops moved, cell by cell; the last are remembered."""
+    """Compute the field of some hills with their tops moved; the last are remembered."""
     return tuple(replace(hills, tops=tops).field.ravel().tolist())
 
 
@@ -123,7 +123,7 @@ def fitness(hills: Hills, tops: tuple[int, ...]) -> Fitness:
 
 @dataclass(frozen=True)
 class Measures:
-    """Of all minds on a landscape together (P4 §6.2)."""
+    """Measures of all minds on a landscape together (P4 §6.2)."""
 
     exploitation: float  # mean reward
     exploration: float  # distinct cells stood on after a move / min(cells, minds · steps)
@@ -132,7 +132,7 @@ class Measures:
 
 
 def measures(exercise: Exercise, record: Record) -> Measures:
-    """Of a record of an exercise, every action of which was kept."""
+    """Compute the measures of a record whose actions were all kept."""
     states = ways(exercise, record)
     rewards = [reward for step in record.rewards for reward in step]
     mean = math.fsum(rewards) / len(rewards)
@@ -148,7 +148,7 @@ def measures(exercise: Exercise, record: Record) -> Measures:
 
 
 def ways(exercise: Exercise, record: Record) -> list[Place]:
-    """The states of an exercise before the first step and after every one."""
+    """List the states of an exercise before the first step and after every one."""
     if set(record.status) != {"ok"} or len(record.actions) != record.steps:
         raise Error(f"exercise {record.index}: only a whole record can be measured")
     world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))

@@ -1,4 +1,4 @@
-"""The quick form of landscapes: no mind's way depends on another's, so each is made by itself."""
+"""The quick form of landscapes: no mind's way depends on another's, so each is made separately."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Walk = Callable[[NDArray[np.float64], np.uint64, Way], None]  # fields, key, way
 
 
 def fast_form(tool: FitnessLandscape, line_up: LineUp) -> CompiledWalks | None:
-    """Compiled where everybody has a kernel, else None for the plain loop."""
+    """Compile a line-up if every mind has a kernel; None for the plain loop."""
     walks = [_walk(tool, seat.subject.make()) for seat in line_up.seats]
     found = [walk for walk in walks if walk is not None]
     return CompiledWalks(tool, found) if len(found) == tool.slots else None
@@ -58,7 +58,7 @@ class CompiledWalks:
         self.tool, self.walks = tool, walks
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """One exercise after the other."""
+        """Play one exercise after the other."""
         steps, slots = self.tool.settings.iterations, self.tool.slots
         rewards = np.empty((last - first, steps, slots))
         kept = max(0, min(traced, last) - first)

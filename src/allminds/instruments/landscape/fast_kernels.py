@@ -1,4 +1,4 @@
-"""Walks on one landscape, compiled: by lot, uphill, and by a table that is learnt.
+"""Walks on one landscape, compiled: at random, uphill, and by a table that is learnt.
 
 Every kernel fills `way`, the cells from 0 that a mind stands on after 0, 1, 2, … steps; the first
 is given. `around` is [move, cell], where each move leads; `fields` [step, cell], or one row if the
@@ -18,14 +18,14 @@ _0, _9 = np.uint64(0), np.uint64(9)
 
 @kernel
 def by_lot(around, key, way):
-    """`RandomMind`."""
+    """Walk at random: the twin of `RandomMind`."""
     for t in range(len(way) - 1):
         way[t + 1] = around[np.int64(below(word(key, np.uint64(t), _0), _9)), way[t]]
 
 
 @kernel
 def uphill(around, fields, key, way):
-    """`LocalSearch` that sees one cell far."""
+    """Walk uphill: the twin of `LocalSearch` that sees one cell far."""
     values = np.empty(9)
     for t in range(len(way) - 1):
         field = fields[t if len(fields) > 1 else 0]
@@ -36,7 +36,7 @@ def uphill(around, fields, key, way):
 
 @kernel
 def _session(around, fields, habits, table, key, play, way):
-    """One play: a rehearsal that learns (play >= 1), or the test that fills the way (play 0)."""
+    """Make one play: a rehearsal that learns (play >= 1), or the test that fills the way (0)."""
     steps, training = len(way) - 1, play > 0
     cell, here = way[0], table[0, way[0]]
     clock = np.uint64(play * steps)
@@ -59,7 +59,7 @@ def _session(around, fields, habits, table, key, play, way):
 
 @kernel
 def table_learner(around, fields, habits, table, key, way):
-    """`QLearning` and `Sarsa`; the table [step, cell, move] is written over."""
+    """Train and test: the twin of `QLearning` and `Sarsa`; overwrites table [step, cell, move]."""
     table[:] = habits.initial
     for play in range(1, habits.sessions + 1):
         _session(around, fields, habits, table, key, play, way)

@@ -1,7 +1,7 @@
 """A fitness landscape: hills of different heights on a torus, one of them the highest.
 
 The land is the upper hull of its hills. The hill in cell c of height h adds h · (1 + d²/w²)⁻² in a
-cell at distance d from c, and the land is the largest of these. Whoever is not on a hilltop has
+cell at distance d from c, and the land is the largest of these. A cell that is not a hilltop has
 higher ground next to it (one step toward the top of the hill it is on), so the local optima are
 tops of hills and nothing else, and the global one is the top of the highest hill, whatever the
 others do. Distance is Euclidean round the torus: with it, ground rises in one direction and not
@@ -71,7 +71,7 @@ class Hills:
 
 @lru_cache(maxsize=64)
 def hill(torus: Torus, hills: int) -> Field:
-    """A hill of height 1 in cell 1, as wide as the number of hills leaves room for.
+    """Compute a hill of height 1 in cell 1, as wide as the number of hills leaves room for.
 
     The torus is laid out twice in both directions, so that a hill in any cell is a part of it.
     """
@@ -83,9 +83,10 @@ def hill(torus: Torus, hills: int) -> Field:
 
 
 def sea_level(land: Field) -> float:
-    """Where heights, as shares of the highest, cancel depths, as shares of the deepest.
+    """Find where heights, as shares of the highest, cancel depths, as shares of the deepest.
 
-    Halved in until there is no number between: heights weigh less the higher the sea, depths more.
+    By bisection, until there is no number between: the higher the sea, the less heights weigh, and
+    the more depths do.
     """
     heights = sorted(land.ravel().tolist())
     sums = [0.0, *accumulate(heights)]  # of the lowest 0, 1, 2, … cells
@@ -103,7 +104,7 @@ def sea_level(land: Field) -> float:
 
 
 def most_hills(torus: Torus) -> int:
-    """How many hills there is room for."""
+    """Return how many hills there is room for."""
     return max(1, torus.cells // ROOM)
 
 
@@ -111,7 +112,7 @@ def most_hills(torus: Torus) -> int:
 
 
 def draw(torus: Torus, hills: int, random: Random) -> Hills:
-    """Hills by lot, drawn again until every one of them is a local optimum of its own.
+    """Draw hills by lot until every one of them is a local optimum of its own.
 
     Attempt n uses the words of step n: word j places hill j on a uniform cell that is far enough
     from the tops before it, and word `hills` + j gives it a height. The first is the highest.
@@ -131,7 +132,7 @@ def draw(torus: Torus, hills: int, random: Random) -> Hills:
 
 
 def _places(torus: Torus, hills: int, words: Random) -> tuple[int, ...] | None:
-    """Cells at least `APART` from each other; None if there is no room for the next."""
+    """Draw cells at least `APART` from each other; None if there is no room for the next."""
     free = list(range(1, torus.cells + 1))
     tops: list[int] = []
     for j in range(hills):
@@ -147,14 +148,14 @@ def _places(torus: Torus, hills: int, words: Random) -> tuple[int, ...] | None:
 
 
 def optima(field: Field) -> list[int]:
-    """The local optima: cells above all eight neighbours."""
+    """List the local optima: cells above all eight neighbours."""
     around = field.ravel()[neighbours(Torus(*field.shape))]
     at_least = (around >= around[STAY - 1]).sum(axis=0)
     return [int(cell) + 1 for cell in np.flatnonzero(at_least == 1)]
 
 
 def autocorrelation(field: Field) -> float:
-    """Of the fitness of a cell with that of the cell beside it, along a row or a column.
+    """Correlate the fitness of a cell with that of the next cell in its row or column.
 
     Near 1 the land is smooth, near 0 rugged: one step tells nothing of the next.
     """
@@ -164,7 +165,7 @@ def autocorrelation(field: Field) -> float:
 
 
 def basin(field: Field) -> float:
-    """The share of cells from which a hill climber comes to the global optimum.
+    """Compute the share of cells from which a hill climber comes to the global optimum.
 
     It goes to the highest of the nine cells round it, by lot among equals; so the chance of a cell
     is the mean of those it may go to, and after as many steps as the longest climb all is settled.

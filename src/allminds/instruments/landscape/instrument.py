@@ -93,7 +93,7 @@ class FitnessLandscape(Instrument):
         self.peaks = self._peaks()
 
     def _peaks(self) -> tuple[int, ...]:
-        """The numbers of hills that exercises run through."""
+        """List the numbers of hills that exercises run through."""
         low, _, high = self.settings.peaks.partition("..")
         wanted, room = range(int(low), int(high or low) + 1), most_hills(self.ground)
         if self.settings.peaks == DEFAULT_PEAKS:
@@ -108,7 +108,7 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Exercise i; every run of S exercises has each of the S numbers of hills once, by lot."""
+        """Make exercise i; every S exercises have each of the S numbers of hills once, by lot."""
         given = self.settings
         peaks = self.peaks[stratum(seed, i, len(self.peaks))]
         hills, of_hills = _made(self.ground, peaks, key(seed, i, MAKING))
@@ -119,15 +119,15 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ for people and models
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """The neighbourhood as a small table of fitness."""
+        """Show the neighbourhood as a small table of fitness."""
         return show_view(observation, form, self.name, digits=3)
 
     def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
-        """An action by its number 1..9 or its name."""
+        """Parse an action by its number 1..9 or its name."""
         return read_move(answer)
 
     def show_state(self, environment: Landscape, state: Place) -> str:
-        """The whole land in tenths, ^ the global optimum, digits in brackets the minds."""
+        """Draw the land in tenths, ^ the global optimum, digits in brackets the minds."""
         field, ground = environment.field(state), self.ground
         lines = []
         for row in range(ground.rows):
@@ -138,7 +138,7 @@ class FitnessLandscape(Instrument):
     # ------------------------------------------------------------ the quick form
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled where every mind has a kernel."""
+        """Compile the line-up if every mind has a kernel."""
         from allminds.instruments.landscape.fast import fast_form
 
         return fast_form(self, line_up)
@@ -146,7 +146,7 @@ class FitnessLandscape(Instrument):
 
 @lru_cache(maxsize=1 << 10)
 def _made(ground: Torus, peaks: int, making: int) -> tuple[Hills, Mapping[str, float]]:
-    """Hills and their complexity columns; the last are remembered for the other minds."""
+    """Make hills and their complexity columns; the last are remembered for the other minds."""
     hills = draw(ground, peaks, Random(making))
     field = hills.field
     columns = {

@@ -35,16 +35,16 @@ class Annealing(MindBase):
     heat: float = 0.3
 
     def __post_init__(self) -> None:
-        """There is no negative heat."""
+        """Require a `heat` above 0."""
         if not self.heat > 0:
             raise Error(f"annealing: heat must be above 0, not {self.heat:g}")
 
     def begin(self, task: Task) -> None:
-        """Hot."""
+        """Begin at the full temperature."""
         self.steps, self.step = task.steps, 0
 
     def act(self, observation: View, random: Random) -> int:
-        """Perhaps to a neighbour drawn by lot."""
+        """Go perhaps to a neighbour drawn by lot."""
         heat = self.heat * (1 - self.step / self.steps)
         self.step += 1
         move = random.below_at(8, 0)
@@ -71,18 +71,18 @@ class Map:
         self.known: dict[int, float] = {}
 
     def note(self, view: View) -> None:
-        """A mind's sight."""
+        """Note what a mind sees."""
         self.seen |= sight(self.torus, view.cell, self.reach)
         self.known.update(zip(view.cells, view.rewards, strict=True))
 
     def target(self) -> int | None:
-        """The best cell known, when the time for looking is over; None before."""
+        """Return the best cell known, when the time for looking is over; None before."""
         self.left -= 1
         best = max(self.known, key=self.known.__getitem__)
         return best if self.left < 0 or self.known[best] == TOP else None
 
     def explore(self, cell: int, random: Random) -> int:
-        """The move that shows most, taken as made."""
+        """Choose the move that shows most, and count its cells as seen."""
         action = reveal(self.torus, self.reach, cell, self.seen, random)
         self.seen |= sight(self.torus, self.torus.moved(cell, action), self.reach)
         return action
@@ -99,15 +99,15 @@ class Explorer(MindBase):
     share: float = 0.4
 
     def __post_init__(self) -> None:
-        """A share is in [0, 1]."""
+        """Require a `share` in [0, 1]."""
         _check_share("explorer", self.share)
 
     def begin(self, task: Task) -> None:
-        """Nothing is known yet."""
+        """Begin with nothing known."""
         self.map = Map(task, self.share)
 
     def act(self, observation: View, random: Random) -> int:
-        """To where most is new, or to the best that is known."""
+        """Go to where most is new, or to the best cell known."""
         self.map.note(observation)
         target = self.map.target()
         if target is None:
@@ -128,17 +128,17 @@ class Restarts(MindBase):
     stride: int = 5
 
     def __post_init__(self) -> None:
-        """A share is in [0, 1], a stride a step at least."""
+        """Require a `share` in [0, 1] and a `stride` of at least 1."""
         _check_share("restarts", self.share)
         if self.stride < 1:
             raise Error(f"restarts: stride must be 1 or more, not {self.stride}")
 
     def begin(self, task: Task) -> None:
-        """Nothing is known yet."""
+        """Begin with nothing known."""
         self.map, self.roaming = Map(task, self.share), 0
 
     def act(self, observation: View, random: Random) -> int:
-        """Home, off, or up."""
+        """Return to the best top, go off to new ground, or climb."""
         self.map.note(observation)
         target = self.map.target()
         if target is not None:
@@ -156,7 +156,7 @@ class Restarts(MindBase):
 @dataclass
 @group("scouts", INSTRUMENT)
 class Scouts:
-    """Explorers with one map: each looks where nobody has, then all go to the best cell on it."""
+    """Explorers with one map: each looks where no other has, then all go to the best cell on it."""
 
     members: Sequence[Subject] = ()
     share: float = 0.4
@@ -165,17 +165,17 @@ class Scouts:
     alone = "explorer"
 
     def __post_init__(self) -> None:
-        """All are explorers."""
+        """Reject members: all scouts are explorers."""
         _check_share("scouts", self.share)
         if self.members:
             raise Error("scouts are explorers all of them; leave out the members")
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Nothing is known yet."""
+        """Begin with nothing known."""
         self.map = Map(tasks[0], self.share)
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """One after the other, each knowing what those before it are about to see."""
+        """Move one after the other, each knowing what those before it are about to see."""
         for view in observations:
             self.map.note(view)
         target = self.map.target()
@@ -197,7 +197,7 @@ class Optimum(MindBase):
     traits = Traits(deterministic=True, sees="future")
 
     def begin(self, task: Task) -> None:
-        """Work out the best move for every cell and step."""
+        """Compute the best move for every cell and step."""
         around = neighbours(torus_of(task))
         value, plan = np.zeros(around.shape[1]), []
         for field in reversed(task.secret.fields[1:]):
@@ -207,7 +207,7 @@ class Optimum(MindBase):
         self.plan, self.step = plan[::-1], 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """As planned."""
+        """Take the move that was planned."""
         self.step += 1
         return 1 + int(self.plan[self.step - 1][observation.cell - 1])
 

@@ -1,10 +1,11 @@
 """Matrices: problems in the style of Raven's progressive matrices (paper 002).
 
-`panel` has what a matrix is made of, `rules` what an attribute can carry, `arrays` the unambiguous
-arrays of every rule, `limits` what can be seen, `generator` makes a problem from (seed, index) and
-`batch` thousands of them, `solver` verifies them without being told the rules, `measures` says how
-much there is to find out, `battery` what a set gives away. `geometry`, `drawing` and `raster` draw
-problems, `pixels` solves them from pictures, `text` tells them, `datasets` writes them down.
+Read `making` first: `panel` has what a matrix is made of, `rules` the codes of panels and what an
+attribute can carry, `arrays` the unambiguous arrays of every rule, `cases` what can be seen;
+`generator` makes a problem from (seed, index) and `batch` thousands of them, `solver` verifies
+them without being told the rules, `problems` measures how much there is to find out, and `text`
+puts them into words. `drawing` draws problems, `seeing` solves them from pictures, `dataset`
+writes them to files and tests what a set gives away, `fast` has the compiled forms.
 """
 
 from allminds.instruments.matrices import minds

@@ -1,4 +1,4 @@
-"""What a user may ask for."""
+"""The settings of matrices, and the environment: one matrix with a blank, and its options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from allminds.instruments.matrices.making.panel import (
 
 
 class MatricesSettings(Settings):
-    """Settings of matrices."""
+    """Settings of the instrument matrices."""
 
     rules: Literal[1, 2, 3, "any"] = Field(
         "any", description="C, the rules of a matrix: 1, 2, 3, or any of these in turn"
@@ -39,7 +39,7 @@ class MatricesSettings(Settings):
     @model_validator(mode="before")
     @classmethod
     def _what_fits(cls, values: Any) -> Any:
-        """Where only kinds or only attributes are named, the others are those that fit."""
+        """Restrict kinds to the named attributes, or attributes to the named kinds."""
         if not isinstance(values, dict) or ("kinds" in values) == ("attributes" in values):
             return values
         if "kinds" in values:
@@ -77,12 +77,12 @@ class MatricesSettings(Settings):
 
 
 def made(**values: Any) -> MatricesSettings:
-    """Settings, checked."""
+    """Build settings of matrices from keyword values and check them."""
     return checked(MatricesSettings, values, "matrices")
 
 
 def _chosen(value: Any, known: tuple[str, ...]) -> Any:
-    """Names from a list or from words with commas, in their own order, each once."""
+    """Parse names from a list or from words with commas: in canonical order, each once."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, (list, tuple)):
         raise ValueError(f"{value!r} will not do; choose from {', '.join(known)}")
@@ -121,7 +121,7 @@ class Question:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One of the options, from 0."""
+        """The options, numbered from 0."""
         count = len(self.problem.options)
         return (Discrete(count, labels=tuple(NAMES[:count])),)
 
@@ -132,19 +132,19 @@ class Question:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What kinds of rules there may be: a mind may have seen other such problems."""
+        """The kinds of rules there may be: a mind may have seen other such problems."""
         return {"settings": self.settings}
 
     def reset(self, random: Random) -> int | None:  # noqa: ARG002
-        """Unanswered."""
+        """Begin with the state None: not answered yet."""
         return None
 
     def awaited(self, state: int | None) -> tuple[int, ...]:
-        """The mind, until it has answered."""
+        """Await the mind until it has answered."""
         return (0,) if state is None else ()
 
     def observe(self, state: int | None, slot: int) -> Item:  # noqa: ARG002
-        """The matrix without its ninth cell, and the options."""
+        """Show the matrix without its ninth cell, and the options."""
         return Item(self.problem.cells[:8], self.problem.options)
 
     def step(
@@ -153,10 +153,10 @@ class Question:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[int, Sequence[float]]:
-        """A hit or a miss."""
+        """Reward the right option with 1 and any other with 0."""
         action = int(actions[0])
         return action, [float(action == self.problem.answer)]
 
     def secret(self, state: int | None, slot: int, random: Random) -> int:  # noqa: ARG002
-        """The answer."""
+        """Return the number of the right option."""
         return self.problem.answer

@@ -52,13 +52,13 @@ class Matrices(Instrument):
                 cases(count, self.settings.kinds, self.settings.attributes)
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Problem i of a seed."""
+        """Make problem i of a seed."""
         question = Question(generate(seed, i, self.settings), self.settings)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, question, fingerprint(question.problem.cells[:8]))
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """In words, as a picture of the matrix and the options, or as codes [panel, field]."""
+        """Show the problem in words, as a picture, or as codes [panel, field]."""
         if form == "text":
             from allminds.instruments.matrices.making.text import prose
 
@@ -75,7 +75,7 @@ class Matrices(Instrument):
         return f"<figure>{picture}</figure>" if form == "html" else picture
 
     def read(self, answer: str, observation: Item) -> int | Failure:
-        """A letter, or a number from 1."""
+        """Parse an answer: the letter of an option, or its number from 1."""
         count = len(observation.options)
         said = re.fullmatch(r"\W*(?:(?:answer|option)\W+)*([A-H1-8])\W*", answer.strip(), re.I)
         if said:

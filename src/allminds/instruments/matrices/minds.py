@@ -27,11 +27,11 @@ class Scoring(MindBase):
     """A mind that scores the options; override `scores`."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """A number for each option, from cells and options in codes."""
+        """Give a number to each option, from cells and options in codes."""
         raise NotImplementedError
 
     def act(self, observation: Item, random: Random) -> int:
-        """The option with the highest score."""
+        """Choose the option with the highest score; draw lots among equals."""
         chosen = best(
             self.scores(
                 [encoded(cell) for cell in observation.cells],
@@ -48,7 +48,7 @@ class RuleInduction(Scoring):
     traits = Traits(deterministic=True)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Values that are predicted."""
+        """Count the values of each option that the rules predict."""
         return shortcuts.rule_induction(cells, options)
 
 
@@ -60,7 +60,7 @@ class ContextBlindVote(Scoring):
     """Takes the option that shares most values with the others; solves RAVEN, not these."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Values in common."""
+        """Count the values that each option shares with the other options."""
         return shortcuts.vote(cells, options)
 
 
@@ -72,7 +72,7 @@ class BlindTableMind(Scoring):
     problems: int = 2000  # it has seen, of another seed
 
     def __post_init__(self) -> None:
-        """It needs something to learn from."""
+        """Require at least one problem to learn from."""
         if self.problems < 1:
             raise Error(f"blind-table: problems must be 1 or more, not {self.problems}")
 
@@ -81,7 +81,7 @@ class BlindTableMind(Scoring):
         self.table = _learnt(task.facts["settings"], self.problems)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """By the table."""
+        """Score each option by the table learnt from other problems."""
         return self.table(cells, options)
 
 
@@ -102,11 +102,11 @@ class Ink(Scoring):
     take: Literal["most", "least"] = "most"
 
     def __post_init__(self) -> None:
-        """One or the other."""
+        """Require that `take` is one of the two choices."""
         _one_of("ink", self.take, "most", "least")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """How much is not white."""
+        """Measure how much of each option is not white."""
         score = shortcuts.ink if self.take == "most" else shortcuts.less(shortcuts.ink)
         return score(cells, options)
 
@@ -119,11 +119,11 @@ class Brightness(Scoring):
     take: Literal["brightest", "darkest"] = "brightest"
 
     def __post_init__(self) -> None:
-        """One or the other."""
+        """Require that `take` is one of the two choices."""
         _one_of("brightness", self.take, "brightest", "darkest")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """How bright."""
+        """Measure how bright or how dark each option is."""
         dark = shortcuts.darkness(cells, options)
         return dark if self.take == "darkest" else [-value for value in dark]
 
@@ -136,12 +136,12 @@ class Position(Scoring):
     place: int = 1  # from 1
 
     def __post_init__(self) -> None:
-        """One of the options."""
+        """Require that `place` is one of the options."""
         if not 1 <= self.place <= 8:
             raise Error(f"position: place must be in 1..8, not {self.place}")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """That place; any, if there are fewer."""
+        """Give 1 to the option at that place, or 0 to all if there are fewer options."""
         return shortcuts.position(self.place - 1)(cells, options)
 
 
@@ -153,7 +153,7 @@ class InContext(Scoring):
     """Takes the option most of whose values occur among the cells."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Values seen."""
+        """Count the values of each option that occur among the cells."""
         return shortcuts.in_context(cells, options)
 
 
@@ -165,12 +165,12 @@ class NearestPanel(Scoring):
     cell: int = 8  # from 1
 
     def __post_init__(self) -> None:
-        """One of the eight."""
+        """Require that the cell is one of the eight."""
         if not 1 <= self.cell <= 8:
             raise Error(f"nearest-panel: cell must be in 1..8, not {self.cell}")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Values in common with it."""
+        """Count the values that each option shares with that cell."""
         return shortcuts.nearest(self.cell)(cells, options)
 
 
@@ -179,7 +179,7 @@ class LastRowOnly(Scoring):
     """Takes the likeliest option after the two cells before it, by Bayes; never looks further."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """How likely."""
+        """Compute how likely each option is after the two cells before it."""
         return shortcuts.last_row(cells, options)
 
 
@@ -188,7 +188,7 @@ class ShuffledRows(Scoring):
     """Rule induction by a mind to whom rows 1 and 2 are in disorder."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Values that are predicted."""
+        """Count the values of each option that rules predict from the disordered rows."""
         return shortcuts.shuffled_rows(cells, options)
 
 

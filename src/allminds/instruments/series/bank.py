@@ -77,17 +77,17 @@ class Level:
     programs: Ints  # in four bits an instruction, from 1
 
     def prefixes(self) -> Ints:
-        """A number for each series without its last letter."""
+        """Compute a number for each series without its last letter."""
         return (self.starts + 1) << 55 | self.codes >> 5
 
 
 def weight_bound(most_k: int, delta: float = 0.0) -> int:
-    """The least weight that has a higher k, or is further than δ from any of this k."""
+    """Return the least weight that has a higher k, or is further than δ from any of this k."""
     return math.isqrt(math.ceil(2 ** (2 * (most_k + delta) + 1))) + 1
 
 
 def table(start: str, most_k: int) -> list[Level]:
-    """The series from a start letter, with costs within δ of any question up to this k."""
+    """Build the table of series from a start letter, with costs within δ of questions up to k."""
     from allminds.instruments.series import fast as kernels
 
     rows = kernels.sweep(number(start), weight_bound(most_k, 1.0), MOST)
@@ -104,7 +104,7 @@ def table(start: str, most_k: int) -> list[Level]:
 
 
 def _cheapest(rows: Ints) -> Ints:
-    """One row for each code: the least weight, and of its programs the first."""
+    """Keep one row for each code: the least weight, and of its programs the first."""
     rows = rows[np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))]
     return rows[np.flatnonzero(np.diff(rows[:, 0], prepend=-1))]
 
@@ -112,7 +112,7 @@ def _cheapest(rows: Ints) -> Ints:
 def tables(
     starts: str, most_k: int, jobs: int = 1, done: Callable[[str], object] = lambda _: None
 ) -> list[Level]:
-    """The tables of several start letters, put together length by length."""
+    """Build the tables of several start letters, put together length by length."""
 
     def one(start: str) -> list[Level]:
         made = table(start, most_k)
@@ -148,17 +148,17 @@ class Certified:
     blanks: Ints  # bit 0 is place 1
 
     def chosen(self, rows: Flags | Ints) -> Certified:
-        """Some of the rows."""
+        """Select some of the rows."""
         return Certified(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
     def ks(self) -> Ints:
-        """k of each: a weight has at least this k from 2^(k - ½) on."""
+        """Compute k of each row: a weight has at least this k from 2^(k - ½) on."""
         steps = [weight_bound(k - 1) for k in range(1, 30)]
         return np.searchsorted(np.array(steps), self.weights, side="right")
 
 
 def least_other(groups: Ints, weights: Ints) -> Ints:
-    """For each row the least weight of the other rows in its group."""
+    """Find for each row the least weight of the other rows in its group."""
     order = np.lexsort((weights, groups))
     ordered, by_weight = groups[order], weights[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
@@ -173,7 +173,7 @@ def least_other(groups: Ints, weights: Ints) -> Ints:
 
 
 def certified(levels: Sequence[Level], most_k: int, form: Form) -> Certified:
-    """All questions of a form up to a k, from tables that reach to δ above it.
+    """Certify all questions of a form up to a k, from tables that reach to δ above it.
 
     A place that may be blank makes a question of a series, but for the first: that one may be
     blank in a series with another such place, if there are tables of all 26 start letters.
@@ -198,7 +198,7 @@ def certified(levels: Sequence[Level], most_k: int, form: Form) -> Certified:
 
 
 def _induction(shorter: Level, level: Level, parents: Ints) -> Ints:
-    """The next letter: no rival for it, and none for the last shown letter, below the threshold."""
+    """Certify the next letter: no rival for it or the last shown letter below the threshold."""
     threshold = TWICE * level.weights
     unquestionable = least_other(level.prefixes(), level.weights) >= threshold
     stable = least_other(shorter.prefixes(), shorter.weights)[parents] >= threshold
@@ -206,7 +206,7 @@ def _induction(shorter: Level, level: Level, parents: Ints) -> Ints:
 
 
 def _abduction(shorter: Level, level: Level, parents: Ints) -> Ints:  # noqa: ARG001
-    """A missing letter, for each place but the last.
+    """Certify a missing letter, for each place but the last.
 
     Of the programs that agree with all shown letters but the last, all below the threshold must
     give the last one, and then all must have the same letter at the blank: together, there must
@@ -231,7 +231,7 @@ def questions(
     jobs: int = 1,
     done: Callable[[str], object] = lambda _: None,
 ) -> list[Question]:
-    """So many questions of each form and k, or all where there are fewer, in that order.
+    """Make so many questions of each form and k, or all where there are fewer, in that order.
 
     The harder they are, the longer a start letter takes, so hard ones begin with a few letters
     only (`STAGES`).
@@ -257,7 +257,7 @@ def questions(
 def drawn(
     rows: Certified, levels: Sequence[Level], k: int, form: Form, count: int, seed: int
 ) -> tuple[Question, ...]:
-    """Some of the rows at random, and a place for the blank of each."""
+    """Draw some of the rows at random, and a place for the blank of each."""
     keys = seeding.keys(seed, np.arange(len(rows.codes)), seeding.MAKING)
     step = 2 * k + (form == "abduction")
     order = np.argsort(seeding.words(keys, step), kind="stable")[:count]
@@ -276,7 +276,7 @@ def drawn(
 
 
 def rivals(level: Level, whole: str, blank: int) -> str:
-    """The letters that other programs of the table have at the blank, the cheapest first."""
+    """List the letters that other programs of the table have at the blank, the cheapest first."""
     shift = 55 if blank == 1 else 5 * (len(whole) - blank)
     series = (level.starts + 1) << 55 | level.codes
     same = (series ^ _code(whole)) & ~(31 << shift) == 0
@@ -295,7 +295,7 @@ def _code(whole: str) -> int:
 def question(
     name: str, form: Form, whole: str, blank: int, k: int, program: Program, rivals: str
 ) -> Question:
-    """The question of a whole series with one place left blank."""
+    """Make the question of a whole series with one place left blank."""
     steps = run(program, number(whole[0]), CLOCK).times[-1]
     return Question(
         id=name,
@@ -312,7 +312,7 @@ def question(
 
 
 def spelt(start: int, code: int) -> str:
-    """The letters of a start and a code."""
+    """Spell the letters of a start and a code."""
     letters = ""
     while code:
         letters = letter((code & 31) - 1) + letters
@@ -321,7 +321,7 @@ def spelt(start: int, code: int) -> str:
 
 
 def unpacked(program: int) -> Program:
-    """A program from four bits an instruction."""
+    """Unpack a program from four bits an instruction."""
     return tuple(int(digit, 16) - 1 for digit in f"{program:x}")
 
 
@@ -330,7 +330,7 @@ def unpacked(program: int) -> Program:
 
 @cache
 def shipped() -> tuple[Question, ...]:
-    """The questions that come with allminds, in the order of form and k."""
+    """Read the questions that come with allminds, in the order of form and k."""
     lines = gzip.decompress(BANK.read_bytes()).decode().splitlines()
     result = []
     for line in lines[1:]:
@@ -343,7 +343,7 @@ def shipped() -> tuple[Question, ...]:
 
 @cache
 def known() -> dict[str, Question]:
-    """The shipped questions by what they show."""
+    """Index the shipped questions by what they show."""
     return {one.series: one for one in shipped()}
 
 
@@ -361,7 +361,7 @@ def write(chosen: Iterable[Question], path: Path = BANK) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """``--write [most k] [jobs]``: make the bank, with a line for each table and each k."""
+    """Make the bank by ``--write [most k] [jobs]``; print a line for each table and each k."""
     if not arguments or arguments[0] != "--write":
         raise SystemExit("python -m allminds.instruments.series.bank --write [most k] [jobs]")
     most_k, jobs = (*map(int, arguments[1:]), *(max(SIZES), 1)[len(arguments) - 1 :])

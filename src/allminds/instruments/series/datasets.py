@@ -1,7 +1,8 @@
-"""What a mind gets on a set of questions without looking at the series: it should be chance.
+"""Sets of questions as files, with a card of what blind shortcuts get on them.
 
-Every shortcut sees the options alone (or, with a free answer, nothing at all). They are printed
-with every set, so that a score can be read against what the options give away.
+Every shortcut sees the options alone (or, with a free answer, nothing at all) and should be at
+chance. They are printed with every set, so that a score can be read against what the options
+give away.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ class Shortcut:
 
     @property
     def at_chance(self) -> bool:
-        """Within four standard errors, so a fair set fails once in some 16,000 times."""
+        """True within four standard errors; a fair set fails once in some 16,000 times."""
         return abs(self.hits - self.chance) <= 4 * self.stderr
 
 
 def battery(options: Sequence[str], answers: Sequence[str]) -> list[Shortcut]:
-    """The shortcuts for questions with these options; for free answers that is all letters."""
+    """Try the shortcuts on questions with these options; for free answers that is all letters."""
     learnt = _learnt(options, answers)
     ways: dict[str, Callable[[int], str]] = {"the likeliest, by other questions": learnt}
     if any(given != LETTERS for given in options):
@@ -69,7 +70,7 @@ def _shortcut(name: str, options: Sequence[str], hits: Sequence[bool]) -> Shortc
 
 
 def _nearest(options: str, sign: int = 1) -> str:
-    """The option with the least distance to the others round the circle; the first of equals."""
+    """Return the option with the least distance to the others round the circle; first wins."""
 
     def distance(one: str) -> int:
         apart = [abs(ord(one) - ord(other)) for other in options]
@@ -79,7 +80,7 @@ def _nearest(options: str, sign: int = 1) -> str:
 
 
 def _learnt(options: Sequence[str], answers: Sequence[str]) -> Callable[[int], str]:
-    """The letter that is right most often when on offer, learnt from the other half of the set."""
+    """Choose the letter most often right when on offer, learnt from the other half of the set."""
     halves = []
     for half in (0, 1):
         right = Counter(answers[half::2])
@@ -102,7 +103,7 @@ def chosen(
     jobs: int = 1,
     done: Callable[[str], object] = lambda _: None,
 ) -> list[Question]:
-    """So many questions in all, spread over forms and k as evenly as there are enough of them.
+    """Choose so many questions in all, spread over forms and k as evenly as possible.
 
     They come from the bank that ships where it has enough of a form and k, else they are made
     anew, which takes minutes from k = 13 on.
@@ -130,7 +131,7 @@ def chosen(
 def _shares(
     cells: Sequence[tuple[Form, int]], count: int, stored: dict[tuple[Form, int], list[Question]]
 ) -> dict[tuple[Form, int], int]:
-    """How many of each: those that are few give what they have, the others share the rest."""
+    """Divide the total: the forms and k that have few give all, the others share the rest."""
     shares: dict[tuple[Form, int], int] = {}
     few = [cell for cell in cells if len(stored[cell]) < SIZES[cell[1]]]
     for cell in sorted(cells, key=lambda cell: cell not in few):
@@ -151,7 +152,7 @@ def _too_many(cell: tuple[Form, int], there: int, share: int) -> None:
 
 
 def letters_by_k(found: Sequence[Question]) -> list[tuple[str, float, float]]:
-    """The mean number of letters shown, for each form and k."""
+    """Average the number of letters shown, for each form and k."""
     shown: dict[tuple[str, int], list[int]] = {}
     for one in found:
         shown.setdefault((one.form, one.k), []).append(len(one.series) - 1)
@@ -162,7 +163,7 @@ def letters_by_k(found: Sequence[Question]) -> list[tuple[str, float, float]]:
 
 
 def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, Any]]:
-    """A plain row for each question; with five options also the letters on offer."""
+    """Make a plain row for each question; with five options also the letters on offer."""
     made = []
     for n, one in enumerate(found):
         row = {name: getattr(one, name) for name in COLUMNS} | {"program": printed(one.program)}
@@ -174,7 +175,7 @@ def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, A
 
 
 def write(found: Sequence[Question], out: Path, seed: int, options: int) -> list[Shortcut]:
-    """Write the set whole or not at all; the shortcuts that its card shows are given back."""
+    """Write the set whole or not at all; return the shortcuts that its card shows."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
     table = rows(found, seed, options)
@@ -206,7 +207,7 @@ def write(found: Sequence[Question], out: Path, seed: int, options: int) -> list
 
 
 def card(found: Sequence[Question], shortcuts: Sequence[Shortcut], seed: int, options: int) -> str:
-    """What the set is, how many there are of each k, and what blind minds get."""
+    """Describe the set: how many questions there are of each k, and what blind minds get."""
     of_k = Counter((one.form, one.k) for one in found)
     forms = [form for form in get_args(Form) if any(form == of for of, _ in of_k)]
     counts = "\n".join(

@@ -24,7 +24,7 @@ class Item(NamedTuple):
 
     @property
     def blank(self) -> int:
-        """Where the blank is, from 0."""
+        """The place of the blank, from 0."""
         return self.shown.index(BLANK)
 
 
@@ -33,7 +33,7 @@ class Answers(Discrete):
     """The options, numbered from 0, or `NO_ANSWER`."""
 
     def contains(self, action: Any) -> bool:
-        """Whether it is an option, or the choice to give none."""
+        """Return whether an answer is an option, or the choice to give none."""
         return super().contains(action) or (type(action) is int and action == NO_ANSWER)
 
 
@@ -53,7 +53,7 @@ class Question:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """One of the options."""
+        """The options, one of which is the action."""
         return (Answers(len(self.options), labels=tuple(self.options)),)
 
     @property
@@ -62,15 +62,15 @@ class Question:
         return {}
 
     def reset(self, random: Random) -> int | None:  # noqa: ARG002
-        """Unanswered."""
+        """Begin with the state None: not answered yet."""
         return None
 
     def awaited(self, state: int | None) -> tuple[int, ...]:
-        """The mind, until it has answered."""
+        """Await the mind until it has answered."""
         return (0,) if state is None else ()
 
     def observe(self, state: int | None, slot: int) -> Item:  # noqa: ARG002
-        """The series and the options."""
+        """Show the series and the options."""
         return Item(self.shown, self.options)
 
     def step(
@@ -79,7 +79,7 @@ class Question:
         actions: Mapping[int, int],
         random: Random,  # noqa: ARG002
     ) -> tuple[int, Sequence[float]]:
-        """Weighted: 1 for a hit. Administered: -1/4 for a wrong one of five, 0 for none."""
+        """Reward a hit by 1; as administered, -1/4 for a wrong one of five, 0 for none."""
         action = int(actions[0])
         if action != NO_ANSWER and self.options[action] == self.answer:
             return action, [1.0]
@@ -87,5 +87,5 @@ class Question:
         return action, [-1 / (len(self.options) - 1) if wrong else 0.0]
 
     def secret(self, state: int | None, slot: int, random: Random) -> str:  # noqa: ARG002
-        """The answer."""
+        """Return the letter that is right."""
         return self.answer

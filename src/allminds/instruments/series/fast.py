@@ -38,7 +38,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def place_of(table: Ints, code: int) -> int:
-    """Where a series is in the table, or where it would be put; the size is a power of two."""
+    """Find where a series is in the table, or would be put; the size is a power of two."""
     mixed = np.uint64(code) * GOLDEN
     mask = len(table) - 1
     place = int(mixed >> np.uint64(24)) & mask
@@ -49,7 +49,7 @@ def place_of(table: Ints, code: int) -> int:
 
 @kernel
 def doubled(table: Ints) -> Ints:
-    """The same table with twice the room."""
+    """Copy the table into one with twice the room."""
     larger = np.zeros((2 * len(table), 3), np.int64)
     for n in range(len(table)):
         if table[n, CODES] != EMPTY:
@@ -59,7 +59,7 @@ def doubled(table: Ints) -> Ints:
 
 @inlined
 def packed(program: NDArray[np.int8], length: int) -> int:
-    """Instructions in four bits each, from 1, the first highest."""
+    """Pack instructions in four bits each, from 1, the first highest."""
     result = 0
     for n in range(length):
         result = result << 4 | (program[n] + 1)
@@ -68,7 +68,7 @@ def packed(program: NDArray[np.int8], length: int) -> int:
 
 @kernel
 def sweep(start: int, below: int, total: int) -> Ints:
-    """Codes, weights and programs of the series from a start letter that cost less than a bound.
+    """Return codes, weights and programs of the series from a start that cost less than a bound.
 
     A series stands for its beginnings too: a beginning has a row of its own only where a run
     stopped there. Series have 5..`total` letters; a code is their letters after the first.

@@ -102,7 +102,7 @@ class CTest(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
-        """Item i of the published form in order, over and over; or one drawn from the bank."""
+        """Return item i of the published form in order, repeated; or one drawn from the bank."""
         random = Random(key(seed, i, MAKING))
         if self.settings.form == "published":
             item = self.published[i % len(self.published)]
@@ -150,7 +150,7 @@ class CTest(Instrument):
         return here[random.below_at(len(here), 0)]
 
     def rule(self) -> Rule:
-        """r̃ = Σ k·hit / Σ k, or the mean of the points."""
+        """Score r̃ = Σ k·hit / Σ k, or the mean of the points."""
         if self.settings.scoring == "administered":
             return super().rule()
         return replace(super().rule(), strata="k", weighted=True)
@@ -158,7 +158,7 @@ class CTest(Instrument):
     # ------------------------------------------------------------ for people and models
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """The series, and the options if they are not all letters."""
+        """Show the series, and the options if they are not all letters."""
         if form not in ("text", "html"):
             raise Error(f"{self.name} cannot be shown as {form}; choose text or html")
         series = " ".join(observation.shown)
@@ -167,7 +167,7 @@ class CTest(Instrument):
         return "".join(f"<p>{line}</p>" for line in lines) if form == "html" else "\n".join(lines)
 
     def read(self, answer: str, observation: Item) -> int | Failure:
-        """One of the letters on offer, or "none"."""
+        """Parse one of the letters on offer, or "none"."""
         text = answer.strip().lower()
         if text == "none":
             return NO_ANSWER
@@ -177,6 +177,6 @@ class CTest(Instrument):
 
 
 def _from_a(series: str) -> str:
-    """A series shifted so that it begins with a: what shifts of one series have in common."""
+    """Shift a series so that it begins with a: what shifts of one series have in common."""
     by = ord(series[0]) - ord("a")
     return "".join(chr((ord(letter) - ord("a") - by) % 26 + ord("a")) for letter in series)

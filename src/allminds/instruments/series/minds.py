@@ -22,31 +22,31 @@ INSTRUMENT = "c-test"
 
 
 def run_up(item: Item) -> str:
-    """The letters that lead to the blank."""
+    """Return the letters that lead to the blank."""
     before, _, after = item.shown.partition(BLANK)
     return before if len(before) >= 2 or len(after) < 2 else after[::-1]
 
 
 def later(letter: str, distance: int) -> str:
-    """The letter so many places on, round the alphabet."""
+    """Return the letter so many places on, round the alphabet."""
     return LETTERS[(LETTERS.index(letter) + distance) % 26]
 
 
 def distances(letters: str, apart: int = 1) -> list[int]:
-    """d(θ_{i+y} - θ_i), 0..25, between letters y apart (P0 Definition 2)."""
+    """List d(θ_{i+y} - θ_i), 0..25, between letters y apart (P0 Definition 2)."""
     pairs = zip(letters, letters[apart:], strict=False)
     return [(LETTERS.index(b) - LETTERS.index(a)) % 26 for a, b in pairs]
 
 
 class LetterMind(MindBase):
-    """A mind that has a letter in mind; override `letter`."""
+    """A mind that answers with a letter; override `letter`."""
 
     def letter(self, item: Item) -> str | None:
-        """The letter for the blank, or None for none."""
+        """Return the letter for the blank, or None for none."""
         raise NotImplementedError
 
     def act(self, observation: Item, random: Random) -> int:
-        """Its letter as one of the options."""
+        """Find its letter among the options."""
         letter = self.letter(observation)
         if letter is None:
             return NO_ANSWER
@@ -56,20 +56,20 @@ class LetterMind(MindBase):
 
 @mind("mode", INSTRUMENT)
 class Mode(LetterMind):
-    """The most frequent letter, the left-most among equals."""
+    """Answers the most frequent letter, the left-most among equals."""
 
     def letter(self, item: Item) -> str:
-        """Of all that is shown."""
+        """Return the most frequent of all letters shown."""
         shown = item.shown.replace(BLANK, "")
         return max(shown, key=shown.count)
 
 
 @mind("min-repetition", INSTRUMENT)
 class MinRepetition(LetterMind):
-    """The least frequent letter, the left-most among equals."""
+    """Answers the least frequent letter, the left-most among equals."""
 
     def letter(self, item: Item) -> str:
-        """Of all that is shown."""
+        """Return the least frequent of all letters shown."""
         shown = item.shown.replace(BLANK, "")
         return min(shown, key=shown.count)
 
@@ -85,16 +85,16 @@ class Distance(LetterMind):
     by: Literal["frequency", "value"] = "frequency"
 
     def __post_init__(self) -> None:
-        """By one or the other."""
+        """Require that `by` is one of the two choices."""
         if self.by not in ("frequency", "value"):
             raise Error(f"by must be frequency or value, not '{self.by}'")
 
     def choose(self, found: list[int]) -> int:
-        """Which of the distances."""
+        """Choose one of the distances."""
         raise NotImplementedError
 
     def letter(self, item: Item) -> str:
-        """The last letter, that much on."""
+        """Return the last letter, moved on by the chosen distance."""
         letters = run_up(item)
         return later(letters[-1], self.choose(distances(letters) or [0]))
 
@@ -105,7 +105,7 @@ class MinDistance(Distance):
     """Adds the least frequent distance between neighbours to the last letter."""
 
     def choose(self, found: list[int]) -> int:
-        """The least frequent, or the smallest."""
+        """Choose the least frequent, or the smallest."""
         return min(found) if self.by == "value" else min(found, key=found.count)
 
 
@@ -115,26 +115,26 @@ class MaxDistance(Distance):
     """Adds the most frequent distance between neighbours to the last letter."""
 
     def choose(self, found: list[int]) -> int:
-        """The most frequent, or the largest."""
+        """Choose the most frequent, or the largest."""
         return max(found) if self.by == "value" else max(found, key=found.count)
 
 
 @dataclass
 @mind("pattern", INSTRUMENT)
 class Pattern(LetterMind):
-    """Continues the pattern of distances between letters y apart, by P0's pseudo-algorithm."""
+    """Continues the pattern of distances between letters y apart (Chmait et al. 2017, Table 1)."""
 
     y: int = 1
 
     traits = Traits(deterministic=True)
 
     def __post_init__(self) -> None:
-        """Letters are at least one apart."""
+        """Require that `y` is at least 1."""
         if self.y < 1:
             raise Error(f"pattern: y must be 1 or more, not {self.y}")
 
     def letter(self, item: Item) -> str | None:
-        """The letter y before the blank, that much on; none where the series is too short."""
+        """Return the letter y before the blank, moved on; none where the series is too short."""
         letters = run_up(item)
         found = distances(letters, self.y)
         if not found:
@@ -143,7 +143,7 @@ class Pattern(LetterMind):
 
 
 def next_distance(found: list[int]) -> int:
-    """P0 Table 1: repeat the stretch between two occurrences of the list of unique distances.
+    """Repeat the stretch between two occurrences of the list of unique distances (P0 Table 1).
 
     An index past the end of the pattern falls back to its first element (decided).
     """
@@ -174,13 +174,13 @@ class LevinSearch(LetterMind):
     traits = Traits(deterministic=True)
 
     def __post_init__(self) -> None:
-        """A program has an instruction at least; beyond these a search does not end in time."""
+        """Check the bounds, beyond which a search does not end in time."""
         for name, most in (("limit", 13), ("most_k", 17)):
             if not 1 <= getattr(self, name) <= most:
                 raise Error(f"levin-search: {name} must be in 1..{most}, not {getattr(self, name)}")
 
     def letter(self, item: Item) -> str | None:
-        """The cheapest program's letter at the blank; none where no program fits."""
+        """Return the cheapest program's letter at the blank; none where no program fits."""
         return _cheapest_letter(item.shown, self.limit, self.most_k)
 
 

@@ -21,10 +21,10 @@ TEMPTED: tuple[LetterMind, ...] = (
 
 
 def five_options(shown: str, answer: str, rivals: Iterable[str], random: Random) -> str:
-    """The answer and four distractors, shuffled by words 0..4.
+    """Draw the answer and four distractors, shuffled by words 0..4.
 
-    Distinct letters from the cheapest rival explanations, then what simple minds answer, then
-    letters within two of those shown.
+    Distractors are distinct letters from the cheapest rival explanations, then what simple minds
+    answer, then letters within two of those shown.
     """
     found = [answer]
     for letter in (*rivals, *_tempting(shown), *_near(shown), *LETTERS):

@@ -27,7 +27,7 @@ class Ballot(MindBase):
     takes_members = True
 
     def __post_init__(self) -> None:
-        """A ballot needs somebody to vote; nobody may practise."""
+        """Require members that are single minds and do not practise."""
         name = type(self).__name__.lower()
         if not self.members:
             raise Error(f"{name} has no members; name them in brackets, as {name}(mode,pattern)")
@@ -37,14 +37,14 @@ class Ballot(MindBase):
         self.traits = Traits(deterministic=sure and len(self.members) == 1)
 
     def begin(self, task: Task) -> None:
-        """Make the members."""
+        """Make the minds of the members."""
         self.minds = [member.make() for member in self.members]
         for member in self.minds:
             if hasattr(member, "begin"):
                 member.begin(task)
 
     def act(self, observation: Item, random: Random) -> int:
-        """What the members elect; no answer where they cannot agree."""
+        """Return what the members elect; no answer where they cannot agree."""
         space = Answers(len(observation.options), labels=tuple(observation.options))
         answers = []
         for n, member in enumerate(self.minds):
@@ -57,27 +57,27 @@ class Ballot(MindBase):
         return NO_ANSWER if elected is None else elected
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:
-        """One of the answers, or None."""
+        """Return one of the answers, or None."""
         raise NotImplementedError
 
 
 @dataclass
 @mind("vote", INSTRUMENT)
 class Vote(Ballot):
-    """Simple majority: the answer of more than half of those who answered, else none (P0 Eq. 2)."""
+    """Takes the answer of more than half of those that answered, else none (Chmait et al. 2017)."""
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
-        """More than half."""
+        """Elect the answer of more than half."""
         return majority_vote(answers, random)
 
 
 @dataclass
 @mind("plurality", INSTRUMENT)
 class Plurality(Ballot):
-    """The answer with most votes, by lot on ties."""
+    """Takes the answer with most votes, by lot on ties."""
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
-        """Most votes."""
+        """Elect the answer with most votes."""
         return vote(answers, random)
 
 
@@ -89,7 +89,7 @@ class WeightedVote(Ballot):
     p: str = ""
 
     def __post_init__(self) -> None:
-        """As many accuracies as members."""
+        """Require as many accuracies as members."""
         super().__post_init__()
         try:
             self.accuracies = [float(text) for text in self.p.split("/")]
@@ -102,6 +102,6 @@ class WeightedVote(Ballot):
             )
 
     def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:
-        """Most weight."""
+        """Elect the answer with most weight."""
         weights = vote_weights(self.accuracies, len(item.options))
         return vote(answers, random, weights.tolist(), range(len(item.options)))

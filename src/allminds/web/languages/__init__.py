@@ -23,7 +23,7 @@ Direction = Literal["ltr", "rtl"]
 
 @dataclass(frozen=True)
 class Language:
-    """One language: how it is called in itself, which way it runs, and its texts."""
+    """One language: its name in itself, its direction, and its texts."""
 
     code: str
     name: str
@@ -33,12 +33,12 @@ class Language:
 
 
 def known() -> dict[str, Language]:
-    """All languages by code, English first."""
+    """List all languages by code, English first."""
     return {**_shipped(), **_registered}
 
 
 def language(code: str) -> Language:
-    """A language by its code; es-MX is es where there is no catalogue of its own."""
+    """Return a language by its code; es-MX is es where there is no catalogue of its own."""
     there = known()
     code = code if code in there else code.partition("-")[0]
     if code not in there:
@@ -47,7 +47,7 @@ def language(code: str) -> Language:
 
 
 def direction(code: str) -> Direction:
-    """Which way a language is written."""
+    """Return which way a language is written."""
     return language(code).direction
 
 
@@ -77,7 +77,7 @@ def _made(code: str, texts: gettext.NullTranslations) -> Language:
 
 
 def read(path: Path) -> gettext.NullTranslations:
-    """The texts of a catalogue."""
+    """Read the texts of a catalogue."""
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 

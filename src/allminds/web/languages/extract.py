@@ -30,7 +30,7 @@ METHODS = [
 
 
 def messages() -> Any:
-    """All texts of the screens and the questions, as Babel's catalogue."""
+    """Collect all texts of the screens and the questions, as Babel's catalogue."""
     from babel.messages.catalog import Catalog
     from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 
@@ -45,7 +45,7 @@ def messages() -> Any:
 
 
 def write(folder: Path = FOLDER) -> None:
-    """The template of all catalogues, and the catalogues themselves."""
+    """Write the template of all catalogues, and update the catalogues themselves."""
     from babel.messages.pofile import read_po, write_po
 
     current = messages()

@@ -1,1 +1,1 @@
-"""How a database of an older allminds becomes one of this: Alembic, from the first version on."""
+"""Migrations by Alembic: they turn a database of an older allminds into one of this version."""

@@ -1,4 +1,4 @@
-"""Every screen that a person sees, made on the server from the templates beside this file.
+"""Every screen that a participant sees, made on the server from the templates beside this file.
 
 `sessions` says what each of them is given. Nothing is drawn by script or inline style, no text
 stands inside a picture, and every form works without JavaScript.
@@ -35,13 +35,13 @@ DOTS = 12
 
 
 def main(name: str, language: str, **context: Any) -> str:
-    """The ``<main>`` of a page: all that differs from screen to screen."""
+    """Render the ``<main>`` of a page: all that differs from screen to screen."""
     values = _values(name, language, context)
     return _environment(language).get_template(f"{name}.html.j2").render(values)
 
 
 def page(name: str, language: str, **context: Any) -> str:
-    """A whole page."""
+    """Render a whole page."""
     from markupsafe import Markup
 
     values = _values(name, language, context)
@@ -50,7 +50,7 @@ def page(name: str, language: str, **context: Any) -> str:
 
 
 def _values(name: str, language: str, context: Mapping[str, Any]) -> dict[str, Any]:
-    """What templates are given."""
+    """Collect what templates are given."""
     if name not in get_args(ScreenName):
         raise KeyError(f"there is no screen '{name}'")
     values = {**context, "screen": name, "language": language}
@@ -62,7 +62,7 @@ def _values(name: str, language: str, context: Mapping[str, Any]) -> dict[str, A
 
 @cache
 def _environment(language: str) -> Environment:
-    """The templates in one language."""
+    """Load the templates in one language."""
     from babel.dates import format_date
     from babel.numbers import format_decimal
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -97,7 +97,7 @@ def _environment(language: str) -> Environment:
 
 
 def _macros(made: Environment, name: str) -> dict[str, Any]:
-    """The macros of a template, which all others may use.
+    """Collect the macros of a template, which all others may use.
 
     What they draw depends on nothing but what they are given, so those of signs, which are many on
     a screen and few in all, are drawn once.
@@ -109,7 +109,7 @@ def _macros(made: Environment, name: str) -> dict[str, Any]:
 
 
 def _speaking(texts: NullTranslations) -> Callable[..., Markup]:
-    """``_`` in the templates: as Jinja's own, but a text is looked up only once.
+    """Make ``_`` for the templates: as Jinja's own, but a text is looked up only once.
 
     A screen has some fifty texts, and is made anew at every move.
     """

@@ -26,7 +26,7 @@ GAMES = (
 
 
 def drawn(chances: Sequence[float], random: Random) -> int:
-    """An index by its chance; what is certain needs no random word."""
+    """Draw an index by its chance; what is certain needs no random word."""
     if 1.0 in chances:
         return chances.index(1.0)
     place, total, last = random.unit(), 0.0, 0
@@ -40,28 +40,28 @@ def drawn(chances: Sequence[float], random: Random) -> int:
 
 
 def certain(action: int, actions: int) -> list[float]:
-    """The policy that does one thing."""
+    """Return the policy that takes one action for certain."""
     return [float(other == action) for other in range(actions)]
 
 
 class PolicyMind(MindBase):
-    """A mind that says how likely it is to do what: override `policy`.
+    """A mind that says how likely it is to take each action: override `policy`.
 
     `policy` is called once at every turn, in order, and may remember what it is shown; the
     attributes of a mind are its memory. It learns of its own last action by being shown it, not
-    by having drawn it, so that all that it may do can be followed (see `social.exact`).
+    by having drawn it, so that all that it may do can be followed (see `games.exact`).
     """
 
     def begin(self, task: Task) -> None:
-        """Look what there is to choose from."""
+        """Look up the actions to choose from."""
         if not isinstance(task.actions, Discrete):
             raise Error(f"{type(self).__name__} cannot choose an action of {task.instrument}")
         self.first, self.n = task.actions.start, task.actions.n
 
     def policy(self, observation: Any) -> Sequence[float]:
-        """The probability of every action, in their order."""
+        """Return the probability of every action, in their order."""
         raise NotImplementedError
 
     def act(self, observation: Any, random: Random) -> int:
-        """Drawn by the policy."""
+        """Draw an action by the policy."""
         return self.first + drawn(self.policy(observation), random)

@@ -12,13 +12,13 @@ from allminds.registry import mind
 
 
 class Constant(PolicyMind):
-    """Always the action called `action`."""
+    """Always takes the action called `action`."""
 
     action: str
     traits = Traits(deterministic=True)
 
     def begin(self, task: Task) -> None:
-        """Find the action."""
+        """Find the number of the action."""
         super().begin(task)
         labels = getattr(task.actions, "labels", ())
         known = [*labels, *(str(self.first + n) for n in range(self.n))]
@@ -29,13 +29,13 @@ class Constant(PolicyMind):
         self.number = known.index(self.action) % self.n
 
     def policy(self, observation: Any) -> Sequence[float]:  # noqa: ARG002
-        """One thing for certain."""
+        """Take one action for certain."""
         return certain(self.number, self.n)
 
 
 @mind("always", (*MATRIX_GAMES, "commons", "pluralistic-ignorance", "predator-prey"))
 class Always(Constant):
-    """Always the same action, by its name or its number: `always(rock)`; the first if none."""
+    """Always takes the same action, by name or number: `always(rock)`; the first if not named."""
 
     def __init__(self, action: str = "0") -> None:
         self.action = action
@@ -43,49 +43,49 @@ class Always(Constant):
 
 @mind("heads", "matching-pennies")
 class Heads(Constant):
-    """Always shows heads."""
+    """Always shows the side heads."""
 
     action = "heads"
 
 
 @mind("tails", "matching-pennies")
 class Tails(Constant):
-    """Always shows tails."""
+    """Always shows the side tails."""
 
     action = "tails"
 
 
 @mind("rock", "rock-paper-scissors")
 class Rock(Constant):
-    """Always rock."""
+    """Always plays the action rock."""
 
     action = "rock"
 
 
 @mind("paper", "rock-paper-scissors")
 class Paper(Constant):
-    """Always paper."""
+    """Always plays the action paper."""
 
     action = "paper"
 
 
 @mind("scissors", "rock-paper-scissors")
 class Scissors(Constant):
-    """Always scissors."""
+    """Always plays the action scissors."""
 
     action = "scissors"
 
 
 @mind("cooperate", "prisoners-dilemma")
 class Cooperate(Constant):
-    """Always cooperates."""
+    """Always cooperates with the other."""
 
     action = "cooperate"
 
 
 @mind("defect", "prisoners-dilemma")
 class Defect(Constant):
-    """Always defects."""
+    """Always defects on the other."""
 
     action = "defect"
 
@@ -106,27 +106,27 @@ class Hare(Constant):
 
 @mind("give", "public-goods")
 class Give(Constant):
-    """Always gives."""
+    """Always gives its unit away."""
 
     action = "give"
 
 
 @mind("keep", "public-goods")
 class Keep(Constant):
-    """Always keeps."""
+    """Always keeps its own unit."""
 
     action = "keep"
 
 
 @mind("oppose", "pluralistic-ignorance")
 class Oppose(Constant):
-    """Opposes the norm in public."""
+    """Always opposes the norm in public."""
 
     action = "oppose"
 
 
 @mind("support", "pluralistic-ignorance")
 class Support(Constant):
-    """Supports the norm in public."""
+    """Always supports the norm in public."""
 
     action = "support"

@@ -13,10 +13,10 @@ from allminds.registry import mind
 
 @mind("human", (*GAMES, "pettingzoo:"))
 class Human(MindBase):
-    """Asks on the terminal; an empty line is to refuse. Play with --jobs 1."""
+    """Asks a person at the terminal; an empty line is a refusal. Play with --jobs 1."""
 
     def begin(self, task: Task) -> None:
-        """Find the words of the game."""
+        """Find the instrument that puts the game into words."""
         self.tool = registry.make_instrument(task.instrument)
         print(f"\n{self.tool.name}: you are slot {task.slot} of {task.slots}.")
 
@@ -33,5 +33,5 @@ class Human(MindBase):
             print(action.reason)
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
-        """Say what it brought."""
+        """Print the reward of the action."""
         print(f"reward {reward:+.2f}" + (" (the end)" if done else ""))

@@ -20,17 +20,17 @@ class TableReader(PolicyMind):
     """A mind that knows the table of pay-offs."""
 
     def begin(self, task: Task) -> None:
-        """Learn the rules."""
+        """Learn the table of pay-offs."""
         super().begin(task)
         self.slot, self.rules = task.slot, rules_of(task)
 
     def paid(self, own: int, others: Joint) -> float:
-        """What an action brings against those of the others."""
+        """Return what an action pays against those of the others."""
         return self.rules.table[(*others[: self.slot], own, *others[self.slot :])][self.slot]
 
 
 def rules_of(task: Task) -> Repeated:
-    """The game in normal form that a task says it is."""
+    """Return the game in normal form that a task says it is."""
     rules = task.facts.get("rules")
     if not isinstance(rules, Repeated):
         raise Error(f"{task.instrument} is no game in normal form")
@@ -39,12 +39,12 @@ def rules_of(task: Task) -> Repeated:
 
 @mind("best-reply", MATRIX_GAMES)
 class BestReply(TableReader):
-    """The best answer to what the others did last; the first action first (Cournot 1838)."""
+    """Plays the best answer to what the others did last; the first action first (Cournot 1838)."""
 
     traits = Traits(deterministic=True)
 
     def policy(self, observation: Round) -> Sequence[float]:
-        """The first among equals."""
+        """Choose the best answer, the first among equals."""
         if not observation.others:
             return certain(0, self.n)
         worth = [self.paid(action, observation.others) for action in range(self.n)]
@@ -53,17 +53,17 @@ class BestReply(TableReader):
 
 @mind("fictitious-play", MATRIX_GAMES)
 class FictitiousPlay(TableReader):
-    """The best answer to how often the others did what so far (Brown 1951); first among equals."""
+    """Plays the best answer to how often the others did what (Brown 1951); first among equals."""
 
     traits = Traits(deterministic=True)
 
     def begin(self, task: Task) -> None:
-        """Nothing seen."""
+        """Begin with nothing seen."""
         super().begin(task)
         self.seen: tuple[tuple[Joint, int], ...] = ()  # in order, so that equal counts are equal
 
     def policy(self, observation: Round) -> Sequence[float]:
-        """Count, then answer; before anything is seen, the first action."""
+        """Count, then answer; before anything is seen, take the first action."""
         if not observation.others:
             return certain(0, self.n)
         counts = Counter(dict(self.seen))
@@ -81,12 +81,12 @@ class RegretMatching(TableReader):
     """Acts in proportion to how much it regrets not having done so (Hart and Mas-Colell 2000)."""
 
     def begin(self, task: Task) -> None:
-        """Nothing to regret."""
+        """Begin with nothing to regret."""
         super().begin(task)
         self.regrets = (0.0,) * self.n
 
     def policy(self, observation: Round) -> Sequence[float]:
-        """Uniform while there is nothing to regret."""
+        """Choose by positive regrets; uniformly while there is nothing to regret."""
         if observation.others:
             got = self.paid(observation.own, observation.others)
             self.regrets = tuple(
@@ -109,12 +109,12 @@ class RothErev(TableReader):
     initial: float = 1.0
 
     def __post_init__(self) -> None:
-        """Something to start from."""
+        """Require a starting value above 0."""
         if self.initial <= 0:
             raise Error(f"roth-erev: initial must be above 0, not {self.initial:g}")
 
     def begin(self, task: Task) -> None:
-        """All actions are alike."""
+        """Begin with all actions alike."""
         super().begin(task)
         self.least = min(rewards[self.slot] for rewards in self.rules.payoffs)
         self.strengths = (self.initial,) * self.n
@@ -160,7 +160,7 @@ class QLearning(MindBase):
         self.table: dict[Hashable, list[float]] = {}
 
     def begin(self, task: Task) -> None:
-        """A new play; what was learnt stays."""
+        """Begin a new play; what was learnt stays."""
         if not isinstance(task.actions, Discrete):
             raise Error(f"q-learning cannot choose an action of {task.instrument}")
         self.first, self.n = task.actions.start, task.actions.n
@@ -169,7 +169,7 @@ class QLearning(MindBase):
         self.gain = 0.0
 
     def act(self, observation: Any, random: Random) -> int:
-        """A best action by the table; while learning, sometimes any."""
+        """Take a best action by the table; while learning, sometimes any."""
         row = self.table.setdefault(observation.situation, [self.initial] * self.n)
         legal = getattr(observation, "legal", None)
         allowed = range(self.n) if legal is None else [action - self.first for action in legal]
@@ -184,13 +184,13 @@ class QLearning(MindBase):
         return self.first + action
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
-        """Rewards since its last action are that action's."""
+        """Add a reward to those since its last action."""
         self.gain += reward
         if done:
             self._settle(0.0)
 
     def _settle(self, ahead: float) -> None:
-        """Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
+        """Update Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
         if self.learning and self.owed is not None:
             row, action = self.owed
             row[action] += self.alpha * (self.gain + self.gamma * ahead - row[action])

@@ -1,4 +1,4 @@
-"""Minds that work out what is best: minimax, and the best response to given others."""
+"""Minds that compute what is best: minimax, and the best response to given others."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from allminds.registry import mind
 
 @mind("minimax", "noughts-and-crosses")
 class Minimax(PolicyMind):
-    """Looks to the end of the game: a move that the best reply hurts least, the first of them."""
+    """Looks to the end of the game, and takes the first move that the best reply hurts least."""
 
     traits = Traits(deterministic=True)
 
     def policy(self, observation: Board) -> Sequence[float]:
-        """Perfect play."""
+        """Choose a move of perfect play."""
         worth = {cell: -value(observation.played(cell)) for cell in observation.legal}
         return certain(max(worth, key=lambda cell: (worth[cell], -cell)), self.n)
 
 
 @cache
 def value(board: Board) -> float:
-    """What the game is worth to whoever is to move, if both play perfectly."""
+    """Compute what the game is worth to the mind that is to move, if both play perfectly."""
     if board.over:
         return board.rewards()[board.turn]
     return max(-value(board.played(cell)) for cell in board.legal)
@@ -47,23 +47,26 @@ TWO_PLAYERS = tuple(game for game in MATRIX_GAMES if game != "public-goods")
 
 @mind("minimax", TWO_PLAYERS)
 class MaximinMix(TableReader):
-    """The mixture with the best worst case, every round alike (von Neumann 1928)."""
+    """Plays the mixture with the best worst case, every round alike (von Neumann 1928)."""
 
     def begin(self, task: Task) -> None:
-        """Solve the game."""
+        """Solve the game for its mixture."""
         super().begin(task)
         rows = [[self.paid(own, (other,)) for other in range(self.n)] for own in range(self.n)]
         self.mixture = maximin(tuple(map(tuple, rows)))
 
     def policy(self, observation: Round) -> Sequence[float]:  # noqa: ARG002
-        """The same mixture whatever happened."""
+        """Return the same mixture whatever happened."""
         return self.mixture
 
 
 @lru_cache(maxsize=64)
 def maximin(rows: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
-    """The mixture of rows whose worst column is best, exactly: some square part of the table is
-    equalised by it (Shapley and Snow 1950). The smallest part, and the first, among equals."""
+    """Find exactly the mixture of rows whose worst column is best.
+
+    Some square part of the table is equalised by it (Shapley and Snow 1950): the smallest part, and
+    the first, among equals.
+    """
     table = [[Fraction(entry).limit_denominator(10**6) for entry in row] for row in rows]
     actions = range(len(table))
     best: tuple[Fraction, list[Fraction]] | None = None
@@ -89,8 +92,10 @@ def maximin(rows: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
 def _equalising(
     table: list[list[Fraction]], chosen: tuple[int, ...], columns: tuple[int, ...]
 ) -> list[Fraction] | None:
-    """Chances of the chosen rows under which the columns are worth the same; None if there are no
-    such, or not just one."""
+    """Return chances of the chosen rows that make the columns worth the same.
+
+    None if there are no such chances, or more than one solution.
+    """
     size = len(chosen)
     system = [[table[row][c] for row in chosen] + [Fraction(-1), Fraction(0)] for c in columns]
     system.append([Fraction(1)] * size + [Fraction(0), Fraction(1)])
@@ -104,7 +109,7 @@ def _equalising(
 
 
 def _solved(system: list[list[Fraction]]) -> list[Fraction] | None:
-    """Gauss and Jordan on a square system; None if it is singular."""
+    """Solve a square system by Gauss and Jordan; None if it is singular."""
     size = len(system)
     for pivot in range(size):
         row = next((r for r in range(pivot, size) if system[r][pivot]), None)
@@ -123,7 +128,7 @@ def _solved(system: list[list[Fraction]]) -> list[Fraction] | None:
 
 
 class _Anyone:
-    """Stands for the mind that plans: it may do whatever is legal."""
+    """A stand-in for the mind that plans: it may do whatever is legal."""
 
     start, learns = 0, False
 
@@ -132,20 +137,22 @@ class _Anyone:
         self.first = space.start
 
     def answer(self, memory: int, seen: Any) -> tuple[Choices, int]:
-        """Everything there is to do."""
+        """Return every legal action as possible."""
         legal = getattr(seen, "legal", None)
         if legal is None:
             return self.all, memory
         return tuple((action - self.first, 1.0) for action in legal), memory
 
     def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:  # noqa: ARG002
-        """It remembers nothing."""
+        """Return its memory unchanged: it remembers nothing."""
         return memory
 
 
 class Plan:
-    """The best that a slot can do against known others: backward induction over all that may
-    happen; the first action among equals."""
+    """The best that a slot can do against known others, first among equals.
+
+    It is found by backward induction over all that may happen.
+    """
 
     def __init__(self, walker: Walker, tree: Tree, slot: int) -> None:
         self.walker, self.layers, self.slot = walker, tree.layers, slot
@@ -169,7 +176,7 @@ class Plan:
         return values
 
     def after(self, step: int, place: Place | None, seen: Any) -> Place | None:
-        """Where things stand if this is seen next; None if the others are not as thought."""
+        """Return the place if this is seen next; None if the others are not as expected."""
         moves = [] if place is None else self.layers[step].get(place, [])
         for move in moves:
             if self.walker.observed(move.after.state, self.slot) == seen:
@@ -179,7 +186,7 @@ class Plan:
 
 @lru_cache(maxsize=64)
 def planned(game: str, rules: Environment, own: int, others: tuple[str, ...]) -> Plan:
-    """The plan of one slot against minds of these names."""
+    """Plan for one slot against minds of these names."""
     tool, walker = registry.make_instrument(game), Walker(game, rules)
     names = iter(others)
     players: list[Player] = []
@@ -196,10 +203,10 @@ def planned(game: str, rules: Environment, own: int, others: tuple[str, ...]) ->
 
 @mind("best-response", (*MATRIX_GAMES, "commons", "noughts-and-crosses"))
 class BestResponse(PolicyMind):
-    """The best there is to do against others of known minds: `best-response(tit-for-tat)`.
+    """Plays the best response to others of known minds: `best-response(tit-for-tat)`.
 
     One name stands for all others, or one for each in slot order; `random` if none is named. If
-    the others do what those minds never would, it does its first action from then on.
+    the others do what those minds never would, it takes its first action from then on.
     """
 
     traits = Traits(deterministic=True)
@@ -208,7 +215,7 @@ class BestResponse(PolicyMind):
         self.others = others or ("random",)
 
     def begin(self, task: Task) -> None:
-        """Work it out, once for all exercises."""
+        """Compute the plan, once for all exercises."""
         super().begin(task)
         others = task.slots - 1
         if len(self.others) not in (1, others):
@@ -221,13 +228,13 @@ class BestResponse(PolicyMind):
         self.place: Place | None = planned(*self.known).start
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
-        """See what the others did."""
+        """Follow what the others did."""
         if not done:
             self.place = planned(*self.known).after(self.step, self.place, observation)
         self.step += 1
 
     def policy(self, observation: Any) -> Sequence[float]:
-        """As planned."""
+        """Take the planned action; the first legal one if there is no plan."""
         if self.place is None:
             return certain(getattr(observation, "legal", (self.first,))[0] - self.first, self.n)
         return certain(planned(*self.known).best[self.step][self.place], self.n)

@@ -19,13 +19,12 @@ GIVE, KEEP = 0, 1
 
 @mind("conditional-cooperator", "public-goods")
 class ConditionalCooperator(PolicyMind):
-    """Gives if at least half of the others gave last time, and at first (Fischbacher, Gächter and
-    Fehr 2001)."""
+    """Gives first, and then if at least half of the others gave (Fischbacher et al. 2001)."""
 
     traits = Traits(deterministic=True)
 
     def policy(self, observation: Round) -> Sequence[float]:
-        """As the others do."""
+        """Give if at least half of the others gave."""
         gave = observation.others.count(GIVE)
         return certain(GIVE if 2 * gave >= len(observation.others) else KEEP, self.n)
 
@@ -39,7 +38,7 @@ class Harvester(PolicyMind):
     traits = Traits(deterministic=True)
 
     def begin(self, task: Task) -> None:
-        """Learn the rules."""
+        """Learn how the stock grows."""
         super().begin(task)
         rules = task.facts["rules"]
         if not isinstance(rules, Commons):
@@ -49,10 +48,10 @@ class Harvester(PolicyMind):
 
 @mind("greedy", "commons")
 class Greedy(Harvester):
-    """Asks for as much as it may."""
+    """Asks for as many units as it may."""
 
     def policy(self, observation: Stock) -> Sequence[float]:  # noqa: ARG002
-        """The most."""
+        """Ask for the most units."""
         return certain(self.most, self.n)
 
 
@@ -61,7 +60,7 @@ class Sustain(Harvester):
     """Asks for its share of what can be taken so that the stock grows most."""
 
     def policy(self, observation: Stock) -> Sequence[float]:
-        """An equal share, in whole units."""
+        """Ask for an equal share, in whole units."""
         share = max(observation.stock - self.left, 0) // self.players
         return certain(min(share, self.most), self.n)
 
@@ -71,12 +70,12 @@ class Sustain(Harvester):
 
 @mind("honest", "pluralistic-ignorance")
 class Honest(PolicyMind):
-    """Acts as it thinks."""
+    """Acts in public as it thinks in private."""
 
     traits = Traits(deterministic=True)
 
     def policy(self, observation: Public) -> Sequence[float]:
-        """Its own attitude."""
+        """Act by its own attitude."""
         return certain(observation.attitude, self.n)
 
 
@@ -87,14 +86,14 @@ class Conform(PolicyMind):
     traits = Traits(deterministic=True)
 
     def policy(self, observation: Public) -> Sequence[float]:
-        """The majority's act."""
+        """Act as the majority of the others did."""
         balance = sum(map(sign, observation.others))
         return certain(int(balance > 0) if balance else observation.attitude, self.n)
 
 
 @mind("best-reply", "pluralistic-ignorance")
 class BestReply(PolicyMind):
-    """What would have paid best against the others' last acts; as it thinks if equal."""
+    """Does what would have paid best against the others' last acts; as it thinks if equal."""
 
     traits = Traits(deterministic=True)
 
@@ -104,7 +103,7 @@ class BestReply(PolicyMind):
         self.conformity: float = task.facts["conformity"]
 
     def policy(self, observation: Public) -> Sequence[float]:
-        """The sign of (1 - c)·attitude + c·mean act."""
+        """Act by the sign of (1 - c)·attitude + c·mean act."""
         mean = sum(map(sign, observation.others)) / len(observation.others)
         pull = (1 - self.conformity) * sign(observation.attitude) + self.conformity * mean
         return certain(int(pull > 0) * SUPPORT if pull else observation.attitude, self.n)
@@ -115,16 +114,15 @@ class BestReply(PolicyMind):
 
 @mind("greedy", "predator-prey")
 class GreedyHunter(PolicyMind):
-    """A predator steps toward the prey, the prey away from the nearest predator; uniform among
-    equals."""
+    """As predator steps toward the prey, as prey away from the nearest predator; ties by lot."""
 
     def begin(self, task: Task) -> None:
-        """Learn the field."""
+        """Learn the size of the field."""
         super().begin(task)
         self.torus = Torus(task.facts["rows"], task.facts["cols"])
 
     def policy(self, observation: Sight) -> Sequence[float]:
-        """By steps along rows and columns."""
+        """Weigh moves by the distance along rows and columns."""
         own = observation.cells[observation.slot]
         others = observation.cells[:PREY]
         hunts = observation.slot != PREY

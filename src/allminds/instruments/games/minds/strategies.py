@@ -1,4 +1,4 @@
-"""Classic strategies of the iterated dilemma, with who described them.
+"""Classic strategies of the iterated dilemma, with the authors who described them.
 
 They are told nothing but what both did in the round before; what more they need to know they
 count. In the stag hunt, stag is to cooperate and hare to defect. With `slip` a strategy's hand
@@ -30,25 +30,25 @@ class Strategy(PolicyMind):
     by_lot = False  # whether its chances are other than 0 and 1
 
     def __post_init__(self) -> None:
-        """A share is in [0, 1]."""
+        """Require a `slip` in [0, 1]."""
         if not 0 <= self.slip <= 1:
             raise Error(f"{type(self).__name__}: slip must be in [0, 1], not {self.slip:g}")
         self.traits = Traits(deterministic=not self.by_lot and self.slip == 0)
 
     def begin(self, task: Task) -> None:
-        """It takes two."""
+        """Forget all earlier rounds."""
         super().begin(task)
         self.remember_nothing()
 
     def remember_nothing(self) -> None:
-        """Set what it counts back to the start."""
+        """Set all counts back to the start."""
 
     def reply(self, own: int, other: int) -> float:
-        """The chance to cooperate after a round in which these were done."""
+        """Return the chance to cooperate after a round in which these were done."""
         raise NotImplementedError
 
     def policy(self, observation: Round) -> Sequence[float]:
-        """To cooperate or not."""
+        """Return the chances to cooperate and to defect."""
         chance = self.opening
         if observation.others:
             chance = self.reply(observation.own, observation.others[0])
@@ -66,7 +66,7 @@ class MemoryOne(Strategy):
     after: tuple[float, float, float, float]  # own action first
 
     def reply(self, own: int, other: int) -> float:
-        """As the table says."""
+        """Look up the chance in the table."""
         return self.after[2 * own + other]
 
 
@@ -97,13 +97,13 @@ class GenerousTitForTat(Strategy):
     by_lot = True
 
     def __post_init__(self) -> None:
-        """A chance is in [0, 1]."""
+        """Require a `generosity` in [0, 1]."""
         super().__post_init__()
         if not 0 <= self.generosity <= 1:
             raise Error(f"generous-tit-for-tat: generosity is in [0, 1], not {self.generosity:g}")
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """Tit for tat, more or less."""
+        """Copy the other, but forgive with chance `generosity`."""
         return 1.0 if other == C else self.generosity
 
 
@@ -132,8 +132,10 @@ class FirmButFair(MemoryOne):
 
 @mind("extortion", DILEMMAS)
 class Extortion(MemoryOne):
-    """Extort-2: forces its gain above P to be twice the other's (Press and Dyson 2012;
-    Stewart and Plotkin 2012), for the pay-offs 5, 3, 1, 0."""
+    """Extort-2: forces its gain above P to be twice the other's (Press and Dyson 2012).
+
+    After Stewart and Plotkin (2012), for the pay-offs 5, 3, 1, 0.
+    """
 
     after = (8 / 9, 1 / 2, 1 / 3, 0.0)
     by_lot = True
@@ -154,11 +156,11 @@ class Grim(Strategy):
     """Cooperates until the other defects, then never again (Friedman 1971)."""
 
     def remember_nothing(self) -> None:
-        """No grudge."""
+        """Begin without a grudge."""
         self.grudge = False
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """One defection is enough."""
+        """Defect for ever after one defection."""
         self.grudge = self.grudge or other == D
         return 0.0 if self.grudge else 1.0
 
@@ -168,11 +170,11 @@ class TitForTwoTats(Strategy):
     """Defects only after two defections in a row (Axelrod 1984)."""
 
     def remember_nothing(self) -> None:
-        """No tat."""
+        """Begin with no defection counted."""
         self.tats = 0
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """Two tats."""
+        """Defect after two defections in a row."""
         self.tats = min(self.tats + 1, 2) if other == D else 0
         return 0.0 if self.tats == 2 else 1.0
 
@@ -182,11 +184,11 @@ class TwoTitsForTat(Strategy):
     """Defects twice after every defection (Axelrod 1984)."""
 
     def remember_nothing(self) -> None:
-        """No tit is owed."""
+        """Begin with no retaliation due."""
         self.owed = 0
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """Two tits."""
+        """Defect in the two rounds after a defection."""
         self.owed = 2 if other == D else max(self.owed - 1, 0)
         return 0.0 if self.owed else 1.0
 
@@ -200,11 +202,11 @@ class ContriteTitForTat(Strategy):
     """
 
     def remember_nothing(self) -> None:
-        """Both start in good standing."""
+        """Begin with both in good standing."""
         self.good = self.other_good = True
 
     def reply(self, own: int, other: int) -> float:
-        """As both stand now."""
+        """Update both standings, and reply by them."""
         justified, others_justified = self.good > self.other_good, self.other_good > self.good
         self.good, self.other_good = own == C or justified, other == C or others_justified
         return 0.0 if self.good and not self.other_good else 1.0
@@ -212,11 +214,14 @@ class ContriteTitForTat(Strategy):
 
 @mind("gradual", DILEMMAS)
 class Gradual(Strategy):
-    """Answers the n-th defection with n of its own, then two peaceful rounds (Beaufils,
-    Delahaye and Mathieu 1997). Defections during either count, but start nothing new."""
+    """Answers the n-th defection with n of its own, then plays two peaceful rounds.
+
+    Described by Beaufils, Delahaye and Mathieu (1997). Defections during either count, but start
+    nothing new.
+    """
 
     def remember_nothing(self) -> None:
-        """Peace."""
+        """Begin in peace, without any defections."""
         self.defections = self.punishing = self.calming = 0
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
@@ -237,28 +242,30 @@ class SoftMajority(Strategy):
     """Cooperates while the other has cooperated at least as often as not (Axelrod 1984)."""
 
     def remember_nothing(self) -> None:
-        """No rounds."""
+        """Begin with no rounds counted."""
         self.balance = 0
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """What the other did more often."""
+        """Do what the other did more often; cooperate if equal."""
         self.balance += 1 if other == C else -1
         return 1.0 if self.balance >= 0 else 0.0
 
 
 @mind("tester", DILEMMAS)
 class Tester(Strategy):
-    """Defects to see what happens: at the first answer it makes up and plays tit for tat, else it
-    goes on defecting every other round (David Gladstein; Axelrod 1980)."""
+    """Defects first; if answered plays tit for tat, else defects every other round (Axelrod 1980).
+
+    Submitted by David Gladstein: at the first answer it makes up for it, then plays tit for tat.
+    """
 
     opening = 0.0
 
     def remember_nothing(self) -> None:
-        """No answer so far."""
+        """Begin with no answer so far."""
         self.answered, self.rounds = False, 0
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """Round 2 and 3 are peaceful, then every other is not."""
+        """Cooperate in rounds 2 and 3, then defect every other round."""
         if self.answered:
             return 1.0 if other == C else 0.0
         self.rounds += 1
@@ -269,13 +276,15 @@ class Tester(Strategy):
 
 @mind("prober", DILEMMAS)
 class Prober(Strategy):
-    """Plays D, C, C; then defects for ever on one that let it pass, else tit for tat (Li, Hingston
-    and Kendall 2011)."""
+    """Plays D, C, C; then defects for ever on one that let it pass, else plays tit for tat.
+
+    Described by Li, Hingston and Kendall (2011).
+    """
 
     opening = 0.0
 
     def remember_nothing(self) -> None:
-        """Nothing tried."""
+        """Begin with nothing tried."""
         self.rounds, self.easy = 0, True
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
@@ -294,28 +303,32 @@ class Prober(Strategy):
 @dataclass
 @mind("adaptive-tit-for-tat", DILEMMAS)
 class AdaptiveTitForTat(Strategy):
-    """Cooperates while a running mean of the other's cooperation is 1/2 or more (Tzafestas
-    2000)."""
+    """Cooperates while a running mean of the other's cooperation is 1/2 or more.
+
+    Described by Tzafestas (2000).
+    """
 
     rate: float = 0.5
 
     def remember_nothing(self) -> None:
-        """The world is half good."""
+        """Begin with a mean of one half."""
         self.world = 0.5
 
     def reply(self, own: int, other: int) -> float:  # noqa: ARG002
-        """w ← w + r (1 - w) after cooperation, w - r w after defection."""
+        """Update w ← w + r (1 - w) after cooperation, w - r w after defection."""
         self.world += self.rate * ((1.0 if other == C else 0.0) - self.world)
         return 1.0 if self.world >= 0.5 else 0.0
 
 
 @mind("adaptive", DILEMMAS)
 class Adaptive(Strategy):
-    """Six times C, five times D, then what paid better on average, C if equal (Li, Hingston and
-    Kendall 2011)."""
+    """Plays C six times, D five times, then what paid better on average, C if equal.
+
+    Described by Li, Hingston and Kendall (2011).
+    """
 
     def begin(self, task: Task) -> None:
-        """It goes by the pay-offs."""
+        """Learn the pay-offs of the game."""
         super().begin(task)
         table, slot = task.facts["rules"].table, task.slot
         self.paid = tuple(
@@ -323,11 +336,11 @@ class Adaptive(Strategy):
         )
 
     def remember_nothing(self) -> None:
-        """Nothing tried."""
+        """Begin with nothing tried."""
         self.counts = (0, 0, 0, 0)  # CC, CD, DC, DD
 
     def reply(self, own: int, other: int) -> float:
-        """Counts are kept, so that the order of sums cannot matter."""
+        """Count the round, then choose; counts make the order of sums irrelevant."""
         counts = list(self.counts)
         counts[2 * own + other] += 1
         self.counts = (counts[0], counts[1], counts[2], counts[3])
@@ -338,7 +351,7 @@ class Adaptive(Strategy):
         return 1.0 if cooperating >= defecting else 0.0
 
     def _mean(self, first: int) -> float:
-        """The mean pay-off of an action; with `slip` it may not have been tried."""
+        """Compute the mean pay-off of an action; with `slip` it may not have been tried."""
         here = self.counts[first : first + 2]
         total = here[0] * self.paid[first] + here[1] * self.paid[first + 1]
         return total / sum(here) if sum(here) else -1.0

@@ -52,7 +52,7 @@ Walk = Callable[[Worlds, Words, Cells, Cells], None]  # (worlds, keys, way, acts
 
 
 def rules_of(tool: Lambda) -> Rules:
-    """The kernels' rules of an instrument."""
+    """Build the kernels' rules of an instrument."""
     given = tool.settings
     fixed = [given.cells] if given.cells else []
     sizes = list(SIZES) if given.form == "test" else fixed
@@ -61,7 +61,7 @@ def rules_of(tool: Lambda) -> Rules:
 
 @lru_cache(maxsize=4)
 def make_worlds(tool: Lambda, seed: int, first: int, last: int) -> tuple[Worlds, Columns]:
-    """The worlds of a block of exercises; the last few blocks are remembered for other minds."""
+    """Make the worlds of a block of exercises; the last few are remembered for other minds."""
     rules, count = rules_of(tool), last - first
     cells, steps = np.empty(count, np.uint8), np.empty(count, np.int32)
     numbers = np.arange(first, last)
@@ -85,7 +85,7 @@ def make_worlds(tool: Lambda, seed: int, first: int, last: int) -> tuple[Worlds,
 
 @cache
 def zlib_agrees() -> bool:
-    """Whether the zlib in use gives the lengths that its compiled twin gives."""
+    """Return whether the zlib in use gives the lengths that its compiled twin gives."""
     memory = kernels_deflate.scratch()
     for n in range(200):
         text = PREFIX * (n % 2) + draw_pattern(2 + n % 8, 0.05, Random(key(n, 0, MAKING)))
@@ -107,7 +107,7 @@ def _ask_zlib(worlds: Worlds, making: Words, measured: NDArray[np.int64]) -> Non
 
 @cache
 def _bits_of_spaces(disabled: float) -> NDArray[np.float64]:
-    """`space_bits` by cells, actions and disabled actions."""
+    """Compute `space_bits` by cells, actions and disabled actions."""
     table = np.zeros((MOST + 1, MOST + 1, MOST * MOST))
     for cells in range(FEWEST, MOST + 1):
         for actions in range(2, cells + 1):
@@ -117,7 +117,7 @@ def _bits_of_spaces(disabled: float) -> NDArray[np.float64]:
 
 
 def _columns(worlds: Worlds, measured: NDArray[np.int64], disabled: float) -> Columns:
-    """`complexity.columns` for all of them."""
+    """Compute `space.columns` for all exercises of a block."""
     k, prefixed, phrases, digits = measured.T.astype(float)
     bits = _bits_of_spaces(disabled)[worlds.cells, worlds.actions, worlds.barred]
     return {
@@ -169,7 +169,7 @@ class Compiled:
 
 
 def fast_form(tool: Lambda, line_up: LineUp) -> Compiled | None:
-    """Compiled if the mind has a kernel and sees all of a space that it has for itself."""
+    """Compile a line-up if its mind has a kernel, is alone, and sees all of the space."""
     given = tool.settings
     known = (given.agents, given.rewards, given.observation) == (1, "position", "full")
     if not known or given.form == "given":
@@ -180,12 +180,12 @@ def fast_form(tool: Lambda, line_up: LineUp) -> Compiled | None:
 
 
 def _drawing(kernel: Any) -> Callable[[Any], Walk]:
-    """A mind without parameters that draws random words."""
+    """Wrap the kernel of a mind without parameters that draws random words."""
     return lambda _mind: kernel
 
 
 def _certain(kernel: Any) -> Callable[[Any], Walk]:
-    """A mind without parameters that draws none."""
+    """Wrap the kernel of a mind without parameters that draws no random words."""
     return lambda _mind: lambda worlds, _keys, way, acts: kernel(worlds, way, acts)
 
 

@@ -26,7 +26,7 @@ class Habits(NamedTuple):
 
 @kernel
 def random_walk(worlds, keys, way, acts):
-    """`RandomMind`."""
+    """Walk at random: the twin of `RandomMind`."""
     for n in range(len(way)):
         key, to, actions = keys[n], worlds.to[n], np.uint64(worlds.actions[n])
         cell = np.int64(worlds.start[n])
@@ -38,7 +38,7 @@ def random_walk(worlds, keys, way, acts):
 
 @kernel
 def follower(worlds, keys, way, acts):
-    """`Follower`."""
+    """Walk after Good: the twin of `Follower`."""
     for n in range(len(way)):
         key, to, actions = keys[n], worlds.to[n], np.int64(worlds.actions[n])
         cell, good = np.int64(worlds.start[n]), worlds.good[n]
@@ -54,7 +54,7 @@ def follower(worlds, keys, way, acts):
 
 @kernel
 def _distances(to, cells, actions, far):
-    """`Space.distances`: far[goal, cell]."""
+    """Fill far[goal, cell]: the twin of `Space.distances`."""
     for goal in range(cells):
         far[goal, :] = MOST
         far[goal, goal] = 0
@@ -69,7 +69,7 @@ def _distances(to, cells, actions, far):
 
 @kernel
 def expert(worlds, way, acts):
-    """`Expert`."""
+    """Walk to Good's next cell: the twin of `Expert`."""
     far = np.empty((MOST, MOST), np.uint8)
     for n in range(len(way)):
         to, cells, actions = worlds.to[n], np.int64(worlds.cells[n]), np.int64(worlds.actions[n])
@@ -86,7 +86,7 @@ def expert(worlds, way, acts):
 
 @kernel
 def optimum(worlds, way, acts):
-    """`Optimum`."""
+    """Plan backward and walk by the plan: the twin of `Optimum`."""
     value, worth = np.empty(MOST, np.int64), np.empty(MOST, np.int64)
     plan = np.empty((way.shape[1], MOST), np.uint8)
     for n in range(len(way)):
@@ -115,7 +115,7 @@ def optimum(worlds, way, acts):
 
 
 def _bit_tables():
-    """How many actions a set of them has (a bit each), and which is its n-th."""
+    """Tabulate how many actions a set of them has (a bit each), and which is its n-th."""
     sets = [[action for action in range(MOST) if mask >> action & 1] for mask in range(1 << MOST)]
     nth = np.array([actions + [0] * (MOST - len(actions)) for actions in sets], np.int8)
     return np.array([len(actions) for actions in sets], np.uint64), nth.reshape(-1)
@@ -126,7 +126,7 @@ _COUNTS, _NTH = _bit_tables()
 
 @kernel
 def _choose(epsilon, equal, actions, key, step):
-    """`TableLearner.act`, given the set of best actions."""
+    """Choose an action, given the set of best ones: the twin of `TableLearner.act`."""
     pick = np.int64(below(word(key, step, _0), _COUNTS[equal]))
     if epsilon > 0 and unit(word(key, step, _1)) < epsilon:
         return np.int64(below(word(key, step, _2), np.uint64(actions)))
@@ -143,7 +143,7 @@ def _largest(values):
 
 @kernel
 def _having(values, best):
-    """The set of actions that have this value."""
+    """Return the set of actions that have this value."""
     mask = 0
     for action in range(len(values)):
         mask |= np.int64(values[action] == best) << action
@@ -152,7 +152,7 @@ def _having(values, best):
 
 @kernel
 def table_learner(worlds, sarsa, habits, keys, way, acts):
-    """`QLearning`, and `Sarsa` if so.
+    """Play and learn by a table: the twin of `QLearning`, and of `Sarsa` if asked for.
 
     Rows go by the cells of Good and Evil instead of the two symbols: another name for the same.
     Beside the table stand the largest value of every row and the set of actions that have it; a
@@ -198,7 +198,7 @@ def table_learner(worlds, sarsa, habits, keys, way, acts):
 
 @kernel
 def q_lambda(worlds, habits, keys, way, acts):
-    """`QLambda`."""
+    """Play and learn with traces: the twin of `QLambda`."""
     table, stamp = np.empty(_PLACES * MOST), np.full(_PLACES, -1)
     owing, left = np.empty(way.shape[1], np.int64), np.empty(way.shape[1])  # traces
     alpha, gamma, initial, fading = habits.alpha, habits.gamma, habits.initial, habits.trace
@@ -231,7 +231,7 @@ def q_lambda(worlds, habits, keys, way, acts):
 
 @kernel
 def _mark(owing, left, count, place):
-    """Put the trace of a place at 1; returns how many there are."""
+    """Set the trace of a place to 1; return how many traces there are."""
     for k in range(count):
         if owing[k] == place:
             left[k] = 1.0

@@ -17,7 +17,7 @@ _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
 
 
 class Rules(NamedTuple):
-    """What a setting of Λ comes to."""
+    """The settings of Λ as numbers for the kernels."""
 
     sizes: Any  # int64[S]: the cells that exercises run through; none if they are drawn
     actions: int  # 0 if they are drawn
@@ -43,7 +43,7 @@ class Worlds(NamedTuple):
 
 @kernel
 def _draw_cells(making):
-    """`space.draw_cells`."""
+    """Draw n_c: the twin of `space.draw_cells`."""
     aim = np.int64(below(word(making, _0, _0), np.uint64(2**MOST - 2)))
     cells = FEWEST
     while aim >= 1 << (MOST + 1 - cells):
@@ -54,7 +54,7 @@ def _draw_cells(making):
 
 @kernel
 def _found(ways, cells):
-    """Whether all cells can be reached from cell 0; ways[cell] has a bit for every goal."""
+    """Return whether all cells can be reached from cell 0; ways[cell] has a bit for every goal."""
     found, waiting = 1, 1
     while waiting:
         ahead = 0
@@ -68,7 +68,7 @@ def _found(ways, cells):
 
 @kernel
 def _draw_space(rules, making, cells, to):
-    """`space.draw_space`: (n_a, disabled actions), or n_a = 0 if no space was connected."""
+    """Draw (n_a, disabled actions), n_a = 0 if none was connected: `space.draw_space`."""
     ahead, back = np.zeros(MOST, np.int64), np.zeros(MOST, np.int64)
     for attempt in range(1, ATTEMPTS + 1):
         step = np.uint64(attempt)
@@ -101,7 +101,7 @@ def _draw_space(rules, making, cells, to):
 
 @kernel
 def _draw_pattern(key, actions, stop, text):
-    """`pattern.draw_pattern`: the digits from place 1 of a text; returns how many."""
+    """Draw digits from place 1 of a text, return how many: `space.draw_pattern`."""
     size = 0
     while True:
         bits = word(key, _0, np.uint64(2 * size))
@@ -113,7 +113,7 @@ def _draw_pattern(key, actions, stop, text):
 
 @kernel
 def _period(text, size):
-    """`pattern.period`: its length."""
+    """Return the length of the period: the twin of `space.period`."""
     for period in range(1, size):
         if size % period == 0:
             same = True
@@ -128,7 +128,7 @@ def _period(text, size):
 
 @kernel
 def _travel(world, to, text, size, steps, good, evil):
-    """`pattern.travel`, step by step; good and evil hold their starts."""
+    """Move step by step, good and evil holding their starts: the twin of `space.travel`."""
     at = 0
     g, e = np.int64(good[0]), np.int64(evil[0])
     for t in range(1, steps + 1):
@@ -149,7 +149,7 @@ def _travel(world, to, text, size, steps, good, evil):
 
 @kernel
 def sizes(rules, making, first, cells, steps):
-    """The cells and steps of exercises first, first + 1, …, from the keys that make them."""
+    """Compute the cells and steps of exercises first, first + 1, … from the keys that make them."""
     for n in range(len(cells)):
         if len(rules.sizes):
             cells[n] = rules.sizes[(first + n) % len(rules.sizes)]
@@ -160,7 +160,7 @@ def sizes(rules, making, first, cells, steps):
 
 @kernel
 def make_worlds(rules, making, world, worlds, columns):
-    """Exercises whose sizes are there already, from the keys of their streams.
+    """Make exercises whose sizes are known already, from the keys of their streams.
 
     `columns` takes K, K_prefix, LZ and the digits of every pattern, K being -1 where zlib itself
     must be asked. Returns the place of an exercise without a connected space, or -1.
@@ -196,7 +196,7 @@ def make_worlds(rules, making, world, worlds, columns):
 
 @kernel
 def settle(worlds, way, sums, curve):
-    """Rewards of ways: per exercise (first half, second half, all), and per step."""
+    """Sum the rewards of ways: per exercise (first half, second half, all), and per step."""
     for n in range(len(way)):
         steps = worlds.steps[n]
         half = steps // 2

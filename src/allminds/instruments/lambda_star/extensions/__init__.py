@@ -1,8 +1,8 @@
 """The extensions of Λ* that P4 §6.1 proposes: coordination, a world that responds, coverage.
 
-Read `environment` (the three rules, the specification), `minds`, `instrument`. `odds` works out the
-chance levels; `fast` is the quick form of coordination and coverage, `fast_responsive` with its
-`kernels` that of the responsive world.
+Read `environment` (the three rules, the specification), `minds`, `instrument`. `odds` computes
+the chance levels; `fast` has the quick forms of all three, with `kernels` for the responsive
+world.
 """
 
 from allminds.instruments.lambda_star.extensions import minds

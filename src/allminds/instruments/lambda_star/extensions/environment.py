@@ -27,25 +27,25 @@ class Coordination(World):
     """Λ* in which Good pays only when at least `needed` minds (c) are in its neighbourhood.
 
     What is seen does not change: Good lies on the map whether or not it pays now. Evil takes from
-    anybody, as ever.
+    any mind, as ever.
     """
 
     needed: int = 2  # c
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """As in Λ*, and how many it takes."""
+        """The facts of Λ*, and how many minds it takes."""
         return {**super().facts, "needed": self.needed}
 
     def rewards(self, state: State) -> Sequence[float]:
-        """The reward of everyone's cell, without Good's part if too few are near it."""
+        """Return the reward of each mind's cell, without Good's part if too few are near it."""
         if self.together(state) >= self.needed:
             return super().rewards(state)
         far = [self.torus.distance(cell, state.evil) for cell in state.minds]
         return [0.0 - (1 / (d + 1) if d < 2 else 0.0) for d in far]
 
     def together(self, state: State) -> int:
-        """How many minds are in Good's neighbourhood."""
+        """Count the minds in Good's neighbourhood."""
         return sum(self.torus.distance(cell, state.good) < 2 for cell in state.minds)
 
 
@@ -68,21 +68,21 @@ class Unfolding(NamedTuple):
 class Responsive(World):
     """Λ* in which Good shuns the minds and Evil seeks them, each with chance `responsive` (q).
 
-    A step at which one responds it makes a move of its own instead of its pattern's: Good one of
-    those that take it farthest from the mind nearest to it, drawn by lot among equals; Evil one
-    step toward the mind nearest to it. They respond to where the minds stand before the step: all
-    move at once, and nobody moves second. Of minds equally near the first slot's counts.
+    At a step at which Good or Evil responds, it makes a move of its own instead of its pattern's:
+    Good one of those that take it farthest from the mind nearest to it, drawn by lot among equals;
+    Evil one step toward the mind nearest to it. They respond to where the minds stand before the
+    step: all move at once, and none moves second. Of minds equally near the first slot's counts.
     """
 
     responsive: float = 0.25  # q
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
-        """As in Λ*, and how often the world responds."""
+        """The facts of Λ*, and how often the world responds."""
         return {**super().facts, "responsive": self.responsive}
 
     def travel(self, state: State, random: Random) -> tuple[int, int]:
-        """Away from and toward the minds, or as the patterns say."""
+        """Move Good away from the minds and Evil toward them, or as the patterns say."""
         good, evil = self.pattern.intended(self.torus, state.step + 1, state.good, state.evil)
         if random.unit_at(GOOD_RESPONDS) < self.responsive:
             good = self._away(state.good, self._nearest(state.good, state.minds), random)
@@ -101,7 +101,7 @@ class Responsive(World):
         return best[random.below_at(len(best), WHERE_TO)]
 
     def secret(self, state: State, slot: int, random: Random) -> Any:  # noqa: ARG002
-        """The world itself, whose way depends on the minds."""
+        """Return the world itself, whose way depends on the minds."""
         return Unfolding(self, state, random)
 
 
@@ -109,19 +109,19 @@ class Responsive(World):
 
 
 class Watched(NamedTuple):
-    """Λ*'s state, and the cells that somebody has seen so far."""
+    """The state of Λ*, and the cells that any mind has seen so far."""
 
     world: State
     seen: int  # bit `cell` is set if it was seen
 
     @property
     def good(self) -> int:
-        """Good's cell."""
+        """The cell of Good."""
         return self.world.good
 
     @property
     def evil(self) -> int:
-        """Evil's cell."""
+        """The cell of Evil."""
         return self.world.evil
 
     @property
@@ -134,7 +134,7 @@ class Watched(NamedTuple):
 class Coverage:
     """Λ* in which a group is paid for what it has seen, and for nothing else.
 
-    The reward of a step, the same for all, is the share of all cells that have been in anybody's
+    The reward of a step, the same for all, is the share of all cells that have been in any mind's
     sight by then, the start included. Good and Evil are on the map as ever, but only tempt.
     """
 
@@ -142,12 +142,12 @@ class Coverage:
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """All minds are one team."""
+        """One team of all minds."""
         return (tuple(range(self.world.agents)),)
 
     @property
     def steps(self) -> int:
-        """ϑ."""
+        """The number of steps, ϑ."""
         return self.world.steps
 
     @property
@@ -157,43 +157,43 @@ class Coverage:
 
     @property
     def actions(self) -> Sequence[Discrete]:
-        """Nine king moves for everyone."""
+        """The nine king moves, for every mind."""
         return self.world.actions
 
     @property
     def complexity(self) -> Mapping[str, float]:
-        """Λ*'s."""
+        """The complexity columns of Λ*."""
         return self.world.complexity
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """Λ*'s."""
+        """The facts of Λ*."""
         return self.world.facts
 
     def reset(self, random: Random) -> Watched:
-        """As Λ* begins; the minds have seen what is round them."""
+        """Begin as Λ* does; the minds have seen what is round them."""
         state = self.world.reset(random)
         return Watched(state, self._sight(state))
 
     def awaited(self, state: Watched) -> tuple[int, ...]:
-        """Everyone, until ϑ steps are made."""
+        """Await every mind until ϑ steps are made."""
         return self.world.awaited(state.world)
 
     def observe(self, state: Watched, slot: int) -> View:
-        """The neighbourhood of a mind, as in Λ*."""
+        """Show the neighbourhood of a mind, as in Λ*."""
         return self.world.observe(state.world, slot)
 
     def step(
         self, state: Watched, actions: Mapping[int, int], random: Random
     ) -> tuple[Watched, Sequence[float]]:
-        """Λ*'s step; then everyone gets the share of cells seen so far."""
+        """Make the step of Λ*; then reward every mind by the share of cells seen so far."""
         after, _ = self.world.step(state.world, actions, random)
         seen = state.seen | self._sight(after)
         share = seen.bit_count() / self.world.torus.cells
         return Watched(after, seen), [share] * self.world.agents
 
     def secret(self, state: Watched, slot: int, random: Random) -> None:
-        """There is nothing to tell: what is seen depends on the minds alone."""
+        """Return None: what is seen depends on the minds alone."""
 
     def _sight(self, state: State) -> int:
         seen = 0

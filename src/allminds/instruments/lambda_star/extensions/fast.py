@@ -1,4 +1,8 @@
-"""The quick form of a world that responds, for one mind: what is drawn is drawn beforehand."""
+"""The quick forms of the extensions of Λ*.
+
+A world that responds is compiled for one mind; all that is drawn is drawn beforehand. Coordination
+and coverage take the compiled ways of Λ* and settle them by their own rules of reward.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ ResponsiveWalk = Callable[[Course, np.uint64, NDArray[np.int64], NDArray[np.int6
 
 
 def fast_form(tool: LambdaStarResponsive, line_up: LineUp) -> CompiledCourses | None:
-    """Compiled for one mind with a kernel, else None for the plain loop."""
+    """Compile a line-up of one mind with a kernel; None for the plain loop."""
     if tool.slots > 1 or tool.settings.patterns == "released" or meets_itself(tool):
         return None
     walk = _walk(tool, line_up.seats[0].subject.make())
@@ -63,7 +67,7 @@ def _walk(tool: LambdaStarResponsive, mind: Any) -> ResponsiveWalk | None:
 
 
 class CompiledCourses:
-    """One mind that has a kernel."""
+    """A responsive world and one mind that has a kernel."""
 
     compiled = True
 
@@ -71,7 +75,7 @@ class CompiledCourses:
         self.tool, self.walk = tool, walk
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """One exercise after the other."""
+        """Play one exercise after the other."""
         steps = self.tool.settings.iterations
         rewards = np.empty((last - first, steps, 1))
         kept = max(0, min(traced, last) - first)
@@ -89,7 +93,7 @@ class CompiledCourses:
 
 
 def course_of(world: Responsive, key: int) -> Course:
-    """A world with one mind, and all that its random words decide."""
+    """Build a world with one mind, and all that its random words decide."""
     assert isinstance(world.pattern, Recurrent)
     random = Random(key)
     state, steps = world.reset(random), [random.at_step(step) for step in range(1, world.steps + 1)]
@@ -111,7 +115,7 @@ def course_of(world: Responsive, key: int) -> Course:
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- fast
+# ---------------------------------------------------------------- coordination and coverage
 
 
 Way = NDArray[np.int64]  # [slot, step, exercise], steps from 0
@@ -119,7 +123,7 @@ Rewards = Callable[[LambdaStar, Worlds, Way, Way], NDArray[np.float64]]  # [exer
 
 
 def resettled(tool: LambdaStar, line_up: LineUp, rewards: Rewards) -> Fast | None:
-    """The quick form, unless somebody has no kernel, may fail, or learns from what it gets."""
+    """Return the quick form, unless a mind has no kernel, may fail, or learns from its rewards."""
     minds = [seat.subject.make() for seat in line_up.seats]
     if meets_itself(tool) or any(
         isinstance(mind, TableLearner | SharedTable | CompiledMind) for mind in minds
@@ -160,7 +164,7 @@ class Resettled:
 
 
 def flat(way: NDArray[Any], here: Worlds) -> NDArray[np.int64]:
-    """A kernel's [block, step, lane] as [step, exercise]."""
+    """Reshape a kernel's [block, step, lane] to [step, exercise]."""
     lanes = way.transpose(1, 0, 2).reshape(way.shape[1], -1)
     return lanes[:, : here.count].astype(np.int64)
 
@@ -169,7 +173,7 @@ def flat(way: NDArray[Any], here: Worlds) -> NDArray[np.int64]:
 
 
 def together_rewards(tool: LambdaStar, here: Worlds, row: Way, col: Way) -> NDArray[np.float64]:
-    """`Coordination.rewards` at steps 1..ϑ."""
+    """Compute `Coordination.rewards` at steps 1..ϑ."""
     ways = here.ways
     to_good = _distance(tool, row, col, flat(ways.good_row, here), flat(ways.good_col, here))
     to_evil = _distance(tool, row, col, flat(ways.evil_row, here), flat(ways.evil_col, here))
@@ -180,7 +184,7 @@ def together_rewards(tool: LambdaStar, here: Worlds, row: Way, col: Way) -> NDAr
 
 
 def coverage_rewards(tool: LambdaStar, _here: Worlds, row: Way, col: Way) -> NDArray[np.float64]:
-    """`Coverage.step`'s rewards at steps 1..ϑ."""
+    """Compute `Coverage.step`'s rewards at steps 1..ϑ."""
     rows, cols, reach = tool.torus.rows, tool.torus.cols, tool.settings.range
     agents, steps, count = row.shape
     seen = np.zeros((count, rows * cols), bool)

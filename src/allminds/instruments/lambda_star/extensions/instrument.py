@@ -79,7 +79,7 @@ class LambdaStarCoordination(LambdaStar):
         self.chance = coordination_chance(self.torus, given.iterations, given.agents, given.needed)
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """Λ*'s world with the rule of coordination."""
+        """Build the world of Λ* with the rule of coordination."""
         given = self.settings
         return Coordination(
             self.torus, given.iterations, given.agents, given.range, pattern, columns,
@@ -87,7 +87,7 @@ class LambdaStarCoordination(LambdaStar):
         )  # fmt: skip
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled ways where every mind has a kernel, settled by this rule."""
+        """Compile the ways if every mind has a kernel, and settle them by this rule."""
         from allminds.instruments.lambda_star.extensions.fast import resettled, together_rewards
 
         return resettled(self, line_up, together_rewards)
@@ -132,11 +132,11 @@ class LambdaStarResponsive(LambdaStar):
 
     @cached_property
     def chance(self) -> float:  # type: ignore[override] # worked out when it is asked for
-        """What a random mind gets: 0 if nothing responds, else less."""
+        """The score of a random mind: 0 if nothing responds, else less."""
         return _responsive_chance(self.settings) if self.settings.responsive else 0.0
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """Λ*'s world, that responds."""
+        """Build the world of Λ* that responds."""
         given = self.settings
         return Responsive(
             self.torus, given.iterations, given.agents, given.range, pattern, columns,
@@ -144,7 +144,7 @@ class LambdaStarResponsive(LambdaStar):
         )  # fmt: skip
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled for one mind with a kernel."""
+        """Compile the line-up if it is one mind with a kernel."""
         from allminds.instruments.lambda_star.extensions.fast import fast_form
 
         return fast_form(self, line_up)
@@ -152,7 +152,7 @@ class LambdaStarResponsive(LambdaStar):
 
 @lru_cache(maxsize=32)
 def _responsive_chance(settings: ResponsiveSettings) -> float:
-    """Estimated on about as many steps as half a second allows, the same number of every K."""
+    """Estimate the chance level in about half a second, with as many steps of every K."""
     tool = LambdaStarResponsive(**settings.model_dump())
     levels = len(tool.complexities) or 1
     steps = settings.iterations * settings.agents * levels
@@ -197,19 +197,19 @@ class LambdaStarCoverage(LambdaStar):
         self.chance = coverage_chance(self.torus, given.iterations, given.agents, given.range)
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """Λ*'s world, of which only the sight counts."""
+        """Build the world of Λ*, in which only sight counts."""
         given = self.settings
         return Coverage(
             World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
         )
 
     def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override]
-        """The whole torus as in Λ*, and how much of it has been seen."""
+        """Draw the whole torus as in Λ*, and tell how much of it has been seen."""
         shown = super().show_state(environment.world, state.world)
         return f"{shown}\n{state.seen.bit_count()} of {self.torus.cells} cells have been seen"
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
-        """Compiled ways where every mind has a kernel, settled by what was seen."""
+        """Compile the ways if every mind has a kernel, and settle them by what was seen."""
         from allminds.instruments.lambda_star.extensions.fast import coverage_rewards, resettled
 
         return resettled(self, line_up, coverage_rewards)

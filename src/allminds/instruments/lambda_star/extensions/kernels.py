@@ -1,4 +1,4 @@
-"""One mind in a world that responds, compiled: by lot, toward the best in sight, by a learnt table.
+"""One mind in a responsive world, compiled: random, local search, and table learners.
 
 Every kernel plays one exercise from its start and fills `way`, the cells from 0 after 0, 1, 2, …
 steps, and `halves`, the rewards after 1, 2, … steps in half units.
@@ -37,14 +37,14 @@ class Course(NamedTuple):
 
 @kernel
 def _far(course, a, b):
-    """King moves between two cells."""
+    """Count the king moves between two cells."""
     cols = course.cols
     return max(apart(a // cols, b // cols, course.rows), apart(a % cols, b % cols, cols))
 
 
 @kernel
 def _away(course, cell, mind, bits):
-    """`Responsive._away`."""
+    """Move away from a mind: the twin of `Responsive._away`."""
     farthest, count = -1, 0
     for a in range(9):
         far = _far(course, course.around[a, cell], mind)
@@ -64,7 +64,7 @@ def _away(course, cell, mind, bits):
 
 @kernel
 def _travel(course, t, good, evil, mind):
-    """`Responsive.travel` from step t (from 0)."""
+    """Move Good and Evil from step t (from 0): the twin of `Responsive.travel`."""
     to_good = course.around[course.good_moves[t], good]
     to_evil = course.around[course.evil_moves[t], evil]
     if course.flees[t]:
@@ -82,7 +82,7 @@ def _travel(course, t, good, evil, mind):
 
 @kernel
 def _halves(course, good, evil, cell):
-    """The reward of a cell in half units."""
+    """Compute the reward of a cell in half units."""
     cols = course.cols
     return gain(
         course.rows, cols, good // cols, good % cols, evil // cols, evil % cols, cell // cols,
@@ -92,7 +92,7 @@ def _halves(course, good, evil, cell):
 
 @kernel
 def by_lot(course, key, way, halves):
-    """`RandomMind`."""
+    """Play one exercise at random: the twin of `RandomMind`."""
     good, evil, way[0] = course.good, course.evil, course.mind
     for t in range(len(halves)):
         action = np.int64(below(word(key, np.uint64(t), _0), _9))
@@ -103,7 +103,7 @@ def by_lot(course, key, way, halves):
 
 @kernel
 def toward_best(course, key, way, halves):
-    """`LocalSearch` that sees one cell far."""
+    """Play one exercise toward the best in sight: the twin of `LocalSearch` with range 1."""
     good, evil, way[0] = course.good, course.evil, course.mind
     values = np.empty(9)
     for t in range(len(halves)):
@@ -117,7 +117,7 @@ def toward_best(course, key, way, halves):
 
 @kernel
 def _session(course, habits, table, key, play, way, halves):
-    """One play: a rehearsal that learns (play >= 1), or the test (play 0)."""
+    """Make one play: a rehearsal that learns (play >= 1), or the test (play 0)."""
     steps, training = len(halves), play > 0
     good, evil, way[0] = course.good, course.evil, course.mind
     here = table[0, way[0]]
@@ -141,7 +141,7 @@ def _session(course, habits, table, key, play, way, halves):
 
 @kernel
 def table_learner(course, habits, table, key, way, halves):
-    """`QLearning` and `Sarsa`; the table [step, cell, move] is written over."""
+    """Train and test: the twin of `QLearning` and `Sarsa`; overwrites table [step, cell, move]."""
     table[:] = habits.initial
     for play in range(1, habits.sessions + 1):
         _session(course, habits, table, key, play, way, halves)

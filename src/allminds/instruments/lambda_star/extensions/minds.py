@@ -30,7 +30,7 @@ class Stay(MindBase):
     traits = Traits(deterministic=True)
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """No move."""
+        """Stay in the same cell."""
         return STAY
 
 
@@ -39,18 +39,18 @@ class Stay(MindBase):
 
 @mind("sweep", ALL)
 class Sweep(MindBase):
-    """Goes over the torus as one mows a lawn: along a band as wide as it sees, then the next."""
+    """Sweeps the torus as one mows a lawn: along a band as wide as it sees, then the next."""
 
     traits = Traits(deterministic=True)
 
     def begin(self, task: Task) -> None:
-        """Work out how far it is along a band and across it."""
+        """Compute how far it is along a band and across it."""
         self.across = min(2 * task.facts["range"] + 1, task.facts["cols"])
         self.along = task.facts["cols"] - self.across
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """Right until the band is seen, then down to the next."""
+        """Go right until the band is seen, then down to the next."""
         place = self.step % (self.along + self.across)
         self.step += 1
         return RIGHT if place < self.along else DOWN
@@ -61,11 +61,11 @@ class Explorer(MindBase):
     """Goes where it sees most that it has not seen yet; it remembers all that it saw."""
 
     def begin(self, task: Task) -> None:
-        """Nothing is seen yet."""
+        """Begin with nothing seen."""
         self.torus, self.reach, self.seen = torus_of(task), task.facts["range"], 0
 
     def act(self, observation: View, random: Random) -> int:
-        """To where most is new."""
+        """Move to where most is new."""
         self.seen |= sight(self.torus, observation.cell, self.reach)
         return reveal(self.torus, self.reach, observation.cell, self.seen, random)
 
@@ -81,16 +81,16 @@ class Scouts:
     alone = "explorer"
 
     def __post_init__(self) -> None:
-        """All are explorers."""
+        """Reject members: all scouts are explorers."""
         if self.members:
             raise Error("scouts are explorers all of them; leave out the members")
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Nothing is seen yet."""
+        """Begin with nothing seen."""
         self.torus, self.reach, self.seen = torus_of(tasks[0]), tasks[0].facts["range"], 0
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """One after the other, each knowing what those before it are about to see."""
+        """Move one after the other, each knowing what those before it are about to see."""
         for view in observations:
             self.seen |= sight(self.torus, view.cell, self.reach)
         actions = []
@@ -122,7 +122,7 @@ class RespondingExpert(MindBase):
         self.world, self.state, self.random = told
 
     def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
-        """The best of nine cells at the next step."""
+        """Move to the best of nine cells at the next step."""
         step = self.state.step + 1
         good, evil = self.world.travel(self.state, self.random.at_step(step))
         torus = self.world.torus

@@ -1,4 +1,4 @@
-"""What minds that move by lot can expect: exact for coordination and coverage, else played.
+"""What random minds can expect: exact for coordination and coverage, else estimated by play.
 
 The minds start in different cells, each set of cells as likely as any other, and then move on their
 own. So what is expected of them together is what is expected of as many cells drawn without
@@ -24,7 +24,7 @@ SEED = 0xC0FFEE  # of the exercises that an estimate is made of
 
 @lru_cache(maxsize=32)
 def coordination_chance(torus: Torus, steps: int, agents: int, needed: int) -> float:
-    """The expected reward of random minds when Good pays only `needed` minds at once.
+    """Compute the expected reward of random minds when Good pays only `needed` at once.
 
     Good would give what Evil takes; what is missing is what Good withholds from too few.
     """
@@ -36,7 +36,7 @@ def coordination_chance(torus: Torus, steps: int, agents: int, needed: int) -> f
 
 @lru_cache(maxsize=32)
 def coverage_chance(torus: Torus, steps: int, agents: int, reach: int) -> float:
-    """The expected share of cells seen by random minds, over the steps."""
+    """Compute the expected share of cells seen by random minds, over the steps."""
     away = ~_square(torus, reach)  # where a mind does not see the cell 1
     unseen, found = away.astype(float), []
     for _ in range(steps):
@@ -46,19 +46,19 @@ def coverage_chance(torus: Torus, steps: int, agents: int, reach: int) -> float:
 
 
 def played_chance(tool: Instrument, exercises: int) -> float:
-    """The mean score of random minds on exercises of a seed of its own: an estimate."""
+    """Estimate the chance level: the mean score of random minds on exercises of its own seed."""
     way = form(tool, registry.line_up("random", tool), Watch())
     return float(way.play(SEED, 0, exercises, 0).score.mean())
 
 
 def gains(torus: Torus) -> Field:
-    """What Good in cell 1 gives in every cell."""
+    """Compute what Good in cell 1 gives in every cell."""
     far = np.array([torus.distance(1, cell) for cell in range(1, torus.cells + 1)])
     return np.where(far < 2, 1 / (far + 1), 0.0).reshape(torus.rows, torus.cols)
 
 
 def walked(values: NDArray[np.generic], steps: int) -> Field:
-    """The expected value of the cell after 1, 2, … random moves from a cell: [step, cell]."""
+    """Compute the expected value of the cell after 1, 2, … random moves: [step, cell]."""
     field, found = values.astype(float), []
     for _ in range(steps):
         field = _mixed(field)
@@ -67,19 +67,19 @@ def walked(values: NDArray[np.generic], steps: int) -> Field:
 
 
 def _mixed(field: Field) -> Field:
-    """The mean over the nine cells that a move leads to."""
+    """Average over the nine cells that a move leads to."""
     return np.mean([np.roll(field, move, (0, 1)) for move in MOVES], axis=0)  # type: ignore[no-any-return]
 
 
 def _square(torus: Torus, reach: int) -> NDArray[np.bool_]:
-    """The cells from which cell 1 is seen."""
+    """Mark the cells from which cell 1 is seen."""
     seen = np.zeros(torus.cells, bool)
     seen[np.array(torus.around(1, reach)) - 1] = True
     return seen.reshape(torus.rows, torus.cols)
 
 
 def _all_of(chances: Field, draws: int) -> Field:
-    """The chance that all of some cells drawn without replacement meet a condition: [step].
+    """Compute the chance that all of some cells drawn without replacement meet a condition: [step].
 
     `chances` is [step, cell]. The cells are gone through one by one: of i cells, each is among j
     drawn ones with chance j/i.
@@ -95,14 +95,14 @@ def _all_of(chances: Field, draws: int) -> Field:
 
 
 def _one_more(table: Field, hit: Field) -> Field:
-    """The chances of so many near ones when there is one mind more."""
+    """Update the chances of so many near ones for one mind more."""
     after = (1 - hit) * table
     after[..., 1:] += hit * table[..., :-1]
     return after
 
 
 def _worth_of_few(near: Field, worth: Field, agents: int, needed: int) -> Field:
-    """What Good would give all minds, expected while fewer than `needed` are near it: [step].
+    """Compute what Good would give while fewer than `needed` minds are near it: [step].
 
     As `_all_of`, by how many of the drawn cells are near; beside it a table in which one of the
     near ones is weighed by what Good gives it.

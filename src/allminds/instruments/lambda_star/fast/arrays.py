@@ -17,7 +17,7 @@ from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
 
 @lru_cache(maxsize=8)
 def neighbours(torus: Torus) -> NDArray[np.int64]:
-    """The cells, from 0, that each move leads to: [move, cell]."""
+    """List the cells, from 0, that each move leads to: [move, cell]."""
     row, col = np.divmod(np.arange(torus.cells), torus.cols)
     return np.stack([
         (row + by_row) % torus.rows * torus.cols + (col + by_col) % torus.cols
@@ -26,7 +26,7 @@ def neighbours(torus: Torus) -> NDArray[np.int64]:
 
 
 def actions_of(torus: Torus, way: NDArray[np.int64]) -> list[int]:
-    """The actions that made a way, of cells from 0, where no two moves lead to the same cell."""
+    """Recover the actions of a way (cells from 0) if no two moves lead to the same cell."""
     places = [torus.place(cell + 1) for cell in way.tolist()]
     return [
         action_of(_step(here[0], there[0], torus.rows), _step(here[1], there[1], torus.cols))
@@ -44,7 +44,7 @@ def settled(
     rewards: NDArray[np.float64],
     actions: NDArray[np.int16],
 ) -> Block:
-    """The block of exercises first, first + 1, …, from rewards [exercise, step, slot].
+    """Build the block of exercises first, first + 1, …, from rewards [exercise, step, slot].
 
     `actions`, of the same form, may be of fewer exercises: the traced ones. Scores are summed
     exactly, as in the plain loop.

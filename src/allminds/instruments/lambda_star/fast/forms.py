@@ -42,12 +42,12 @@ class Worlds:
 
     @property
     def blocks(self) -> int:
-        """Of `LANES` exercises each; what the last has too many is not counted."""
+        """The number of blocks of `LANES` exercises; surplus lanes of the last are not counted."""
         return len(self.ways.good_row)
 
 
 def rules_of(tool: LambdaStar) -> Rules:
-    """The kernels' rules of an instrument."""
+    """Build the kernels' rules of an instrument."""
     given = tool.settings
     more: dict[str, Any] = {"agents": given.agents}
     if given.patterns != "released":
@@ -63,7 +63,7 @@ def rules_of(tool: LambdaStar) -> Rules:
 
 @lru_cache(maxsize=4)
 def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
-    """The worlds of a block of exercises; the last few blocks are remembered for other minds."""
+    """Make the worlds of a block of exercises; the last few are remembered for other minds."""
     rules, count = _rules(tool), last - first
     shape = (math.ceil(count / LANES), rules.steps + 1, LANES)
     starts = (shape[0], rules.agents, LANES)
@@ -88,7 +88,7 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
 
 
 def _wanted(tool: LambdaStar, seed: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The K of every exercise; none if it is not controlled."""
+    """Return the K of every exercise; none if K is not controlled."""
     if not tool.complexities:
         return np.empty(0, np.int64)
     values = np.array(tool.complexities, np.int64)
@@ -132,7 +132,7 @@ def note_failure(failures: Failures, lane: int, step: int, slot: int, failure: F
 
 
 def shared(failures: Failures, line_up: LineUp) -> Failures:
-    """Failures in all slots of the minds at fault."""
+    """Copy failures to all slots of the minds at fault."""
     return {lane: (step, line_up.shared(of)) for lane, (step, of) in failures.items()}
 
 
@@ -185,7 +185,7 @@ class Compiled:
 def _half_rewards(
     here: Worlds, row: NDArray[np.int16], col: NDArray[np.int16], lane: int
 ) -> NDArray[Any]:
-    """The rewards of a way through one world, in half units: `settle` for a single exercise."""
+    """Compute the rewards of a way through one world in half units: `settle` for one exercise."""
     block, at = divmod(lane, LANES)
     ways, rules = here.ways, here.rules
 
@@ -208,7 +208,7 @@ def block_of(
     failed: Failures,
     rewards: Callable[[int, int], NDArray[Any]],
 ) -> Block:
-    """The block of records from sums [slot, exercise, (first half, second half, all)].
+    """Build the block of records from sums [slot, exercise, (first half, second half, all)].
 
     `rewards` gives those of a slot in an exercise that failed, step by step, in half units.
     """

@@ -1,9 +1,9 @@
 """The ways of groups, compiled: one exercise after the other, all its members together.
 
 Ways are int16[slot, block, step, lane] here. A kernel copies what it needs of its exercise into
-small arrays first (`Scene`), for a helper that is given those is quick where one that is given the
-whole named tuples is not. Every protocol asks for its members' wishes, as
-`collectives.Protocol` does, and then decides.
+small arrays first (`Scene`), because a helper that is given those is quick where one that is given
+the whole named tuples is not. Every protocol asks for its members' wishes, as `groups.Protocol`
+in the parent package does, and then decides.
 """
 
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
@@ -51,7 +51,7 @@ class Scene(NamedTuple):
 
 @kernel
 def set_stage(rules, slots):
-    """The arrays of a scene, to be used for one exercise after the other."""
+    """Allocate the arrays of a scene, to be used for one exercise after the other."""
     rows, cols = rules.rows, rules.cols
     return Scene(
         np.empty((rules.steps + 1, 4), np.int64), np.empty((slots, 2), np.int64),
@@ -63,7 +63,7 @@ def set_stage(rules, slots):
 
 @kernel
 def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
-    """Everybody to their starting cells."""
+    """Put every member on its starting cell."""
     for t in range(rules.steps + 1):
         scene.way[t, GOOD_ROW], scene.way[t, GOOD_COL] = (
             ways.good_row[b, t, l],
@@ -84,7 +84,7 @@ def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
 
 @kernel
 def look(way, t, rows, cols, row_class, col_class, classes, best, at, both, seen):
-    """What every member sees."""
+    """Compute what every member sees."""
     good_row, good_col = way[t, GOOD_ROW] + rows, way[t, GOOD_COL] + cols
     evil_row, evil_col = way[t, EVIL_ROW] + rows, way[t, EVIL_COL] + cols
     for s in range(len(at)):
@@ -97,7 +97,7 @@ def look(way, t, rows, cols, row_class, col_class, classes, best, at, both, seen
 
 @kernel
 def wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both, wishes):
-    """The move that every member's own mind makes."""
+    """Compute the move that every member's own mind makes."""
     clock = np.uint64(t)
     for s in range(len(at)):
         kind, key = kinds[s], keys[s]
@@ -121,7 +121,7 @@ def wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both,
 
 @inlined
 def ask(scene, crew, rows, cols, t):
-    """What every member sees and wishes."""
+    """Compute what every member sees and wishes."""
     table = crew.table
     look(
         scene.way, t, rows, cols, table.row_class, table.col_class, table.classes, table.best,
@@ -135,7 +135,7 @@ def ask(scene, crew, rows, cols, t):
 
 @kernel
 def toward(rows, cols, r, c, to_row, to_col):
-    """`Torus.toward`, as a move 0..8."""
+    """Return `Torus.toward` as a move 0..8."""
     return 3 * (shorter(r, to_row, rows) + 1) + shorter(c, to_col, cols) + 1
 
 
@@ -148,7 +148,7 @@ def go(rows, cols, at, s, move):
 
 @kernel
 def go_toward(rows, cols, at, to_row, to_col):
-    """Everybody steps toward one cell."""
+    """Move every member one step toward one cell."""
     for s in range(len(at)):
         at[s, 0] = wrapped(at[s, 0] + shorter(at[s, 0], to_row, rows), rows)
         at[s, 1] = wrapped(at[s, 1] + shorter(at[s, 1], to_col, cols), cols)
@@ -156,14 +156,14 @@ def go_toward(rows, cols, at, to_row, to_col):
 
 @kernel
 def write(at, b, t, l, row, col):
-    """Put down where everybody is after step t."""
+    """Write down where every member is after step t."""
     for s in range(len(at)):
         row[s, b, t + 1, l], col[s, b, t + 1, l] = at[s, 0], at[s, 1]
 
 
 @kernel
 def drawn(values, best, key, t):
-    """`uniform_best` by the protocol's own word, among values that are `best`."""
+    """Draw among values that are `best`, by the protocol's own word: `uniform_best`."""
     count = 0
     for value in values:
         count += value == best
@@ -190,7 +190,7 @@ def _first_best(seen):
 
 @kernel
 def _vote(weighted, wishes, seen, key, t, votes):
-    """The direction that wins: `Majority`, `WeightedMajority`."""
+    """Return the direction that wins: the twin of `Majority` and `WeightedMajority`."""
     anybody = seen[_first_best(seen)] > 0
     for a in range(9):
         votes[a] = 0
@@ -201,7 +201,7 @@ def _vote(weighted, wishes, seen, key, t, votes):
 
 @kernel
 def _climb(rows, cols, at, wishes, seen, targets):
-    """`Tree`: each steps toward the wish of the best-placed of itself and its two children."""
+    """Move each toward the best-placed wish of itself and two children: the twin of `Tree`."""
     for me in range(len(at)):
         heeded = me
         for child in range(2 * me + 1, min(2 * me + 3, len(at))):
@@ -216,7 +216,7 @@ def _climb(rows, cols, at, wishes, seen, targets):
 
 @kernel
 def _decide(protocol, rows, cols, t, at, keys, wishes, seen, votes, targets):
-    """All protocols that need no more than wishes and what members see."""
+    """Decide by all protocols that need no more than wishes and what members see."""
     if protocol in (MAJORITY, WEIGHTED):
         move = _vote(protocol == WEIGHTED, wishes, seen, keys[0], t, votes)
         for s in range(len(at)):
@@ -236,7 +236,7 @@ def _decide(protocol, rows, cols, t, at, keys, wishes, seen, votes, targets):
 
 @kernel
 def by_wishes(rules, ways, crew, protocol, count, keys, row, col):
-    """`Auction`, `Dictator`, `Tree`, `Majority`, `WeightedMajority`."""
+    """Play `Auction`, `Dictator`, `Tree`, `Majority` or `WeightedMajority`."""
     slots, _, steps, lanes = row.shape
     rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
     votes, targets = np.empty(9, np.int64), np.empty((slots, 2), np.int64)
@@ -257,7 +257,7 @@ def by_wishes(rules, ways, crew, protocol, count, keys, row, col):
 
 @kernel
 def _leave(rows, cols, reach, gamma, gains, classes, at, both, fake):
-    """`Stigmergy`: all write fake rewards into the cells they see, in slot order."""
+    """Write fake rewards into the cells in sight, in slot order: part of `Stigmergy`."""
     for s in range(len(at)):
         good, evil = both[s] // classes, both[s] % classes
         most, least = np.int64(-4), np.int64(4)
@@ -276,7 +276,7 @@ def _leave(rows, cols, reach, gamma, gains, classes, at, both, fake):
 
 @kernel
 def _follow(rows, cols, reach, fake, r, c, key, t, found):
-    """A move to a uniform maximum of the fake rewards round a cell."""
+    """Move to a uniform maximum of the fake rewards round a cell."""
     best, count = -np.inf, 0
     for by_row in range(-reach, reach + 1):
         line = wrapped(r + by_row, rows) * cols
@@ -293,7 +293,7 @@ def _follow(rows, cols, reach, fake, r, c, key, t, found):
 
 @kernel
 def stigmergy(rules, ways, crew, gamma, reach, count, keys, row, col):
-    """`Stigmergy`."""
+    """Play exercises by fake rewards: the twin of `Stigmergy`."""
     slots, _, steps, lanes = row.shape
     rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
     fake, found = np.empty(rows * cols), np.empty((2 * reach + 1) ** 2, np.int64)
@@ -319,7 +319,7 @@ def stigmergy(rules, ways, crew, gamma, reach, count, keys, row, col):
 
 @kernel
 def _chart(rows, cols, reach, gains, classes, at, both, chart):
-    """`Crowd`: what is not seen fades, what is seen is set; returns the best there is."""
+    """Update the map of `Crowd`: fade what is not seen, set what is seen; return the best."""
     for n in range(len(chart)):
         chart[n] /= 2
     for s in range(len(at)):
@@ -338,7 +338,7 @@ def _chart(rows, cols, reach, gains, classes, at, both, chart):
 
 @kernel
 def crowd(rules, ways, crew, reach, count, keys, row, col):
-    """`Crowd`."""
+    """Play exercises by a common map: the twin of `Crowd`."""
     slots, _, steps, lanes = row.shape
     rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
     chart = np.empty(rows * cols)
@@ -362,7 +362,7 @@ def crowd(rules, ways, crew, reach, count, keys, row, col):
 
 @kernel
 def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
-    """`Imitation`."""
+    """Play exercises behind an expert: the twin of `Imitation`."""
     slots, _, steps, lanes = row.shape
     rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
     cells = np.uint64(rows * cols)

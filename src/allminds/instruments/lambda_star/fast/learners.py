@@ -28,7 +28,7 @@ class Habits(NamedTuple):
 
 @kernel
 def greedy(values, key, clock):
-    """`uniform_best` over nine values."""
+    """Draw among the best of nine values: the twin of `uniform_best`."""
     best, count = values[0], 1
     for a in range(1, 9):
         if values[a] > best:
@@ -46,7 +46,7 @@ def greedy(values, key, clock):
 
 @kernel
 def choose(habits, values, key, clock, training):
-    """The action of a table learner, and the largest value in its row."""
+    """Choose the action of a table learner; also return the largest value in its row."""
     action, best = greedy(values, key, clock)
     if training and habits.epsilon > 0 and unit(word(key, clock, _1)) < habits.epsilon:
         action = np.int64(below(word(key, clock, _2), _9))
@@ -55,7 +55,7 @@ def choose(habits, values, key, clock, training):
 
 @kernel
 def _session(rules, ways, habits, table, b, l, key, play, row, col):
-    """One play: a rehearsal that learns (play >= 1), or the test that fills the way (play 0)."""
+    """Make one play: a rehearsal that learns (play >= 1), or the test that fills the way (0)."""
     rows, cols, steps, training = rules.rows, rules.cols, rules.steps, play > 0
     r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
     here = table[0, r * cols + c]
@@ -79,7 +79,7 @@ def _session(rules, ways, habits, table, b, l, key, play, row, col):
 
 @kernel
 def table_learner(rules, ways, habits, count, keys, row, col):
-    """`QLearning` and `Sarsa`, for `count` exercises."""
+    """Train and test `count` exercises: the twin of `QLearning` and `Sarsa`."""
     lanes = row.shape[2]
     table = np.empty((rules.steps, rules.rows * rules.cols, 9))
     flat = table.reshape(-1)

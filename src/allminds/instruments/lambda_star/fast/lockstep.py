@@ -1,4 +1,4 @@
-"""Anybody's minds on Λ*, many episodes side by side: one step of all, then the next.
+"""Minds without kernels on Λ*, many episodes side by side: one step of all, then the next.
 
 The worlds come from the kernels and the observations of all episodes are made at once, so that
 what is left to pay for a plain Python mind is its own `act`. A mind with ``act_many`` is asked
@@ -48,11 +48,11 @@ class Word(seeding.Random):
         self.step, self.first, self.drawn = step, first, 0
 
     def word_at(self, j: int) -> int:
-        """64 random bits."""
+        """Return 64 random bits; word 0 is known already."""
         return self.first if j == 0 else super().word_at(j)
 
     def below(self, n: int) -> int:
-        """A number in 0..n-1."""
+        """Draw a number in 0..n-1."""
         if self.drawn or not 0 < n <= 9:
             return super().below(n)
         self.drawn = 1
@@ -69,7 +69,7 @@ class Lockstep:
         self.sights = Sights(tool)
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """All episodes of the block, step by step."""
+        """Play all episodes of the block, step by step."""
         here = make_worlds(self.tool, seed, first, last)
         stage = Stage(self.tool, here, self.sights)
         casts = [
@@ -128,14 +128,14 @@ class Stage:
         self.step = 0
 
     def observe(self, slot: int) -> tuple[Numbers, NDArray[np.float64]]:
-        """The cells round a slot and the rewards in them: [exercise, cell]."""
+        """Compute the cells round a slot and the rewards in them: [exercise, cell]."""
         row = (self.row[slot][:, None] + self.by_row) % self.rows
         col = (self.col[slot][:, None] + self.by_col) % self.cols
         rewards = (self._rewards(row, col) * 0.5).astype(np.float64, copy=False)
         return row * self.cols + col + 1, rewards
 
     def views(self, slot: int) -> list[View]:
-        """What a slot sees in every episode."""
+        """Make the views of a slot in every episode."""
         row, col, table = self.row[slot], self.col[slot], self.sights.table
 
         def seen(at_row: Numbers, at_col: Numbers) -> Any:
@@ -150,7 +150,7 @@ class Stage:
         return list(map(View, map(self.sights.cells, cells), map(self.sights.rewards, both)))
 
     def advance(self, step: int) -> None:
-        """Minds move, Good and Evil move, and the rewards are written down."""
+        """Move the minds, then Good and Evil, and write down the rewards."""
         moves = self.actions[:, step] - 1
         self.row = (self.row + moves // 3 - 1) % self.rows
         self.col = (self.col + moves % 3 - 1) % self.cols
@@ -160,7 +160,7 @@ class Stage:
             self.rewards[slot, step] = here[:, 0]
 
     def _rewards(self, row: Numbers, col: Numbers) -> Numbers:
-        """Of cells [exercise, cell], in half units."""
+        """Compute the rewards of cells [exercise, cell], in half units."""
         good = self._gain(row, col, self.good_row[self.step], self.good_col[self.step])
         return good - self._gain(row, col, self.evil_row[self.step], self.evil_col[self.step])
 
@@ -269,7 +269,7 @@ class _Together:
         return np.where(wrong, nothing, given)
 
     def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
-        """It has no way to."""
+        """Do nothing: a mind with `act_many` does not learn."""
 
     def _all(self, failure: Failure) -> NDArray[Any]:
         self.failures |= dict.fromkeys(range(self.count), failure)
@@ -285,7 +285,7 @@ def _keys(here: Worlds, slot: int) -> seeding.Words:
 
 
 def _learns(mind: Any) -> bool:
-    """Whether it has a `learn` of its own."""
+    """Return whether a mind has a `learn` of its own."""
     return hasattr(mind, "learn") and getattr(type(mind), "learn", None) is not MindBase.learn
 
 
@@ -319,7 +319,7 @@ def _task(tool: LambdaStar, stage: Stage, slot: int, lane: int | None) -> Task:
 
 
 def _bury(casts: list[_Cast], dead: Failures, step: int) -> None:
-    """Note the episodes that have failed at this step, and through whom."""
+    """Note the episodes that have failed at this step, and the slot at fault."""
     for slot, cast in enumerate(casts):
         for lane, failure in cast.failures.items():
             died, of = dead.setdefault(lane, (step, {}))

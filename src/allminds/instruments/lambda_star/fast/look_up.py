@@ -27,7 +27,7 @@ class LookUp(NamedTuple):
 
 @lru_cache(maxsize=8)
 def look_up(rows: int, cols: int, reach: int) -> LookUp:
-    """The table for a torus and a range of sight."""
+    """Build the table for a torus and a range of sight."""
     row_class, row_seen = _axis(rows, reach)
     col_class, col_seen = _axis(cols, reach)
     offsets = np.arange(-reach, reach + 1)
@@ -60,7 +60,7 @@ def look_up(rows: int, cols: int, reach: int) -> LookUp:
 
 
 def _axis(size: int, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Class by displacement -size..size, and a displacement of each class."""
+    """Return the class of each displacement -size..size, and a displacement of each class."""
     shift = np.arange(-size, size + 1) % size
     shift = np.where(shift > size // 2, shift - size, shift)
     shift = np.where(np.abs(shift) > reach + 1, size // 2, shift)  # all that is far, alike

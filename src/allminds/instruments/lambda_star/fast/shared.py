@@ -37,7 +37,7 @@ def _learn_step(rows, cols, steps, habits, table, way, keys, play, t, at, was, a
 
 @kernel
 def _shared_session(rules, habits, table, scene, was, play, b, l, row, col):
-    """One play of all learners round one table."""
+    """Make one play of all learners round one table."""
     rows, cols, steps, at, actions = rules.rows, rules.cols, rules.steps, scene.at, scene.wishes
     for s in range(len(at)):
         at[s, 0], at[s, 1] = row[s, b, 0, l], col[s, b, 0, l]
@@ -56,7 +56,7 @@ def _shared_session(rules, habits, table, scene, was, play, b, l, row, col):
 
 @kernel
 def shared_table(rules, ways, habits, count, keys, row, col):
-    """`SharedQLearning` and `SharedSarsa`."""
+    """Train and test learners round one table: the twin of `SharedQLearning`, `SharedSarsa`."""
     slots, _, _, lanes = row.shape
     scene, nobody = set_stage(rules, slots), np.empty(0, np.int64)
     table = np.empty((rules.steps, rules.rows * rules.cols, 9))

@@ -26,14 +26,14 @@ def begin(ways, slot, row, col):
 
 @kernel
 def draw_words(keys, step, out):
-    """Word 0 of every lane at a step."""
+    """Draw word 0 of every lane at a step."""
     for l in range(len(out)):
         out[l] = word(keys[l], np.uint64(step), _0)
 
 
 @kernel
 def random_walk(rules, keys, row, col):
-    """`RandomMind`."""
+    """Walk at random: the twin of `RandomMind`."""
     blocks, steps, lanes = row.shape
     rows, cols = np.int16(rules.rows), np.int16(rules.cols)
     words, moves = np.empty(lanes, np.uint64), np.empty(lanes, np.uint8)
@@ -47,7 +47,7 @@ def random_walk(rules, keys, row, col):
 
 @kernel
 def local_search(rules, ways, table, slip, keys, row, col):
-    """`LocalSearch`: a look-up by where Good and Evil lie as seen from the mind."""
+    """Look up the move by where Good and Evil lie: the twin of `LocalSearch`."""
     blocks, steps, lanes = row.shape
     rows, cols, classes = np.int16(rules.rows), np.int16(rules.cols), np.uint32(table.classes)
     words, moves = np.empty(lanes, np.uint64), np.empty(lanes, np.uint8)
@@ -73,7 +73,7 @@ def local_search(rules, ways, table, slip, keys, row, col):
 
 @kernel
 def shorter(here, there, size):
-    """`grid._shorter`: -1, 0 or 1."""
+    """Return -1, 0 or 1: the twin of `grid._shorter`."""
     ahead = there - here
     if ahead == 0:
         return 0
@@ -83,14 +83,14 @@ def shorter(here, there, size):
 
 @kernel
 def apart(here, there, size):
-    """Distance round a ring."""
+    """Return the distance round a ring."""
     ahead = abs(there - here)
     return min(ahead, size - ahead)
 
 
 @kernel
 def aim(rows, cols, good_row, good_col, intercept, t, l, r, c):
-    """The cell that an expert heads for at step t; ways of Good are [step, lane]."""
+    """Return the cell that an expert heads for at step t; ways of Good are [step, lane]."""
     to_row, to_col = np.int64(good_row[t + 1, l]), np.int64(good_col[t + 1, l])
     if intercept:
         for u in range(t + 1, len(good_row)):
@@ -102,7 +102,7 @@ def aim(rows, cols, good_row, good_col, intercept, t, l, r, c):
 
 @kernel
 def step_toward(to_row, to_col, row, col, after_row, after_col, rows, cols):
-    """All lanes step toward a cell; on its own, so that it becomes a few vector instructions."""
+    """Move all lanes toward a cell; separate, so that it becomes a few vector instructions."""
     for l in range(len(row)):
         ahead = np.int16(to_row[l] - row[l])
         by = np.int16(ahead > 0) - np.int16(ahead < 0)
@@ -118,7 +118,7 @@ def step_toward(to_row, to_col, row, col, after_row, after_col, rows, cols):
 
 @kernel
 def expert(rules, ways, intercept, row, col):
-    """`Expert`."""
+    """Walk toward Good's future cells: the twin of `Expert`."""
     blocks, steps, lanes = row.shape
     rows, cols = np.int16(rules.rows), np.int16(rules.cols)
     to_row, to_col = np.empty(lanes, np.int16), np.empty(lanes, np.int16)
@@ -136,7 +136,7 @@ def expert(rules, ways, intercept, row, col):
 
 @kernel
 def gain(rows, cols, good_row, good_col, evil_row, evil_col, r, c):
-    """The reward of a cell in half units."""
+    """Compute the reward of a cell in half units."""
     good = max(apart(r, good_row, rows), apart(c, good_col, cols))
     evil = max(apart(r, evil_row, rows), apart(c, evil_col, cols))
     return max(0, 2 - good) - max(0, 2 - evil)
@@ -144,7 +144,7 @@ def gain(rows, cols, good_row, good_col, evil_row, evil_col, r, c):
 
 @kernel
 def reward_at(rules, ways, b, t, l, r, c):
-    """The reward of a cell at step t, in half units."""
+    """Compute the reward of a cell at step t, in half units."""
     return gain(
         rules.rows, rules.cols,
         np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l]),
@@ -163,7 +163,7 @@ def _add_around(rules, value, row, col, sign):
 
 @kernel
 def _best_of_three(value, across, plan):
-    """value <- the largest of each cell's nine neighbours; plan <- the move there, first wins.
+    """Set `value` to the largest of each cell's neighbours, `plan` to the move there (first wins).
 
     `value` has a spare column on either side and `across` a spare row above and below, so that
     the loops over columns need not wrap. Choices travel in the two lowest bits.
@@ -189,7 +189,7 @@ def _best_of_three(value, across, plan):
 
 @kernel
 def plan_optimum(rules, ways, b, l, value, across, plan):
-    """Backward induction for one lane: plan[t, row, col] is the best move, first among equals."""
+    """Plan one lane by backward induction: plan[t, row, col] is the best move, first wins."""
     for r in range(rules.rows):
         for c in range(rules.cols + 2):
             value[r, c] = 0
@@ -203,7 +203,7 @@ def plan_optimum(rules, ways, b, l, value, across, plan):
 
 @kernel
 def optimum(rules, ways, count, rows_of, cols_of):
-    """`Optimum`, for several slots of `count` exercises: ways [slot, block, step, lane]."""
+    """Walk by the plan, several slots of `count` exercises: the twin of `Optimum`."""
     slots, _, steps, lanes = rows_of.shape
     rows, cols = rules.rows, rules.cols
     value, across = np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32)
@@ -224,7 +224,7 @@ def optimum(rules, ways, count, rows_of, cols_of):
 
 @kernel
 def look(rows, cols, reach, good, evil, row, col, cells, rewards):
-    """What a mind sees: `World.observe`; good and evil are (row, column)."""
+    """Compute what a mind sees: the twin of `World.observe`; good and evil are (row, column)."""
     n = 0
     for by_row in range(-reach, reach + 1):
         r = wrapped(row + by_row, rows)
@@ -237,7 +237,7 @@ def look(rows, cols, reach, good, evil, row, col, cells, rewards):
 
 @njit(nogil=True)  # a function given as an argument is compiled in, and cannot be kept on disk
 def user_walk(act, rules, ways, reach, keys, row, col, failed, answer):
-    """The way of act(cells, rewards, step, bits) -> 1..9; notes step and answer where it fails."""
+    """Walk by act(cells, rewards, step, bits) -> 1..9; note step and answer where it fails."""
     blocks, steps, lanes = row.shape
     rows, cols = rules.rows, rules.cols
     good_row, good_col, evil_row, evil_col = ways[:4]
@@ -264,7 +264,7 @@ def user_walk(act, rules, ways, reach, keys, row, col, failed, answer):
 
 @kernel
 def settle(rules, ways, row, col, alive, sums, curve):
-    """Rewards of a way in half units: per exercise (first half, second half, all), and per step.
+    """Sum the rewards of a way in half units per exercise (first half, second half, all) and step.
 
     Exercises that failed, or that only fill up the last block, are not `alive` (0 or 1).
     """
@@ -307,7 +307,7 @@ def settle(rules, ways, row, col, alive, sums, curve):
 
 @kernel
 def trace(rules, row, col, actions):
-    """The actions 1..9 that made a way, for the first exercises: actions[exercise, step]."""
+    """Recover the actions 1..9 of a way, for the first exercises: actions[exercise, step]."""
     lanes = row.shape[2]
     for n in range(actions.shape[0]):
         b, l = n // lanes, n % lanes

@@ -37,7 +37,7 @@ MOST_TABLE_CELLS = 30_000_000  # a learner's table beyond this is left to the pl
 
 
 def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
-    """Compiled where everybody has a kernel, else lock-step, else None for the plain loop."""
+    """Compile a line-up if all minds have kernels, else lock-step, else None (the plain loop)."""
     if meets_itself(tool):
         return None
     walks = walks_of(tool, line_up)
@@ -49,20 +49,20 @@ def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
 
 
 def meets_itself(tool: LambdaStar) -> bool:
-    """Whether a neighbourhood does, on a torus so small: that is left to plain Python."""
+    """Return whether a neighbourhood meets itself on so small a torus: left to plain Python."""
     side = min(tool.torus.rows, tool.torus.cols)
     return side < 3 or 2 * tool.settings.range >= side
 
 
 def walks_of(tool: LambdaStar, line_up: LineUp) -> list[tuple[tuple[int, ...], Walk]] | None:
-    """How the ways of a line-up are made, if everybody in it has a kernel."""
+    """Return how the ways of a line-up are made, if every mind in it has a kernel."""
     found = [(seat.slots, walk_of(tool, seat.subject)) for seat in line_up.seats]
     walks = [(slots, walk) for slots, walk in found if walk is not None]
     return _together(line_up, walks) if len(walks) == len(found) else None
 
 
 def walk_of(tool: LambdaStar, subject: Subject) -> Walk | None:
-    """How a subject's ways are made, if it has a kernel."""
+    """Return how a subject's ways are made, if it has a kernel."""
     mind = subject.make()
     build = _users_own if isinstance(mind, CompiledMind) else WALKS.get(type(mind))
     return build(mind, tool) if build else None
@@ -71,7 +71,7 @@ def walk_of(tool: LambdaStar, subject: Subject) -> Walk | None:
 def _together(
     line_up: LineUp, walks: list[tuple[tuple[int, ...], Walk]]
 ) -> list[tuple[tuple[int, ...], Walk]]:
-    """Copies of one mind walk together, which spares the optimum planning anew for each."""
+    """Let copies of one mind walk together, which spares the optimum planning anew for each."""
     subjects = {seat.subject.name: seat.subject for seat in line_up.seats}
     if len(subjects) > 1 or any(subject.group for subject in subjects.values()):
         return walks
@@ -82,7 +82,7 @@ def _together(
 
 
 def _each(fill: Callable[[Worlds, Any, Way, Way], None]) -> Walk:
-    """A walk that fills one slot after the other."""
+    """Make a walk that fills one slot after the other."""
 
     def walk(slots: Slots) -> None:
         for n in range(len(slots.slots)):
@@ -119,7 +119,7 @@ def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
 
 
 def habits_of(mind: TableLearner, torus: Torus, steps: int) -> learners.Habits | None:
-    """The kernels' parameters of a learner, unless its table is too large for them."""
+    """Return the kernels' parameters of a learner, unless its table is too large for them."""
     if torus.cells * steps * 9 > MOST_TABLE_CELLS:
         return None
     return learners.Habits(
@@ -160,7 +160,7 @@ def _users_own(mind: CompiledMind, tool: LambdaStar) -> Walk:
 
 
 def _crew(group: Protocol, tool: LambdaStar) -> groups.Crew | None:
-    """The members as the kernels know them, if they know them all."""
+    """Return the members as the kernels know them, if they know them all."""
     minds = [member.make() for member in group.members] or [LocalSearch()] * tool.slots
     kinds = [_kind(mind) for mind in minds]
     if -1 in kinds:
@@ -180,7 +180,7 @@ def _kind(mind: Any) -> int:
 
 
 def _group(kernel: Any, *fields: Any) -> Callable[[Any, LambdaStar], Walk | None]:
-    """A protocol's kernel, given its crew and then what `fields` say of group and instrument."""
+    """Wrap a protocol's kernel: give it the crew, then `fields` of group and instrument."""
 
     def build(group: Protocol, tool: LambdaStar) -> Walk | None:
         crew = _crew(group, tool)

@@ -46,7 +46,7 @@ class Ways(NamedTuple):
 
 @kernel
 def wrapped(place, size):
-    """A row or column that may have left the torus by one."""
+    """Wrap a row or column that may have left the torus by one."""
     if place < 0:
         return place + size
     if place >= size:
@@ -56,7 +56,7 @@ def wrapped(place, size):
 
 @kernel
 def make_moves(moves, row, col, to_row, to_col, rows, cols):
-    """All lanes move by 0..8; on its own, so that it becomes a few vector instructions."""
+    """Move all lanes by 0..8; separate, so that it becomes a few vector instructions."""
     for l in range(len(moves)):
         a = np.int16(moves[l])
         r = np.int16(row[l] + a // np.int16(3) - np.int16(1))
@@ -72,7 +72,7 @@ def make_moves(moves, row, col, to_row, to_col, rows, cols):
 
 @kernel
 def draw_segment(rules, key, step, moves):
-    """`patterns.draw_segment`: fills `moves` with actions 0..8, returns the length."""
+    """Fill `moves` with actions 0..8, return the length: the twin of `patterns.draw_segment`."""
     length = 1 + np.int64(below(word(key, step, _0), np.uint64(rules.limit)))
     row = col = np.int64(0)
     for l in range(length):
@@ -89,7 +89,7 @@ def draw_segment(rules, key, step, moves):
 
 @kernel
 def _weighted_move(rules, row, col, left, chance):
-    """A move, in proportion to the walks of `left` moves that lead home from where it leads."""
+    """Draw a move in proportion to the walks of `left` moves that lead home after it."""
     weights = np.empty(9)
     total = 0.0
     for a in range(9):
@@ -122,7 +122,7 @@ def _shortest_period(moves, length):
 
 @kernel
 def _visited(rules, moves, length, codes):
-    """The cells (from 0) after each move from cell 0."""
+    """List the cells (from 0) after each move from cell 0."""
     row = col = 0
     for t in range(rules.steps):
         a = np.int64(moves[t % length])
@@ -133,7 +133,7 @@ def _visited(rules, moves, length, codes):
 
 @kernel
 def _distinct(codes, seen):
-    """How many different cells there are; `seen` is all False before and after."""
+    """Count the different cells; `seen` is all False before and after."""
     count = 0
     for code in codes:
         if not seen[code]:
@@ -149,7 +149,7 @@ def _distinct(codes, seen):
 
 @kernel
 def survey(rules, keys, complexity, digest):
-    """K and a digest of the draws of the catalogue, each from a key of its own."""
+    """Compute K and a digest of the draws of the catalogue, each from a key of its own."""
     cells = rules.rows * rules.cols
     moves, codes = np.empty(rules.limit, np.uint8), np.empty(rules.steps, np.int64)
     scratch = lz76_scratch(cells, rules.steps)
@@ -165,7 +165,7 @@ def survey(rules, keys, complexity, digest):
 
 @kernel
 def redraw(rules, keys, moves, lengths, distinct):
-    """The segments of some draws of the catalogue, by their keys."""
+    """Draw again the segments of some draws of the catalogue, by their keys."""
     codes, seen = np.empty(rules.steps, np.int64), np.zeros(rules.rows * rules.cols, np.bool_)
     for n in range(len(keys)):
         lengths[n] = draw_segment(rules, keys[n], _0, moves[n])
@@ -185,7 +185,7 @@ def _same_segment(rules, place, moves, length):
 
 @kernel
 def _pick_evil(rules, making, good, length, complexity):
-    """Where a segment of Good's complexity stands; another than Good's if K >= 3; -1 if none."""
+    """Pick a segment of Good's complexity, another than Good's if K >= 3; -1 if none."""
     low, high = rules.shelf[complexity], rules.shelf[complexity + 1]
     if high == low:
         return -1
@@ -204,7 +204,7 @@ def _pick_evil(rules, making, good, length, complexity):
 
 @kernel
 def _choose(rules, making, complexity, good, codes, seen, scratch, columns):
-    """Good's segment into `good`, its K, length and distinct cells into `columns`; Evil's place."""
+    """Write Good's segment to `good`, its K, length and cells to `columns`; pick Evil's."""
     if complexity > 0:
         low, high = rules.shelf[complexity], rules.shelf[complexity + 1]
         place = low + np.int64(below(word(making, _0, _0), np.uint64(high - low)))
@@ -228,7 +228,7 @@ def _choose(rules, making, complexity, good, codes, seen, scratch, columns):
 
 @kernel
 def _draw_released(rules, making, path, codes):
-    """`Released.draw`: the list of cells into `path`, the cells visited into `codes`."""
+    """Write the list of cells to `path`, those visited to `codes`: `Released.draw`."""
     rows, cols = rules.rows, rules.cols
     length = rows + np.int64(below(word(making, _0, _0), np.uint64(rows)))
     path[0] = np.int64(below(word(making, _0, _1), np.uint64(rows * cols)))
@@ -258,7 +258,7 @@ def _travel_released(rules, ways, block, lane, start, codes):
 
 @kernel
 def _set_out(rules, ways, block, lane, world):
-    """Good and Evil on two different uniform cells."""
+    """Put Good and Evil on two different uniform cells."""
     good = np.int64(below(word(world, _0, _0), np.uint64(rules.rows * rules.cols)))
     evil = np.int64(below(word(world, _0, _1), np.uint64(rules.rows * rules.cols - 1)))
     _put(ways, rules.cols, block, 0, lane, good, evil + (evil >= good))
@@ -266,7 +266,7 @@ def _set_out(rules, ways, block, lane, world):
 
 @kernel
 def _repeat(moves, length, steps, out):
-    """A segment repeated over all steps."""
+    """Repeat a segment over all steps."""
     at = 0
     for t in range(steps):
         out[t] = moves[at]
@@ -275,7 +275,7 @@ def _repeat(moves, length, steps, out):
 
 @kernel
 def _travel(rules, ways, block, worlds, good_moves, evil_moves):
-    """`World._travel` for all lanes of a block, step by step; moves are [step, lane]."""
+    """Move Good and Evil in all lanes, step by step: `World._travel`; moves are [step, lane]."""
     rows, cols = np.int16(rules.rows), np.int16(rules.cols)
     good_row, good_col = ways.good_row[block], ways.good_col[block]
     evil_row, evil_col = ways.evil_row[block], ways.evil_col[block]
@@ -297,7 +297,7 @@ def _travel(rules, ways, block, worlds, good_moves, evil_moves):
 
 @kernel
 def _part(good_row, good_col, evil_row, evil_col, worlds, t):
-    """Where both are in one cell at step t: who is already there keeps it, else it is drawn."""
+    """Part Good and Evil that share a cell at step t: the one already there stays, else by lot."""
     for l in range(len(worlds)):
         if good_row[t, l] == evil_row[t, l] and good_col[t, l] == evil_col[t, l]:
             good_stays = (
@@ -316,7 +316,7 @@ def _part(good_row, good_col, evil_row, evil_col, worlds, t):
 
 @kernel
 def _start_minds(rules, ways, block, lane, world, deck, swaps):
-    """The first cells of a random permutation; `deck` is 0, 1, 2, … before and after."""
+    """Place minds by a random permutation; `deck` is 0, 1, 2, … before and after."""
     for place in range(rules.agents):
         bits = word(world, _0, np.uint64(2 + place))
         other = place + np.int64(below(bits, np.uint64(len(deck) - place)))
@@ -332,7 +332,7 @@ def _start_minds(rules, ways, block, lane, world, deck, swaps):
 
 @kernel
 def make_worlds(rules, wanted, making, world, ways, columns):
-    """The ways of Good and Evil and the starting cells of minds, for a row of exercises.
+    """Make the ways of Good and Evil and the starting cells of minds, for a row of exercises.
 
     They have the K in `wanted`, if any, and come from the keys of their streams `making` and
     `world`. `columns` takes K, segment length and distinct cells of every exercise.

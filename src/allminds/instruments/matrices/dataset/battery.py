@@ -41,12 +41,12 @@ class Entry:
 
     @property
     def at_chance(self) -> bool:
-        """Within four standard errors of chance."""
+        """True within four standard errors of chance."""
         return abs(self.hits - self.chance) <= 4 * self.stderr + 1e-9
 
     @property
     def fair(self) -> bool:
-        """At chance, or not required to be."""
+        """True if at chance, or not required to be."""
         return self.at_chance or not self.blind
 
 
@@ -54,7 +54,7 @@ def battery(
     problems: Sequence[Problem],
     measured: Mapping[str, Sequence[Sequence[float]]] | None = None,
 ) -> list[Entry]:
-    """All shortcuts on a set of problems with equally many options.
+    """Try all shortcuts on a set of problems with equally many options.
 
     `measured` has more that a blind mind could go by, such as the size of files: for each problem
     a number for each option. The highest and the lowest are tried.
@@ -65,7 +65,7 @@ def battery(
 def of_sights(
     sights: Sequence[Sight], measured: Mapping[str, Sequence[Sequence[float]]] | None = None
 ) -> list[Entry]:
-    """`battery` for problems in codes."""
+    """Try all shortcuts, like `battery`, on problems in codes."""
     if len(sights) < 2:
         raise Error("the battery needs two problems or more: one half learns from the other")
     if len({len(seen.options) for seen in sights}) != 1:
@@ -86,7 +86,7 @@ def of_sights(
 
 
 def unfair(entries: Sequence[Entry]) -> list[Entry]:
-    """The blind shortcuts that are not at chance."""
+    """List the blind shortcuts that are not at chance."""
     return [entry for entry in entries if not entry.fair]
 
 
@@ -95,7 +95,7 @@ def _each(sights: Sequence[Sight], score: Score) -> list[list[float]]:
 
 
 def _learnt(sights: Sequence[Sight]) -> list[list[float]]:
-    """Scores by a table that each half of the set learns from the other."""
+    """Score by a table that each half of the set learns from the other."""
     tables = [BlindTable.learnt(sights[half::2]) for half in (1, 0)]
     return [tables[n % 2](seen.cells, seen.options) for n, seen in enumerate(sights)]
 

@@ -55,7 +55,7 @@ class Findings(NamedTuple):
 def card(
     recipe: Recipe, chosen: Sequence[Chosen], findings: Findings, total_bytes: int, first: str
 ) -> str:
-    """The README of a data set; `first` is one of its files."""
+    """Write the README of a data set; `first` is one of its files."""
     splits = Counter(item.split for item in chosen)
     loading = LOADING[recipe.format].format(first=first, meta=", ".join(META))
     letters = NAMES[: recipe.settings.candidates]
@@ -114,7 +114,7 @@ chance, within four standard errors; the others are printed, for no design remov
 
 
 def command(recipe: Recipe) -> str:
-    """The command that makes the set again."""
+    """Write the command that makes the set again."""
     given = recipe.settings
     words = [
         f"allminds make matrices --count {recipe.count} --rules {given.rules}",
@@ -130,7 +130,7 @@ def command(recipe: Recipe) -> str:
 
 
 def battery_rows(entries: Sequence[Entry]) -> str:
-    """The battery as rows of a table."""
+    """Format the battery as rows of a table."""
     return _rows(
         (entry.name, f"{entry.hits:.3f}", f"{entry.chance:.3f}", f"{entry.stderr:.3f}", said(entry))
         for entry in entries
@@ -138,7 +138,7 @@ def battery_rows(entries: Sequence[Entry]) -> str:
 
 
 def said(entry: Entry) -> str:
-    """Whether a blind shortcut is where it must be."""
+    """Tell whether a blind shortcut is at chance, as it must be."""
     if not entry.blind:
         return "sees cells"
     return "blind, at chance" if entry.fair else "blind, NOT AT CHANCE"

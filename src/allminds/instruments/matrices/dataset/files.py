@@ -38,7 +38,7 @@ class Shard(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its folder while the set is being made."""
+        """The name of its folder while the set is being made."""
         return f"{self.split}-{self.number:05d}"
 
 
@@ -60,12 +60,12 @@ class Pictures(NamedTuple):
 
     @property
     def sha256(self) -> str:
-        """Of panels and choices, one after the other."""
+        """The checksum of panels and choices, one after the other."""
         return sha256(*self.panels, *self.choices)
 
 
 def pictures(problem: Problem, recipe: Recipe) -> Pictures:
-    """Eight panels, the options, and the whole of it."""
+    """Draw eight panels, the options, and the composite."""
     size = recipe.size
     whole = {}
     if recipe.composites:
@@ -118,7 +118,7 @@ def _image(stem: str, data: bytes) -> dict[str, Any]:
 
 
 def _schema(row: dict[str, Any]) -> Any:
-    """The columns of a table, with what Hugging Face's `datasets` wants to know of them."""
+    """Describe the columns of a table, with the features that Hugging Face's `datasets` reads."""
     import pyarrow as pa
 
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
@@ -190,7 +190,7 @@ def _npz(problems: Sequence[Problem], shard: Shard, recipe: Recipe) -> Made:
 
 
 def meta_matrix(problem: Problem) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """A row for each rule, of which there may be three: its kind, its attribute, if on marks."""
+    """Encode the rules, at most three: a row each with its kind, attribute, and if on marks."""
     meta = np.zeros((MOST_RULES, len(META)), np.uint8)
     for row, rule in zip(meta, problem.rules, strict=False):
         row[META.index(rule.kind)] = row[META.index(rule.attribute)] = 1
@@ -199,7 +199,7 @@ def meta_matrix(problem: Problem) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _packed(**arrays: Any) -> bytes:
-    """An npz file, packed as tightly as it can be read quickly."""
+    """Write an npz file with quick compression and fixed time stamps."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as packed:
         for name, values in arrays.items():
@@ -232,10 +232,10 @@ MAKERS: dict[str, Callable[[Sequence[Problem], Shard, Recipe], Made]] = {
 
 
 def lines_file(recipe: Recipe, split: str) -> str:
-    """The file that has a line for each item of a split."""
+    """Name the file that has a line for each item of a split."""
     return f"{split}.jsonl" if recipe.format == "jsonl" else f"{split}/metadata.jsonl"
 
 
 def payload(folder: Path) -> list[Path]:
-    """The files below a folder, in order."""
+    """List the files below a folder, in order."""
     return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -62,7 +62,7 @@ class Chosen(NamedTuple):
 
 
 def choose(recipe: Recipe, blocks: Blocks) -> Iterator[Chosen]:
-    """The first indices whose matrices are new and belong to a split.
+    """Yield the first indices whose matrices are new and belong to a split.
 
     `blocks` looks at blocks of indices, given by their first, and gives what it finds in order.
     """
@@ -90,7 +90,7 @@ def choose(recipe: Recipe, blocks: Blocks) -> Iterator[Chosen]:
 
 
 def _check_regime(recipe: Recipe, found: list[Chosen]) -> None:
-    """An error if a split would surely be empty."""
+    """Raise an error if a split would surely be empty."""
     missing = {"train", "test"} - {item.split for item in found}
     if recipe.regime != "neutral" and missing:
         raise Error(
@@ -100,7 +100,7 @@ def _check_regime(recipe: Recipe, found: list[Chosen]) -> None:
 
 
 def look(recipe: Recipe, first: int) -> list[Chosen]:
-    """What belongs to a split in one block of indices."""
+    """List the items of one block of indices that belong to a split."""
     made = batch(recipe.seed, range(first, first + BLOCK), recipe.settings)
     regime = REGIMES[recipe.regime]
     found = []
@@ -122,7 +122,7 @@ def _prefix(settings: MatricesSettings, seed: int) -> str:
 
 
 def record(problem: Problem, recipe: Recipe, split: str) -> dict[str, Any]:
-    """Everything about an item as plain JSON values; its id is that of the exercise."""
+    """Convert an item to plain JSON values; its id is that of the exercise."""
     told = problem.to_record()
     least = min(pixels(a, b) for a, b in itertools.combinations(problem.options, 2))
     return {
@@ -135,7 +135,7 @@ def record(problem: Problem, recipe: Recipe, split: str) -> dict[str, Any]:
 
 
 def columns(told: dict[str, Any], problem: Problem) -> dict[str, Any]:
-    """The same as columns of a table: figures by themselves, the whole of it as JSON."""
+    """Convert a record to the columns of a table: figures separately, the whole as JSON."""
     return {
         "id": told["id"],
         "seed": told["seed"],
@@ -152,7 +152,7 @@ def columns(told: dict[str, Any], problem: Problem) -> dict[str, Any]:
 
 
 def sha256(*parts: bytes) -> str:
-    """One hash of several pieces of data, one after the other."""
+    """Hash several pieces of data, one after the other, to one sum."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)

@@ -24,7 +24,7 @@ class Probe(NamedTuple):
 
 
 def probes(asked: Asked) -> list[Probe]:
-    """All that can be asked about the eight cells without any doubt."""
+    """List all questions about the eight cells that have no doubtful answer."""
     cells: Sequence[Panel] = asked.cells[:8]
     return [
         Probe(n, attribute, question.format(n=n), answer, choices)
@@ -34,7 +34,7 @@ def probes(asked: Asked) -> list[Probe]:
 
 
 def right(probe: Probe, said: str) -> bool:
-    """Whether the only choice that an answer names is the right one; numbers may be words."""
+    """Return whether an answer names the right choice and no other; numbers may be words."""
     signs = "".join(sign if sign.isalnum() else " " for sign in said.lower())
     words = [NUMBERS.get(word, word) for word in signs.split()]
     text = f" {' '.join(words)} "

@@ -1,4 +1,4 @@
-"""What a data set keeps back from those who learn from it.
+"""What a data set holds out from minds that learn from it.
 
 The split of an item is its canonical hash mod 10: 0 to 5 train, 6 and 7 validation, 8 and 9 test.
 A regime other than `neutral` also holds something out: train and validation show nothing of it
@@ -28,12 +28,12 @@ class Regime(NamedTuple):
 
 
 def split_of(hash_: str) -> str:
-    """The split of a canonical hash."""
+    """Return the split of a canonical hash."""
     return SPLITS[_OF_TEN[int(hash_, 16) % 10]]
 
 
 def placed(problem: Coded, hash_: str, regime: Regime) -> str | None:
-    """The split of a problem, or None if it belongs to none."""
+    """Return the split of a problem, or None if it belongs to none."""
     split = split_of(hash_)
     if regime is NEUTRAL:
         return split
@@ -45,7 +45,7 @@ def placed(problem: Coded, hash_: str, regime: Regime) -> str | None:
 
 
 def _values(told: str, held: Mapping[int, int]) -> Regime:
-    """Some values of some fields, as codes."""
+    """Hold out some values of some fields, given as codes."""
 
     def shows(problem: Coded) -> bool:
         panels = (*problem.cells, *problem.options)

@@ -1,4 +1,4 @@
-"""Ways to score options without understanding the matrix, and the one with.
+"""Ways to score options without understanding the matrix, and one that understands it.
 
 Each takes eight cells and the options in codes and gives every option a score; the highest is the
 choice, by lot among equals. Blind ones see the options alone, and must be at chance.
@@ -40,7 +40,7 @@ class Sight(NamedTuple):
 
 
 def sight(problem: Problem) -> Sight:
-    """A problem as shortcuts see it."""
+    """Convert a problem to what shortcuts see of it."""
     return Sight(
         [encoded(cell) for cell in problem.cells[:8]],
         [encoded(option) for option in problem.options],
@@ -49,7 +49,7 @@ def sight(problem: Problem) -> Sight:
 
 
 def best(scores: Sequence[float]) -> list[int]:
-    """The options with the highest score."""
+    """List the options with the highest score."""
     highest = max(scores)
     return [number for number, score in enumerate(scores) if score == highest]
 
@@ -58,7 +58,7 @@ def best(scores: Sequence[float]) -> list[int]:
 
 
 def vote(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG001
-    """How many other options share each value."""
+    """Sum over the fields how many options, itself included, share an option's value."""
     counts = [Counter(values) for values in zip(*options, strict=True)]
     return [
         float(sum(count[value] for count, value in zip(counts, option, strict=True)))
@@ -67,7 +67,7 @@ def vote(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa
 
 
 def position(place: int) -> Score:
-    """Always the same place, from 0."""
+    """Build a score for always the same place, from 0."""
 
     def score(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG001
         return [float(number == place) for number in range(len(options))]
@@ -76,17 +76,17 @@ def position(place: int) -> Score:
 
 
 def ink(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG001
-    """How much of a panel is not white, as far as its values tell."""
+    """Measure how much of a panel is not white, as far as its values tell."""
     return [_area(option, lambda colour: float(colour != "white")) for option in options]
 
 
 def darkness(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG001
-    """How dark a panel is, as far as its values tell."""
+    """Measure how dark a panel is, as far as its values tell."""
     return [_area(option, lambda colour: 1 - _light(colour)) for option in options]
 
 
 def less(score: Score) -> Score:
-    """The opposite of a score."""
+    """Reverse the sign of a score."""
     return lambda cells, options: [-value for value in score(cells, options)]
 
 
@@ -96,7 +96,7 @@ def _light(colour: str) -> float:
 
 
 def _area(option: Code, weight: Callable[[str], float]) -> float:
-    """The areas of all that is drawn, with an outline of 2, each times the weight of its colour."""
+    """Sum the areas of all that is drawn, with an outline of 2, times each colour's weight."""
     total = 0.0
     if option[codes.SHAPE]:
         layout = codes.LAYOUTS[codes.index(option[codes.LAYOUT])]
@@ -116,7 +116,7 @@ def _area(option: Code, weight: Callable[[str], float]) -> float:
 
 
 def _extent(shape: str, r: float) -> tuple[float, float]:
-    """The area and the length of the outline."""
+    """Return the area of a shape and the length of its outline."""
     if shape in OPEN:
         return 0.28 * r * r, 0.0
     if shape in POLYGONS:
@@ -134,7 +134,7 @@ class BlindTable:
 
     @classmethod
     def learnt(cls, sights: Iterable[Sight]) -> BlindTable:
-        """The table of some problems."""
+        """Learn the table from some problems."""
         right: Counter[tuple[object, ...]] = Counter()
         wrong: Counter[tuple[object, ...]] = Counter()
         for seen in sights:
@@ -143,7 +143,7 @@ class BlindTable:
         return cls(right, wrong)
 
     def __call__(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG002
-        """The sum of the logarithms of right to wrong."""
+        """Score each option by the sum of the logarithms of right to wrong."""
         return [
             sum(
                 math.log((self.right.get(one, 0) + 1) / (self.wrong.get(one, 0) + len(options) - 1))
@@ -154,7 +154,7 @@ class BlindTable:
 
 
 def _features(options: Sequence[Code]) -> list[list[tuple[object, ...]]]:
-    """For each option each value in which options differ, by itself and among those on offer."""
+    """List for each option the values that differ among options, alone and among those on offer."""
     columns = list(zip(*options, strict=True))
     differing = [field for field, values in enumerate(columns) if len(set(values)) > 1]
     sets = {field: tuple(sorted(set(columns[field]))) for field in differing}
@@ -169,7 +169,7 @@ def _features(options: Sequence[Code]) -> list[list[tuple[object, ...]]]:
 
 
 def in_context(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-    """How many of an option's values occur among the cells."""
+    """Count how many of an option's values occur among the cells."""
     known = [set(values) for values in zip(*cells, strict=True)]
     return [
         float(sum(value in some for some, value in zip(known, option, strict=True)))
@@ -178,7 +178,7 @@ def in_context(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
 
 
 def nearest(cell: int) -> Score:
-    """How many values an option shares with a cell, counted from 1."""
+    """Build a score that counts the values an option shares with cell number `cell`, from 1."""
 
     def score(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
         shown = cells[cell - 1]
@@ -190,7 +190,7 @@ def nearest(cell: int) -> Score:
 
 
 def last_row(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-    """The logarithm of how likely an option is after the two cells before it, and nothing else."""
+    """Compute the log likelihood of each option after the two cells before it, and nothing else."""
     totals = [0.0] * len(options)
     for field in range(codes.FIELDS):
         values = [option[field] for option in options]
@@ -207,12 +207,12 @@ SHUFFLED = (4, 0, 5, 2, 3, 1, 6, 7)  # rows 1 and 2 in disorder
 
 
 def shuffled_rows(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-    """Rule induction from rows 1 and 2 in disorder."""
+    """Count predicted values when rows 1 and 2 are in disorder."""
     return rule_induction([cells[n] for n in SHUFFLED], options)
 
 
 def rule_induction(cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-    """How many of an option's values are predicted by all that holds of the cells."""
+    """Count how many of an option's values are predicted by all that holds of the cells."""
     wanted = predicted(cells)
     return [
         float(sum(value in some for some, value in zip(wanted, option, strict=True)))

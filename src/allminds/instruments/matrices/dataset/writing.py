@@ -49,7 +49,7 @@ class DataSet:
 
 
 def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = None) -> DataSet:
-    """Make a data set in a new folder, or go on with one that was interrupted."""
+    """Make a data set in a new folder, or resume one that was interrupted."""
     tell = progress or (lambda *_: None)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
@@ -69,7 +69,7 @@ def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = N
 
 @contextlib.contextmanager
 def _working(work: Path, recipe: Recipe, out: Path) -> Iterator[None]:
-    """In a folder of this recipe's own that nobody else is working in."""
+    """Work in a folder of this recipe's own, locked against other processes."""
     again = f"run the same command again to go on, or remove {work}"
     try:
         work.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def _working(work: Path, recipe: Recipe, out: Path) -> Iterator[None]:
 
 
 def _begin(work: Path, recipe: Recipe) -> None:
-    """Note down what is being made here, unless it is something else."""
+    """Write down the recipe of the folder; raise an error if it holds another one."""
     told = recipe.model_dump(mode="json") | {"version": Matrices.version}
     begun = work / "recipe.json"
     if not begun.exists() and {path.name for path in work.iterdir()} - {"lock"}:
@@ -119,7 +119,7 @@ def _write(path: Path, data: bytes) -> None:
 def _each(
     function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], jobs: int
 ) -> Iterator[Any]:
-    """The values of many calls, in order, on so many processes; no more calls than needed."""
+    """Yield the values of many calls, in order, on `jobs` processes; make no needless calls."""
     if jobs == 1:
         for arguments in calls:
             yield function(*arguments)
@@ -179,7 +179,7 @@ def _draw(shards: list[Shard], recipe: Recipe, work: Path, jobs: int, tell: Prog
 
 
 def write_shard(shard: Shard, recipe: Recipe, folder: Path) -> int:
-    """Make a shard and write it whole or not at all; how many items it has."""
+    """Make a shard and write it whole or not at all; return how many items it has."""
     made = MAKERS[recipe.format](
         list(batch(recipe.seed, shard.indices, recipe.settings)), shard, recipe
     )
@@ -212,7 +212,7 @@ def _write_files(folder: Path, made: Made) -> None:
 def _assemble(
     chosen: list[Chosen], shards: list[Shard], recipe: Recipe, work: Path, ready: Path
 ) -> list[Entry]:
-    """Put the shards together; may be broken off and begun again."""
+    """Put the shards together; this can be interrupted and started again."""
     ready.mkdir(exist_ok=True)
     sums = []
     for shard in shards:
@@ -248,7 +248,7 @@ def _assemble(
 
 
 def _put(folder: Path, name: str, data: bytes) -> str:
-    """Write a file, and say its sum."""
+    """Write a file, and return its checksum."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, data)
@@ -256,7 +256,7 @@ def _put(folder: Path, name: str, data: bytes) -> str:
 
 
 def _findings(chosen: list[Chosen], shards: list[Shard], recipe: Recipe, work: Path) -> Findings:
-    """The battery on the first items, how often each kind of rule occurs, how plain options are."""
+    """Compute the battery on the first items, counts of kinds, and visibility of options."""
     sizes: dict[int, list[int]] = {}
     visible = []
     for shard in shards:

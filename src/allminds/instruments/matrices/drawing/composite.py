@@ -33,17 +33,17 @@ BLACK = RAMPS["white", "black"][-1]
 
 
 def matrix_png(asked: Asked, size: int = SIDE) -> bytes:
-    """The matrix with its blank as a PNG file; `size` is that of a panel."""
+    """Draw the matrix with its blank as a PNG file; `size` is that of a panel."""
     return palette_png(matrix_numbers(asked, size), PALETTE)
 
 
 def composite_png(asked: Asked, size: int = SIDE) -> bytes:
-    """The matrix and its options as a PNG file; `size` is that of a panel."""
+    """Draw the matrix and its options as a PNG file; `size` is that of a panel."""
     return palette_png(composite_numbers(asked, size), PALETTE)
 
 
 def matrix_numbers(asked: Asked, size: int = SIDE) -> Pixels:
-    """The matrix with its blank, as numbers into the palette."""
+    """Draw the matrix with its blank, as numbers into the palette."""
     frame = _frame(size)
     step = size + frame
     canvas = np.full((3 * step + frame, 3 * step + frame), BLACK, np.uint8)
@@ -55,7 +55,7 @@ def matrix_numbers(asked: Asked, size: int = SIDE) -> Pixels:
 
 
 def composite_numbers(asked: Asked, size: int = SIDE) -> Pixels:
-    """The matrix, and the options below it with their letters, as numbers into the palette."""
+    """Draw the matrix, and its options below with their letters, as palette numbers."""
     zoom = size / SIDE
     place = layout(len(asked.options))
     canvas = np.zeros((math.ceil(place.height * zoom), math.ceil(place.width * zoom)), np.uint8)
@@ -85,7 +85,7 @@ def _framed(panel: Panel, size: int) -> Pixels:
 
 @lru_cache(maxsize=64)
 def _blank(size: int) -> Pixels:
-    """The ninth cell with its question mark."""
+    """Draw the ninth cell with its question mark."""
     canvas = np.full((size, size), RAMPS["black", "blank"][-1], np.uint8)
     _write(canvas, "?", SIDE / 2, SIDE / 2, QUESTION, "blank")
     return canvas
@@ -93,7 +93,7 @@ def _blank(size: int) -> Pixels:
 
 @lru_cache(maxsize=64)
 def _letter(name: str, size: int) -> Pixels:
-    """The line below an option."""
+    """Draw the line below an option, with its letter."""
     canvas = np.zeros((round((LABEL - FRAME) * size / SIDE), size), np.uint8)
     _write(canvas, name, SIDE / 2, LABEL / 2, LETTER, "white")
     return canvas
@@ -114,7 +114,7 @@ def _write(canvas: Pixels, name: str, x: float, y: float, unit: float, under: st
 
 
 def _black(canvas: Pixels, element: Element, zoom: float) -> None:
-    """Paint in black, but nothing lighter over what is there."""
+    """Paint in black, but never make a pixel lighter than it is."""
     before = canvas.copy()
     paint(canvas, element._replace(colour="black", edge="black"), zoom)
     lighter = PALETTE[canvas][:, :, 0] > PALETTE[before][:, :, 0]

@@ -1,4 +1,4 @@
-"""Panels as simple shapes on a plane: what is drawn as SVG and what is drawn as pixels is this.
+"""Panels as simple shapes on a plane, from which both SVG and pixels are drawn.
 
 A panel is 160 wide and high, y runs downwards, angles are clockwise. At angle 0 a polygon has a
 corner on top, an ellipse and a line stand upright, and an arc has its gap below.
@@ -59,7 +59,7 @@ class Element(NamedTuple):
 
 
 def elements(panel: Panel) -> tuple[Element, ...]:
-    """All that is to be drawn, in order."""
+    """List all elements to be drawn, in order."""
     figure, marks = panel.figure, panel.marks
     drawn = () if figure is None else figure_elements(figure, marks is not None)
     return drawn if marks is None else drawn + mark_elements(marks)
@@ -70,7 +70,7 @@ def elements(panel: Panel) -> tuple[Element, ...]:
 
 @lru_cache(maxsize=50_000)
 def figure_elements(figure: Figure, within: bool) -> tuple[Element, ...]:
-    """The glyphs of a figure; `within` marks there is less room."""
+    """List the glyphs of a figure; `within` marks there is less room."""
     one = glyph(figure, within)
     return tuple(
         element._replace(x=element.x + x, y=element.y + y)
@@ -80,12 +80,12 @@ def figure_elements(figure: Figure, within: bool) -> tuple[Element, ...]:
 
 
 def radius(layout: Layout, within: bool) -> float:
-    """The radius of the largest size."""
+    """Return the radius of the largest size."""
     return (ROOM_WITHIN_MARKS if within else ROOM)[layout]
 
 
 def centres(figure: Figure, within: bool) -> list[tuple[float, float]]:
-    """Where its glyphs stand: some in slots, or one at every place."""
+    """List where the glyphs of a figure stand: some in slots, or one at every place."""
     if figure.layout == "slots":
         far = SLOTS[within]
         return [(MIDDLE + far * x, MIDDLE + far * y) for x, y in _SLOTS[figure.count]]
@@ -105,7 +105,7 @@ _SLOTS = {
 
 
 def glyph(figure: Figure, within: bool) -> tuple[Element, ...]:
-    """One of its glyphs, about the point (0, 0)."""
+    """List the elements of one glyph of a figure, about the point (0, 0)."""
     room = radius(figure.layout, within)
     return _glyph(figure.shape, figure.size, figure.angle, figure.colour, room)
 
@@ -118,7 +118,7 @@ def _glyph(
     colours: tuple[str, ...],
     room: float,
 ) -> tuple[Element, ...]:
-    """Shapes side by side, each in its sizes from the largest, in its angles and its halves."""
+    """List shapes side by side, each in its sizes from the largest, its angles and its halves."""
     found: list[Element] = []
     largest = room * SIDE_BY_SIDE if len(shapes) > 1 else room
     for n, shape in enumerate(shapes):
@@ -153,20 +153,20 @@ def _halves(
 
 @lru_cache(maxsize=50_000)
 def mark_elements(marks: Marks) -> tuple[Element, ...]:
-    """The marks that are present."""
+    """List the elements of the marks that are present."""
     draw = {"lines": _side, "corners": _corner, "dots": _dot}[marks.inventory]
     return tuple(element for n in marks.present for element in draw(n, marks.colour))
 
 
 def _side(n: int, colour: str) -> list[Element]:
-    """Line n of top, right, bottom, left."""
+    """Draw line n of top, right, bottom, left."""
     x, y = ((0, -1), (1, 0), (0, 1), (-1, 0))[n]
     angle = 90.0 if x == 0 else 0.0
     return [_stroke(MIDDLE + RIM * x, MIDDLE + RIM * y, SIDE_MARK, angle, colour)]
 
 
 def _corner(n: int, colour: str) -> list[Element]:
-    """Corner n, clockwise from the left on top: two strokes that meet."""
+    """Draw corner n, clockwise from the top left: two strokes that meet."""
     x, y = ((-1, -1), (1, -1), (1, 1), (-1, 1))[n]
     half = ARM / 2
     far = RIM + MARK / 2 - half
@@ -181,7 +181,7 @@ def _stroke(x: float, y: float, half: float, angle: float, colour: str) -> Eleme
 
 
 def _dot(n: int, colour: str) -> list[Element]:
-    """Dot n: three on top from the left, then three below."""
+    """Draw dot n: three on top from the left, then three below."""
     x, y = MIDDLE + DOTS * (n % 3 - 1), MIDDLE + DOTS * (2 * (n // 3) - 1)
     return [Element("circle", WHOLE, x, y, DOT, 0.0, OUTLINE, colour, "black", "white")]
 
@@ -190,7 +190,7 @@ def _dot(n: int, colour: str) -> list[Element]:
 
 
 def corners(element: Element) -> list[tuple[float, float]]:
-    """The corners of a polygon, or of a half of one, in the panel."""
+    """List the corners of a polygon, or of a half of one, in the panel."""
     sides = int(element.shape)
     turn = 2 * math.pi / sides
     points = [
@@ -202,7 +202,7 @@ def corners(element: Element) -> list[tuple[float, float]]:
 
 
 def _right(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The half to the right of the middle; the first corner is on top."""
+    """Return the half to the right of the middle; the first corner is on top."""
     bottom = (0.0, max(y for _, y in points))
     inner = [point for point in points[1:] if point[0] > 1e-9]
     return [points[0], *inner, bottom]
@@ -213,11 +213,11 @@ def _left(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def turned(element: Element, x: float, y: float) -> tuple[float, float]:
-    """A point given from the middle of an upright element, in the panel."""
+    """Convert a point given from the middle of an upright element to a point in the panel."""
     cos, sin = math.cos(math.radians(element.angle)), math.sin(math.radians(element.angle))
     return element.x + x * cos - y * sin, element.y + x * sin + y * cos
 
 
 def is_polygon(element: Element) -> bool:
-    """Whether it has corners."""
+    """Return whether an element has corners."""
     return element.shape in POLYGONS

@@ -1,4 +1,8 @@
-"""A small PNG writer: zlib at its quickest level and no filter, for pictures with few colours."""
+"""Panels as pixels: a small PNG writer, the palette, and stamps of every shape.
+
+PNG files are packed with zlib at its quickest level and no filter, which suits pictures with few
+colours.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +34,18 @@ Pixels = NDArray[np.uint8]
 
 
 def grey_png(pixels: Pixels) -> bytes:
-    """A PNG of brightness, [row, column]."""
+    """Write a picture of brightness, [row, column], as a PNG file."""
     return _file(pixels, _GREY, b"")
 
 
 def rgb_png(pixels: Pixels) -> bytes:
-    """A PNG of red, green and blue, [row, column, 3]."""
+    """Write a picture of red, green and blue, [row, column, 3], as a PNG file."""
     height, width, _ = pixels.shape
     return _file(pixels.reshape(height, 3 * width), _RGB, b"", width)
 
 
 def palette_png(indices: Pixels, palette: Pixels) -> bytes:
-    """A PNG of numbers into a palette [colour, 3]; colours past the last in use are left out."""
+    """Write numbers into a palette [colour, 3] as a PNG file, without unused last colours."""
     used = palette[: int(indices.max()) + 1]
     return _file(indices, _PALETTE, _chunk(b"PLTE", used.tobytes()))
 
@@ -81,7 +85,7 @@ def _rgb(name: str) -> Floats:
 
 
 def _palette() -> tuple[Pixels, dict[tuple[str, str], Pixels]]:
-    """All shades, and for every two colours that meet the numbers from one to the other."""
+    """List all shades, and for every two colours that meet the numbers from one to the other."""
     rows, ramps = [_rgb("white")], {}
     inks = [name for name in NAMED if name not in ("black", "white")]
     number = {"white": 0}
@@ -107,7 +111,7 @@ GREYS: Pixels = np.rint(PALETTE @ np.array([0.299, 0.587, 0.114])).astype(np.uin
 
 @lru_cache(maxsize=512)
 def _shades(element_colours: tuple[str, str, str]) -> Pixels:
-    """What every shade of a stamp is in the colours under, edge and inside."""
+    """List what each shade of a stamp becomes in the colours under, edge and inside."""
     under, edge, inside = element_colours
     return np.concatenate([RAMPS[under, edge], RAMPS[edge, inside][1:]])
 
@@ -116,7 +120,7 @@ def _shades(element_colours: tuple[str, str, str]) -> Pixels:
 
 
 def panel_numbers(panel: Panel, size: int = SIDE) -> Pixels:
-    """A panel as numbers into `PALETTE`, [row, column]."""
+    """Draw a panel as numbers into `PALETTE`, [row, column]."""
     canvas = np.zeros((size, size), np.uint8)
     for element in elements(panel):
         paint(canvas, element, size / SIDE)
@@ -124,17 +128,17 @@ def panel_numbers(panel: Panel, size: int = SIDE) -> Pixels:
 
 
 def panel_rgb(panel: Panel, size: int = SIDE) -> Pixels:
-    """A panel as red, green and blue, [row, column, 3]."""
+    """Draw a panel as red, green and blue, [row, column, 3]."""
     return PALETTE.take(panel_numbers(panel, size), axis=0)
 
 
 def panel_grey(panel: Panel, size: int = SIDE) -> Pixels:
-    """A panel as brightness, [row, column]."""
+    """Draw a panel as brightness, [row, column]."""
     return GREYS[panel_numbers(panel, size)]
 
 
 def panel_png(panel: Panel, size: int = SIDE) -> bytes:
-    """A panel as a PNG file."""
+    """Draw a panel as a PNG file."""
     return palette_png(panel_numbers(panel, size), PALETTE)
 
 
@@ -166,7 +170,7 @@ def paint(canvas: Pixels, element: Element, zoom: float = 1.0) -> None:
 def stamp(
     shape: str, part: int, r: float, angle: float, width: float, x: float, y: float
 ) -> tuple[Pixels, int, int]:
-    """The shades of a shape whose middle is at (x, y), and where the first of them lies."""
+    """Compute the shades of a shape with its middle at (x, y), and where the first of them lies."""
     width = width if shape in OPEN else max(width, THIN)
     reach = math.ceil(r + 4 * width) + 1
     middles: Floats = np.arange(-reach, reach + 1, dtype=np.float64) + 0.5
@@ -197,7 +201,7 @@ def stamp(
 def _distance(
     shape: str, part: int, r: float, angle: float, width: float, x: Floats, y: Floats
 ) -> Floats:
-    """How far points are outside a shape, inside it below 0; corners are mitred."""
+    """Measure how far points are outside a shape (negative inside); corners are mitred."""
     turn = math.radians(angle)
     cos, sin = math.cos(turn), math.sin(turn)
     x, y = x * cos + y * sin, y * cos - x * sin  # as if it stood upright
@@ -220,7 +224,7 @@ def _distance(
 
 
 def _from_polygon(x: Floats, y: Floats, sides: int, r: float) -> Floats:
-    """By its sides: the farthest of them counts."""
+    """Measure the distance from a polygon: that from the farthest of its sides."""
     away = np.full(np.broadcast_shapes(x.shape, y.shape), -np.inf)
     for k in range(sides):
         normal = math.pi * (2 * k + 1) / sides
@@ -229,7 +233,7 @@ def _from_polygon(x: Floats, y: Floats, sides: int, r: float) -> Floats:
 
 
 def _from_ellipse(x: Floats, y: Floats, a: float, b: float) -> Floats:
-    """To first order, which at the width of an outline is enough."""
+    """Estimate the distance from an ellipse to first order, enough for an outline's width."""
     value, slope = np.hypot(x / a, y / b), np.hypot(x / a**2, y / b**2)
     away: Floats = np.divide(
         value * (value - 1), slope, out=np.full_like(value, -min(a, b)), where=slope > 0

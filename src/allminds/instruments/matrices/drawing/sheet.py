@@ -1,4 +1,4 @@
-"""A sheet with an item of every rule on every attribute that can carry it, to look at."""
+"""A sheet to look at, with one item for every rule on every attribute that can carry it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 def sheet_items(seed: int = 1) -> list[Shown]:
-    """One rule each: kinds are rows, attributes columns; below, items of two and three rules."""
+    """List items of one rule (kinds are rows, attributes columns), then of two and three rules."""
     items = [
         Shown(row, column, _single(kind, slot, seed + row * len(COLUMNS) + column), "")
         for row, kind in enumerate(KINDS)
@@ -48,14 +48,14 @@ def sheet_items(seed: int = 1) -> list[Shown]:
 
 
 def _single(kind: Kind, slot: Slot, seed: int) -> Problem:
-    """The first item with one such rule."""
+    """Find the first item with one such rule."""
     settings = made(rules=1, kinds=(kind,), attributes=(slot[1],))
     problems = (generate(seed, index, settings) for index in count())
     return next(one for one in problems if one.rules[0].layer == slot[0])
 
 
 def _several(kinds: tuple[Kind, ...], rules: int, seed: int) -> Problem:
-    """The first item whose rules are of all these kinds, or of as many as there is room for."""
+    """Find the first item with rules of all these kinds, or of as many as there is room for."""
     settings = made(rules=rules, kinds=kinds)
     problems = (generate(seed, index, settings) for index in count())
     wanted = min(rules, len(kinds))
@@ -63,7 +63,7 @@ def _several(kinds: tuple[Kind, ...], rules: int, seed: int) -> Problem:
 
 
 def sheet_svg(seed: int = 1) -> str:
-    """The sheet; right options have a blue frame."""
+    """Draw the sheet; right options have a blue frame."""
     place = layout(4)
     wide, high = place.width * ZOOM + MARGIN, place.height * ZOOM + MARGIN
     width = LEFT + wide * len(COLUMNS) + MARGIN
@@ -94,7 +94,7 @@ def _text(words: str, x: float, y: float, more: str = "") -> str:
 
 
 def _placed(problem: Problem, x: float, y: float) -> str:
-    """A composite with the right option marked."""
+    """Draw a composite with the right option marked."""
     ox, oy = layout(len(problem.options)).options[problem.answer]
     inner = composite_svg(problem).partition("</desc>")[2].removesuffix("</svg>")
     frame = f"M{ox - 3} {oy - 3}h{SIDE + 6}v{SIDE + 6}h-{SIDE + 6}Z"

@@ -41,13 +41,13 @@ _MATRIX = "Three rows of three panels; the ninth is blank."
 
 
 def panel_svg(panel: Panel, size: int = SIDE) -> str:
-    """One panel, without a frame."""
+    """Draw one panel, without a frame."""
     return _document(SIDE, SIDE, size / SIDE, "A panel", "", _white(SIDE, SIDE) + drawn(panel))
 
 
 @lru_cache(maxsize=50_000)
 def drawn(panel: Panel) -> str:
-    """What is in a panel; a glyph is written once and moved to each of its places."""
+    """Draw what is in a panel; a glyph is written once and moved to each of its places."""
     figure, marks = panel.figure, panel.marks
     parts = []
     if figure:
@@ -66,7 +66,7 @@ def _together(some: tuple[Element, ...]) -> str:
 
 
 def element_svg(element: Element) -> str:
-    """One shape."""
+    """Draw one shape as SVG."""
     colour, edge = PALETTE[element.colour], PALETTE[element.edge]
     if element.shape == "line":
         low, high = {WHOLE: (-1, 1), FIRST: (-1, 0)}.get(element.part, (0, 1))
@@ -84,7 +84,7 @@ def element_svg(element: Element) -> str:
 
 
 def _round(element: Element, style: str) -> str:
-    """A circle or an ellipse, or a half of one."""
+    """Draw a circle or an ellipse, or a half of one."""
     r, across = element.r, element.r * (FLAT if element.shape == "ellipse" else 1.0)
     if element.part == WHOLE:
         place = f'cx="{_n(element.x)}" cy="{_n(element.y)}"'
@@ -101,7 +101,7 @@ def _round(element: Element, style: str) -> str:
 
 
 def _arc(element: Element) -> str:
-    """The middle of its stroke, clockwise; its halves end on top."""
+    """Trace the middle of the stroke of an arc, clockwise; its halves end on top."""
     r, half = element.r - element.width / 2, math.radians(ARC / 2)
     ends = [(-half, half), (-half, 0.0), (0.0, half)][element.part]
     start, end = (turned(element, r * math.sin(a), -r * math.cos(a)) for a in ends)
@@ -123,13 +123,13 @@ def _n(number: float) -> str:
 
 
 def matrix_svg(asked: Asked, size: int = SIDE) -> str:
-    """The matrix with its blank; `size` is that of a panel."""
+    """Draw the matrix with its blank; `size` is that of a panel."""
     side = 3 * SIDE + 4 * FRAME
     return _document(side, side, size / SIDE, "A matrix with a blank", _MATRIX, _matrix(asked))
 
 
 def composite_svg(asked: Asked, size: int = SIDE) -> str:
-    """The matrix, and below it the options with their letters; `size` is that of a panel."""
+    """Draw the matrix and, below, the options with letters; `size` is that of a panel."""
     count = len(asked.options)
     place = layout(count)
     parts = [_white(place.width, place.height)]
@@ -154,7 +154,7 @@ class Composite(NamedTuple):
 
 
 def layout(count: int) -> Composite:
-    """The places for so many options, four in a line."""
+    """Compute the places of `count` options, four in a line."""
     side = 3 * SIDE + 4 * FRAME
     lines = -(-count // ACROSS)
     width = ACROSS * SIDE + (ACROSS + 1) * GAP
@@ -231,7 +231,7 @@ def _sign(name: str, x: float, y: float, unit: float) -> str:
 
 
 def _rules() -> str:
-    """The lines between cells, and the blank with its question mark."""
+    """Draw the lines between cells, and the blank with its question mark."""
     side, step = 3 * SIDE + 4 * FRAME, SIDE + FRAME
     blank = f'<path d="M{2 * step} {2 * step}H{side}V{side}H{2 * step}Z" fill="{BLANK}"/>'
     middle = FRAME + 2 * step + SIDE / 2

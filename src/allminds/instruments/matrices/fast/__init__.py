@@ -1,1 +1,1 @@
-"""Compiled forms, bit-equal to the plain ones."""
+"""Compiled forms of the generator and the solver, bit-equal to the plain ones."""

@@ -55,13 +55,13 @@ class Tables(NamedTuple):
 
 @kernel
 def drawn(key: np.uint64, step: int, j: int, n: int) -> int:
-    """A number below n."""
+    """Draw a number below n."""
     return np.int64(below(word(key, np.uint64(step), np.uint64(j)), np.uint64(n)))
 
 
 @kernel
 def bit_count(code: int) -> int:
-    """How many bits are set."""
+    """Count the bits that are set."""
     count = 0
     while code:
         code &= code - 1
@@ -71,7 +71,7 @@ def bit_count(code: int) -> int:
 
 @kernel
 def nth_bit(code: int, n: int) -> int:
-    """The n-th bit that is set, counted from 0."""
+    """Return the n-th bit that is set, counted from 0."""
     for _ in range(n):
         code &= code - 1
     return code & -code
@@ -79,7 +79,7 @@ def nth_bit(code: int, n: int) -> int:
 
 @kernel
 def index(code: int) -> int:
-    """The number of the highest bit."""
+    """Return the number of the highest bit."""
     n = -1
     while code:
         code >>= 1
@@ -92,7 +92,7 @@ def index(code: int) -> int:
 
 @kernel
 def note(found: Ints, count: int, value: int) -> int:
-    """Put a value among those found, if it is new; how many there are."""
+    """Add a value to those found, if it is new; return how many there are."""
     for n in range(count):
         if found[n] == value:
             return count
@@ -102,7 +102,7 @@ def note(found: Ints, count: int, value: int) -> int:
 
 @kernel
 def step(left: int, right: int, order: int, length: int) -> int:
-    """The step between two values as one number; -1000 for values outside the order."""
+    """Return the step between two values as one number; -1000 for values outside the order."""
     if order == GRID:
         return 10 * (right // 3 - left // 3) + right % 3 - left % 3
     if left >= length or right >= length:
@@ -112,7 +112,7 @@ def step(left: int, right: int, order: int, length: int) -> int:
 
 @kernel
 def progression(v: Ints, order: int, length: int) -> int:
-    """The ninth value if all steps are the same and not nothing; else -1."""
+    """Predict the ninth value if all steps are the same and not zero; else -1."""
     first = step(index(v[0]), index(v[1]), order, length)
     if first in (0, -1000):
         return -1
@@ -130,7 +130,7 @@ def progression(v: Ints, order: int, length: int) -> int:
 
 @kernel
 def transition(v: Ints) -> int:
-    """What follows the eighth value, if each is always followed by the same; else -1."""
+    """Predict what follows the eighth value, if each is always followed by the same; else -1."""
     follows = -1
     for n in (0, 1, 3, 4, 6):
         for m in (0, 1, 3, 4, 6):
@@ -143,7 +143,7 @@ def transition(v: Ints) -> int:
 
 @kernel
 def added(v: Ints, sign: int) -> int:
-    """The ninth count if the third is the sum or the difference of the others; else -1."""
+    """Predict the ninth count if the third is the sum or difference of the others; else -1."""
     for n in (0, 3):
         if index(v[n]) + 1 + sign * (index(v[n + 1]) + 1) != index(v[n + 2]) + 1:
             return -1
@@ -153,7 +153,7 @@ def added(v: Ints, sign: int) -> int:
 
 @kernel
 def operated(p: int, q: int, operation: int) -> int:
-    """Sets together, what is left, what differs, what is common."""
+    """Combine two sets: 0 union, 1 remainder, 2 symmetric difference, 3 intersection."""
     if operation == 0:
         return p | q
     if operation == 1:
@@ -163,7 +163,7 @@ def operated(p: int, q: int, operation: int) -> int:
 
 @kernel
 def any_values(v: Ints, found: Ints, count: int) -> int:
-    """Constant in a row, the same row again, and the same three in some order."""
+    """Add what a constant row, a repeated row and the same three values predict."""
     if v[0] == v[1] == v[2] and v[3] == v[4] == v[5] and v[6] == v[7]:
         count = note(found, count, v[6])
     if v[0] == v[3] == v[6] and v[1] == v[4] == v[7] and v[2] == v[5]:
@@ -180,7 +180,7 @@ def any_values(v: Ints, found: Ints, count: int) -> int:
 
 @kernel
 def along(v: Ints, order: int, length: int, found: Ints, count: int) -> int:
-    """Put what is predicted along the rows among those found."""
+    """Add what is predicted along the rows to those found."""
     count = any_values(v, found, count)
     several = False
     for n in range(8):
@@ -207,7 +207,7 @@ def along(v: Ints, order: int, length: int, found: Ints, count: int) -> int:
 
 @kernel
 def predictions(v: Ints, turned: Ints, order: int, length: int, found: Ints) -> int:
-    """How many ninth values are predicted along rows or columns; they are put into `found`."""
+    """Count the ninth values predicted along rows or columns; put them into `found`."""
     alike = True
     for n in range(1, 8):
         alike = alike and v[n] == v[0]
@@ -227,7 +227,7 @@ def predictions(v: Ints, turned: Ints, order: int, length: int, found: Ints) -> 
 def verified(
     cells: Codes, options: Codes, answers: Ints, orders: Ints, lengths: Ints, turns: Ints
 ) -> NDArray[np.bool_]:
-    """Whether one value is predicted for each field, and the answer alone has them all.
+    """Return whether one value is predicted for each field, and the answer alone has them all.
 
     `orders` and `lengths` are those of fields, but an angle's length is that of the shape's turns.
     """
@@ -283,7 +283,7 @@ def draw_array(tables: Any, bank: int, chosen: Ints, key: np.uint64, at: int, wo
 def place_options(
     options: Codes, fields: Ints, values: Ints, design: Ints, key: np.uint64, order: Ints
 ) -> int:
-    """Fill the governed fields of the options, in some order; the place of the right one."""
+    """Fill the governed fields of the options in random order; return the right one's place."""
     answer = 0
     for n in range(len(order)):
         order[n] = n
@@ -300,7 +300,7 @@ def place_options(
 
 @kernel
 def make(keys: NDArray[np.uint64], tables: Any, design: Ints) -> Any:
-    """Cells [problem, 9, field], options [problem, option, field], answers and cases."""
+    """Make cells [problem, 9, field], options [problem, option, field], answers and cases."""
     total, candidates, count = len(keys), design.shape[0], design.shape[1]
     cells = np.zeros((total, FULL, FIELDS), np.uint16)
     options = np.zeros((total, candidates, FIELDS), np.uint16)

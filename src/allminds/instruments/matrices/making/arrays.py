@@ -30,7 +30,7 @@ class Bank:
 
     @cached_property
     def spans(self) -> dict[int, tuple[int, int]]:
-        """Where the lines that end in a value are: from, and up to."""
+        """The lines that end in each value: the first, and the one after the last."""
         found: dict[int, tuple[int, int]] = {}
         for place, line in enumerate(self.lines):
             found[line[-1]] = (found.get(line[-1], (place, place))[0], place + 1)
@@ -48,7 +48,7 @@ class Bank:
 
     @property
     def size(self) -> int:
-        """How many arrays there are; of rows, with the few that are ambiguous."""
+        """The number of arrays; of rows, with the few that are ambiguous."""
         raise NotImplementedError
 
 
@@ -58,7 +58,7 @@ class Table(Bank):
 
     @property
     def size(self) -> int:
-        """One for each line."""
+        """The number of arrays, one for each line."""
         return len(self.lines)
 
 
@@ -68,12 +68,12 @@ class Rows(Bank):
 
     @property
     def size(self) -> int:
-        """Any three."""
+        """The number of arrays: any three rows make one."""
         return len(self.lines) ** 3
 
 
 def unambiguous(array: Sequence[int], scale: Scale) -> bool:
-    """Whether all that may be thought of the first eight values predicts the ninth."""
+    """Return whether all hypotheses that fit the first eight values predict the ninth."""
     return hypotheses.predictions(array[:8], scale) == {array[8]}
 
 
@@ -81,7 +81,7 @@ def unambiguous(array: Sequence[int], scale: Scale) -> bool:
 
 
 def _alternatives(answers: Iterable[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Sets of answers alike: any single values, or sets that differ in one or two elements.
+    """Yield sets of answers alike: any values, or sets that differ in one or two elements.
 
     Four sets are a square {S, S+a, S+b, S+a+b}, or for pairs {xz, xw, yz, yw}; two are its edge.
     """
@@ -104,12 +104,12 @@ def _alternatives(answers: Iterable[int], count: int) -> Iterator[tuple[int, ...
 
 
 def _flips(code: int, elements: Sequence[int]) -> list[int]:  # noqa: ARG001
-    """Each element that may be put into a set or taken out of it."""
+    """List each element that may be put into a set or taken out of it."""
     return [1 << n for n in elements]
 
 
 def _exchanges(code: int, elements: Sequence[int]) -> list[int]:
-    """Each exchange of one element of a pair for another."""
+    """List each exchange of one element of a pair for another."""
     return [1 << out | 1 << into for out in bits(code) for into in elements if not code >> into & 1]
 
 
@@ -122,7 +122,7 @@ def _constant(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: 
 
 
 def _three(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG001
-    """Latin squares: rows and columns have the same three values."""
+    """Yield Latin squares: rows and columns have the same three values."""
     for a, b, c in permutations(domain, 3):
         yield (a, b, c, b, c, a, c, a, b)
         yield (a, b, c, c, a, b, b, c, a)
@@ -141,7 +141,7 @@ def _progression(domain: Sequence[int], scale: Scale) -> Iterator[Array]:
 
 
 def _runs(domain: Sequence[int], scale: Scale) -> Iterator[tuple[tuple[int, int], Row]]:
-    """Three values a step apart, with the step."""
+    """Yield rows of three values a step apart, each with its step."""
     steps = [(0, n) for n in range(1 - scale.length, scale.length) if n]
     if scale.order == "ring":
         steps = [(0, n) for n in range(1, scale.length)]
@@ -158,7 +158,7 @@ def _runs(domain: Sequence[int], scale: Scale) -> Iterator[tuple[tuple[int, int]
 
 
 def _cycles(domain: Sequence[int]) -> Iterator[Array]:
-    """Each value is followed by the next of a cycle; rows begin anywhere in it."""
+    """Yield arrays in which each value is followed by the next of a cycle; rows begin anywhere."""
     for length in CYCLES:
         for cycle in permutations(domain, length):
             if cycle[0] != min(cycle):
@@ -169,7 +169,7 @@ def _cycles(domain: Sequence[int]) -> Iterator[Array]:
 
 
 def _sums(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG001
-    """Counts that are added in all rows, or subtracted in all."""
+    """Yield counts that are added in all rows, or subtracted in all."""
     added = [(p, q, p * q << 1) for p in domain for q in domain if p * q << 1 in domain]
     for rows in (added, [(third, p, q) for p, q, third in added]):
         for first, second, third in product(rows, repeat=3):
@@ -177,7 +177,7 @@ def _sums(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG0
 
 
 def _same_pairs(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG001
-    """The three pairs of the same three values in each row."""
+    """Yield arrays whose rows have the three pairs of the same three values."""
     for a, b, c in combinations(domain, 3):
         for first, second, third in product(permutations((a | b, b | c, a | c)), repeat=3):
             yield (*first, *second, *third)
@@ -189,19 +189,19 @@ def _pair_rows(domain: Sequence[int]) -> Iterator[Row]:
 
 
 def _union_rows(domain: Sequence[int]) -> Iterator[Row]:
-    """Each of two sets has something that the other has not; the third is both together."""
+    """Yield two sets, each with something that the other lacks, and their union."""
     sets = _subsets(domain)
     return ((p, q, p | q) for p in sets for q in sets if p & ~q and q & ~p)
 
 
 def _remainder_rows(domain: Sequence[int]) -> Iterator[Row]:
-    """A set, a part of it, and what is left."""
+    """Yield a set, a part of it, and what is left."""
     sets = _subsets(domain)
     return ((p, q, p & ~q) for p in sets for q in sets if p != q and not q & ~p)
 
 
 def _subsets(domain: Sequence[int]) -> list[int]:
-    """All but the empty one."""
+    """List all subsets but the empty one."""
     return [sum(chosen) for n in range(1, len(domain) + 1) for chosen in combinations(domain, n)]
 
 
@@ -221,13 +221,13 @@ ROWS: dict[str, Callable[[Sequence[int]], Iterator[Row]]] = {
 
 @cache
 def enumerated(way: str, domain: int, scale: Scale) -> tuple[Array, ...]:
-    """Every array that a way of making them allows, ambiguous ones among them."""
+    """List every array that a way of making them allows, ambiguous ones included."""
     return tuple(dict.fromkeys(ARRAYS[way]([1 << n for n in bits(domain)], scale)))
 
 
 @cache
 def bank(way: str, domain: int, scale: Scale) -> Bank:
-    """The bank of a way of making arrays, for a domain given as a code."""
+    """Build the bank of a way of making arrays, for a domain given as a code."""
     if way in ROWS:
         rows = ROWS[way]([1 << n for n in bits(domain)])
         return Rows(scale, tuple(sorted(rows, key=lambda row: (row[-1], row))))

@@ -52,7 +52,7 @@ class Batch:
         return (self[n] for n in range(len(self)))
 
     def coded(self, n: int) -> Coded:
-        """The n-th problem in codes."""
+        """Return the n-th problem in codes."""
         return Coded(
             self.case(n),
             tuple(map(tuple, self.cells[n].tolist())),
@@ -61,18 +61,18 @@ class Batch:
         )
 
     def case(self, n: int) -> Case:
-        """The plan, and what else is fixed, of the n-th problem."""
+        """Return the plan, and what else is fixed, of the n-th problem."""
         counts = self.settings.counts
         count = counts[seeding.stratum(self.seed, int(self.indices[n]), len(counts))]
         return _in_order(_cases(count, self.settings))[int(self.cases[n])]
 
     def hash(self, n: int) -> str:
-        """The canonical hash of the n-th problem."""
+        """Return the canonical hash of the n-th problem."""
         return codes.canonical_hash(self.cells[n].tolist())
 
 
 def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings = DEFAULT) -> Batch:
-    """Problems of a seed by their numbers, all verified."""
+    """Make problems of a seed by their numbers, and verify all of them."""
     from allminds.core import compiled
     from allminds.instruments.matrices.fast import kernels
 
@@ -107,13 +107,13 @@ def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings =
 def problems(
     seed: int, first: int, last: int, settings: MatricesSettings = DEFAULT
 ) -> Iterator[Problem]:
-    """Problems first..last-1 of a seed, made some thousands at a time."""
+    """Yield problems first..last-1 of a seed, made some thousands at a time."""
     for start in range(first, last, CHUNK):
         yield from batch(seed, range(start, min(start + CHUNK, last)), settings)
 
 
 def distinct(seed: int, count: int, settings: MatricesSettings = DEFAULT) -> list[int]:
-    """The first indices of a seed whose nine cells are new; an error if there are not so many."""
+    """Find the first indices of a seed with new matrices; raise an error if there are too few."""
     most = supply(settings)
     if count > most:
         raise _too_few(count, most)
@@ -146,13 +146,13 @@ def _cases(count: int, settings: MatricesSettings) -> Cases:
 
 @cache
 def _in_order(all_cases: Cases) -> tuple[Case, ...]:
-    """The cases by their numbers."""
+    """List the cases by their numbers."""
     return tuple(case for group in all_cases.groups for plan in group for case in plan)
 
 
 @cache
 def _field_scales() -> tuple[Ints, Ints, Ints]:
-    """For each field the order of its values and its length, and for each shape its turns."""
+    """Return each field's order and length, and each shape's number of turns."""
     from allminds.instruments.matrices.fast.kernels import ORDERS
 
     scales = [scale_of(field) for field in range(codes.FIELDS)]
@@ -165,7 +165,7 @@ def _field_scales() -> tuple[Ints, Ints, Ints]:
 
 @cache
 def _tables(all_cases: Cases) -> Tables:
-    """All that the kernel needs to know for one number of rules."""
+    """Build the arrays that the kernel needs for one number of rules."""
     from allminds.instruments.matrices.fast.kernels import ORDERS, Tables
 
     plans = [plan for group in all_cases.groups for plan in group]
@@ -194,13 +194,13 @@ def _tables(all_cases: Cases) -> Tables:
 
 
 def _padded(bank: Bank) -> Codes:
-    """The lines of a bank, nine wide."""
+    """Pad the lines of a bank to a width of nine."""
     lines = np.array(bank.lines, np.uint16)
     return np.pad(lines, ((0, 0), (0, 9 - lines.shape[1])))
 
 
 def _sets(bank: Bank, count: int, start: int) -> Ints:
-    """The sets of answers, each with where its lines are."""
+    """List the sets of answers, each with where its lines are."""
     chosen = bank.quadruples if count == 1 else bank.pairs
     return np.array(
         [

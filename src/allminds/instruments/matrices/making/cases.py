@@ -1,8 +1,8 @@
-"""What can be seen: which values may go together in one matrix.
+"""Which values may go together in one matrix so that they can be seen, and all cases of a plan.
 
 The one place that knows how small a glyph may be for its values to be told apart, in pixels of a
 panel of 160 (every two values in one attribute differ in 120 pixels or more). A larger panel is
-this one enlarged.
+this one enlarged. A case is a plan of rules with a bank of arrays for each.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ QUINCUNX, PLUS = (0, 2, 4, 6, 8), (1, 3, 4, 5, 7)  # places where sets of glyphs
 
 
 def shapes_code(names: tuple[str, ...]) -> int:
-    """Some shapes as a code."""
+    """Encode some shapes as one code."""
     return union([SHAPES.index(name) for name in names])
 
 
@@ -69,7 +69,7 @@ DARK = union([COLOURS.index(name) for name in ("black", "blue")])
 
 
 def has(plan: Plan, attribute: str, many: bool | None = None) -> bool:
-    """Whether a plan governs an attribute of the figure, with several values a cell or with one."""
+    """Return whether a plan governs an attribute of the figure, with one value per cell or many."""
     return any(
         carrier.layer == "figure"
         and carrier.attribute == attribute
@@ -79,18 +79,18 @@ def has(plan: Plan, attribute: str, many: bool | None = None) -> bool:
 
 
 def within_marks(plan: Plan) -> bool:
-    """Whether there are marks round about."""
+    """Return whether a plan has marks on the rim."""
     return any(carrier.layer == "marks" for carrier in plan)
 
 
 def room(plan: Plan) -> float:
-    """The radius of the largest glyph."""
+    """Return the radius of the largest glyph."""
     largest = (ROOM_WITHIN_MARKS if within_marks(plan) else ROOM)[layout_of(plan)]
     return largest * SIDE_BY_SIDE if has(plan, "shape", many=True) else largest
 
 
 def least_radius(plan: Plan, shape: str | None) -> float:
-    """How large a figure must be for all its rules; the shape is the one that turns, if any."""
+    """Return how large a figure must be for all its rules; `shape` is the one that turns."""
     needs = [LEAST["count"]]
     if has(plan, "shape"):
         needs.append(LEAST["many sides" if _many_sides(plan) else "shape"])
@@ -107,7 +107,7 @@ def least_radius(plan: Plan, shape: str | None) -> float:
 
 
 def _many_sides(plan: Plan) -> bool:
-    """Whether there is room for seven to nine sides."""
+    """Return whether there is room for seven to nine sides."""
     alone = layout_of(plan) == "whole" and not has(plan, "size")
     return alone and not has(plan, "shape", many=True)
 
@@ -116,7 +116,7 @@ def _many_sides(plan: Plan) -> bool:
 
 
 def turning_shapes(plan: Plan) -> tuple[str, ...]:
-    """The shapes on which a rule of orientation can be seen."""
+    """List the shapes on which a rule of orientation can be seen."""
     if has(plan, "orientation", many=True):
         return ("line",)
     if has(plan, "colour", many=True) or has(plan, "size"):  # strokes have no halves and no area
@@ -125,7 +125,7 @@ def turning_shapes(plan: Plan) -> tuple[str, ...]:
 
 
 def shapes(plan: Plan) -> int:
-    """The shapes of a figure that does not turn: of its rule, or one for the whole matrix."""
+    """Return the shapes of a figure that does not turn: of its rule, or for the whole matrix."""
     if not has(plan, "shape"):
         return shapes_code(CLOSED)
     if not _many_sides(plan):
@@ -134,38 +134,38 @@ def shapes(plan: Plan) -> int:
 
 
 def sizes(plan: Plan, shape: str | None) -> int:
-    """The levels of size that are large enough: of its rule, or one for the whole matrix."""
+    """Return the levels of size that are large enough: of its rule, or for the whole matrix."""
     least, largest = least_radius(plan, shape), room(plan)
     levels = range(SIZES) if has(plan, "size") else LARGE
     return union([level for level in levels if largest * scale(level) >= least])
 
 
 def colours(plan: Plan, shape: str | None) -> int:
-    """Strokes are never white, and what rings are drawn on is not dark."""
+    """Return the colours to use: strokes are never white, and rings are not drawn on dark ones."""
     strokes = shape in OPEN or (has(plan, "shape") and shapes(plan) & shapes_code(OPEN))
     rings = has(plan, "size", many=True)
     return ALL_COLOURS & ~(WHITE if strokes else 0) & ~(DARK if rings else 0)
 
 
 def mark_colours() -> int:
-    """Marks are strokes too."""
+    """Return the colours of marks, which are strokes and so never white."""
     return ALL_COLOURS & ~WHITE
 
 
 def places(carrier: Carrier) -> tuple[int, ...]:
-    """The sets of places of which a rule of position has one, as codes."""
+    """List the sets of places of which a rule of position has one, as codes."""
     if carrier.kind == "addition-subtraction":
         return union(QUINCUNX), union(PLUS)
     return ((1 << PLACES) - 1,)
 
 
 def centre() -> int:
-    """Where a figure is that no rule moves."""
+    """Return the place of a figure that no rule moves."""
     return 1 << CENTRE
 
 
 def elements(inventory: str) -> int:
-    """All elements of an inventory."""
+    """Return all elements of an inventory."""
     return (1 << INVENTORIES[inventory]) - 1
 
 
@@ -191,7 +191,7 @@ class Case(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many different matrices there are, the few ambiguous ones of sets among them."""
+        """The number of different matrices, the few ambiguous ones of sets included."""
         result = 1
         for code in self.base:
             result *= max(1, code.bit_count())
@@ -209,7 +209,7 @@ class Cases:
 
 
 def of_plan(plan: Plan) -> Iterator[Case]:
-    """The cases of a plan in which every rule has answers enough for the options."""
+    """Yield the cases of a plan in which every rule has answers enough for the options."""
     turning = turning_shapes(plan) if has(plan, "orientation") else (None,)
     rims = tuple(INVENTORIES) if within_marks(plan) else (None,)
     for shape, rim in product(turning, rims):
@@ -227,7 +227,7 @@ def of_plan(plan: Plan) -> Iterator[Case]:
 def _variants(
     plan: Plan, carrier: Carrier, shape: str | None, rim: str | None
 ) -> list[tuple[str, int]]:
-    """The ways to make arrays for a rule, each with its domain."""
+    """List the ways to make arrays for a rule, each with its domain."""
     ways = WAYS[carrier.kind]
     if carrier.kind == "addition-subtraction" and carrier.attribute == "count":
         ways = ("sums",)
@@ -256,7 +256,7 @@ def _bank(way: str, domain: int, carrier: Carrier, shape: str | None) -> Bank:
 
 
 def _base(plan: Plan, shape: str | None, rim: str | None) -> tuple[int, ...]:
-    """What the fields that no rule governs may be."""
+    """List what the fields that no rule governs may be."""
     base = [0] * codes.FIELDS
     if any(carrier.layer == "figure" for carrier in plan):
         base[codes.SHAPE] = shapes_code((shape,)) if shape else shapes(plan)
@@ -275,7 +275,7 @@ def _base(plan: Plan, shape: str | None, rim: str | None) -> tuple[int, ...]:
 
 @cache
 def cases(count: int, kinds: tuple[Kind, ...], attributes: tuple[Attribute, ...]) -> Cases:
-    """All cases with so many rules of these kinds on these attributes."""
+    """Collect all cases with so many rules of these kinds on these attributes."""
     groups = []
     for multiset in rules.multisets(kinds, count):
         wanted = [

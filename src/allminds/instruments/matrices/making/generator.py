@@ -2,7 +2,8 @@
 
 The options come first. For each rule an unordered set of values is drawn among those that its
 arrays can end in, then which of them is the answer, and only then an array that ends in it. So
-whoever sees the options alone knows nothing of the answer. `batch` makes the same by the thousand.
+a mind that sees the options alone knows nothing of the answer. `batch` makes the same by the
+thousand.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ class Coded(NamedTuple):
 
 
 def generate(seed: int, index: int, settings: MatricesSettings = DEFAULT) -> Problem:
-    """Problem `index` of a seed; it depends on nothing else."""
+    """Make problem `index` of a seed; it depends on nothing else."""
     made = coded(seed, index, settings)
     solver.verify(made.cells[:8], made.options, made.answer)
     return problem(seed, index, made)
 
 
 def coded(seed: int, index: int, settings: MatricesSettings) -> Coded:
-    """Problem `index` of a seed in codes, not yet verified."""
+    """Make problem `index` of a seed in codes, not yet verified."""
     if index < 0:
         raise Error(f"matrices: problems are numbered from 0, not {index}")
     count = settings.counts[stratum(seed, index, len(settings.counts))]
@@ -72,21 +73,21 @@ def coded(seed: int, index: int, settings: MatricesSettings) -> Coded:
 
 
 def drawn_case(all_cases: Cases, random: Random) -> Case:
-    """A group of kinds, a plan of it, a case of that."""
+    """Draw a group of kinds, a plan of it, and a case of that."""
     group = all_cases.groups[random.below_at(len(all_cases.groups), GROUP)]
     plan = group[random.below_at(len(group), PLAN)]
     return plan[random.below_at(len(plan), VARIANT)]
 
 
 def drawn_values(bank: Bank, count: int, random: Random) -> tuple[tuple[int, ...], int]:
-    """The values of a rule among the options, and which of them is the answer."""
+    """Draw the values of a rule among the options, and which of them is the answer."""
     sets = bank.quadruples if count == 1 else bank.pairs
     chosen = sets[random.below_at(len(sets), VALUES)]
     return chosen, random.below_at(len(chosen), ANSWER)
 
 
 def drawn_array(bank: Bank, answer: int, random: Random) -> Array:
-    """An unambiguous array that ends in the answer."""
+    """Draw an unambiguous array that ends in the answer."""
     first, last = bank.spans[answer]
     line = bank.lines[first + random.below_at(last - first, LINE)]
     if isinstance(bank, Table):
@@ -100,7 +101,7 @@ def drawn_array(bank: Bank, answer: int, random: Random) -> Array:
 
 
 def shuffled(count: int, random: Random) -> list[int]:
-    """The numbers below a count in some order, by words 1..count-1."""
+    """Shuffle the numbers below a count, by words 1..count-1."""
     order = list(range(count))
     for place in range(count - 1, 0, -1):
         other = random.below_at(place + 1, place)
@@ -109,7 +110,7 @@ def shuffled(count: int, random: Random) -> list[int]:
 
 
 def supply(settings: MatricesSettings) -> int:
-    """How many different matrices there may be at most.
+    """Count how many different matrices there may be at most.
 
     It is exact where no two rules make the same matrix and no rule works on sets.
     """
@@ -127,7 +128,7 @@ def _nth_bit(code: int, n: int) -> int:
 
 
 def _with(base: list[int], fields: list[int], values: list[int]) -> tuple[int, ...]:
-    """The base with the values of governed fields put in."""
+    """Copy the base and put in the values of governed fields."""
     panel = list(base)
     for field, value in zip(fields, values, strict=True):
         panel[field] = value

@@ -69,12 +69,12 @@ SIDE_BY_SIDE = 0.5  # two shapes have half the radius each
 
 
 def scale(level: int) -> float:
-    """The radius of a size level as a share of the largest: 1.5^((k - 4) / 2)."""
+    """Return the radius of a size level as a share of the largest: 1.5^((k - 4) / 2)."""
     return float(1.5 ** ((level - 4) / 2))
 
 
 def orientations(shape: str) -> tuple[float, ...]:
-    """The angles in degrees at which a shape may stand."""
+    """List the angles in degrees at which a shape may stand."""
     steps = ORIENTATIONS.get(shape, 1)
     return tuple(PERIODS.get(shape, 0.0) * step / steps for step in range(steps))
 
@@ -102,7 +102,7 @@ class Figure:
     layout: Layout = "whole"
 
     def to_record(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Convert the figure to plain JSON values."""
         return {
             "shape": list(self.shape),
             "size": list(self.size),
@@ -115,7 +115,7 @@ class Figure:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Figure:
-        """The figure of a record."""
+        """Restore a figure from its record."""
         return cls(
             shape=tuple(record["shape"]),
             size=tuple(record["size"]),
@@ -136,7 +136,7 @@ class Marks:
     colour: str
 
     def to_record(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Convert the marks to plain JSON values."""
         return {
             "inventory": self.inventory,
             "present": list(self.present),
@@ -145,7 +145,7 @@ class Marks:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Marks:
-        """The marks of a record."""
+        """Restore marks from their record."""
         return cls(record["inventory"], tuple(record["present"]), record["colour"])
 
 
@@ -157,7 +157,7 @@ class Panel:
     marks: Marks | None
 
     def to_record(self) -> dict[str, Any]:
-        """Plain JSON values; a layer that is not there is None."""
+        """Convert the panel to plain JSON values; a layer that is absent is None."""
         return {
             "figure": self.figure.to_record() if self.figure else None,
             "marks": self.marks.to_record() if self.marks else None,
@@ -165,7 +165,7 @@ class Panel:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Panel:
-        """The panel of a record."""
+        """Restore a panel from its record."""
         figure, marks = record["figure"], record["marks"]
         return cls(
             Figure.from_record(figure) if figure else None,
@@ -187,7 +187,7 @@ class Rule:
     bound: bool  # of two distributions of three that turn alike, the second is bound to the first
 
     def to_record(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Convert the rule to plain JSON values."""
         return {
             "kind": self.kind,
             "layer": self.layer,
@@ -198,7 +198,7 @@ class Rule:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Rule:
-        """The rule of a record."""
+        """Restore a rule from its record."""
         return cls(**record)
 
 
@@ -235,7 +235,7 @@ class Problem:
         return canonical_hash([encoded(cell) for cell in self.cells])
 
     def to_record(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Convert the problem to plain JSON values."""
         return {
             "seed": self.seed,
             "index": self.index,
@@ -251,7 +251,7 @@ class Problem:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Problem:
-        """The problem of a record."""
+        """Restore a problem from its record."""
         return cls(
             seed=record["seed"],
             index=record["index"],

@@ -1,7 +1,8 @@
-"""What an ideal observer believes of one field: it knows the vocabulary, but not the rule.
+"""From codes to problems: what an ideal observer believes, the measures, and the records.
 
-An attribute that varies follows with equal probability one of the kinds of rules it can carry, and
-every array of that kind is as likely as another.
+The observer knows the vocabulary, but not the rule. An attribute that varies follows with equal
+probability one of the kinds of rules it can carry, and every array of that kind is as likely as
+another.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Variants = Mapping[Kind, Sequence[tuple[str, int]]]  # the ways of a kind, each 
 
 
 def entropy(weights: Iterable[float]) -> float:
-    """In bits, of weights that need not sum to one."""
+    """Compute the entropy in bits of weights that need not sum to one."""
     some = [weight for weight in weights if weight > 0]
     total = sum(some)
     return -sum(weight / total * math.log2(weight / total) for weight in some)
@@ -55,7 +56,7 @@ class Belief:
 
     @cached_property
     def answers(self) -> Mapping[tuple[int, int], Weights]:
-        """How likely each third value is after the first two."""
+        """The chance of each third value after the first two."""
         found: dict[tuple[int, int], dict[int, float]] = defaultdict(lambda: defaultdict(float))
         for rows in self.rows.values():
             for (a, b, c), weight in rows.items():
@@ -64,12 +65,12 @@ class Belief:
 
     @cached_property
     def left(self) -> Mapping[tuple[int, int], float]:
-        """H(answer | the two cells before it): the bits that the other rows must supply."""
+        """The entropy H(answer | the two cells before it): bits that the other rows must supply."""
         return {start: entropy(weights.values()) for start, weights in self.answers.items()}
 
     @cached_property
     def doubt(self) -> Mapping[Row, float]:
-        """H(kind of rule | one row)."""
+        """The entropy H(kind of rule | one row)."""
         found: dict[Row, list[float]] = defaultdict(list)
         for rows in self.rows.values():
             for row, weight in rows.items():
@@ -78,7 +79,7 @@ class Belief:
 
     @cached_property
     def free(self) -> float:
-        """H(answer) with nothing to go by."""
+        """The entropy H(answer) with nothing to go by."""
         found: dict[int, float] = defaultdict(float)
         for rows in self.rows.values():
             for row, weight in rows.items():
@@ -86,12 +87,12 @@ class Belief:
         return entropy(found.values())
 
     def left_by(self, kind: Kind) -> float:
-        """H(answer | the two cells before it) on average over the arrays of a kind."""
+        """Average H(answer | the two cells before it) over the arrays of a kind."""
         return sum(weight * self.left[row[0], row[1]] for row, weight in self.rows[kind].items())
 
 
 def made(variants: Variants, scale: Scale) -> Belief:
-    """The belief that goes with some ways of making arrays."""
+    """Compute the belief that goes with some ways of making arrays."""
     rows: dict[Kind, Mapping[Row, float]] = {}
     for kind, ways in variants.items():
         found: dict[Row, float] = defaultdict(float)
@@ -104,7 +105,7 @@ def made(variants: Variants, scale: Scale) -> Belief:
 
 
 def of_cells(cells: Sequence[Code], field: int) -> Belief:
-    """What is believed of a field, given whether cells have one value of it each or several."""
+    """Compute the belief about a field, given whether cells have one value of it or several."""
     several = any(cell[field] & (cell[field] - 1) for cell in cells)
     shape = cells[0][codes.SHAPE] if field == codes.ANGLE else 0
     inventory = cells[0][codes.INVENTORY] if field == codes.PRESENT else 0
@@ -138,7 +139,7 @@ def _of_field(field: int, several: bool, shape: int, inventory: int) -> Belief:
 
 
 def _domain(field: int, scale: Scale, inventory: int) -> int:
-    """All values of a field."""
+    """Return all values of a field."""
     if field == codes.PRESENT:
         return limits.elements(codes.RIMS[codes.index(inventory)])
     lengths = {
@@ -167,7 +168,7 @@ DESIGNS: dict[tuple[int, int], Design] = {
 
 
 def needed_rules(count: int, candidates: int) -> int:
-    """How many rules one must know at least to tell the answer from all other options."""
+    """Count the rules one must know at least to tell the answer from all other options."""
     design = DESIGNS[count, candidates]
     return next(
         size
@@ -177,7 +178,7 @@ def needed_rules(count: int, candidates: int) -> int:
 
 
 def distance(count: int, candidates: int) -> float:
-    """In how many attributes a wrong option differs from the answer, on average."""
+    """Average the number of attributes in which a wrong option differs from the answer."""
     wrong = DESIGNS[count, candidates][1:]
     return sum(level != 0 for option in wrong for level in option) / len(wrong)
 
@@ -191,7 +192,7 @@ SLOTS = len(codes.FIELD_OF)
 def measures(
     case: Case, cells: Sequence[Code], bound: Sequence[bool], candidates: int
 ) -> dict[str, float]:
-    """All measures of a problem; the rules of `bound` add nothing to the bits of the answer.
+    """Compute all measures; the rules of `bound` add nothing to the bits of the answer.
 
     ``I_context``: bits of the answer that rows 1 and 2 must supply. ``I_answer``: bits of the
     answer. ``L_rules``: bits that describe the rules and their arrays. ``H_rule_row1``: doubt
@@ -220,7 +221,7 @@ def measures(
 
 
 def elements(cell: Code) -> int:
-    """How many things are drawn in a panel: every glyph with all its shapes, sizes and lines."""
+    """Count what is drawn in a panel: every glyph with all its shapes, sizes and lines."""
     glyph = [cell[field].bit_count() for field in (codes.SHAPE, codes.SIZE, codes.ANGLE)]
     copies = (codes.index(cell[codes.COUNT]) + 1) * cell[codes.PLACE].bit_count()
     return math.prod(glyph) * copies + cell[codes.PRESENT].bit_count()
@@ -230,7 +231,7 @@ def elements(cell: Code) -> int:
 
 
 def problem(seed: int, index: int, made: Coded) -> Problem:
-    """The problem of its codes."""
+    """Decode a problem, and add its rules and measures."""
     rules = _rules(made)
     bound = [rule.bound for rule in rules]
     return Problem(
@@ -245,7 +246,7 @@ def problem(seed: int, index: int, made: Coded) -> Problem:
 
 
 def _rules(made: Coded) -> tuple[Rule, ...]:
-    """The rules; a distribution of three that turns as an earlier one does is bound to it."""
+    """List the rules; a distribution of three that turns as an earlier one is bound to it."""
     found: list[Rule] = []
     turns: set[str] = set()
     for carrier, way in zip(made.case.plan, made.case.ways, strict=True):
@@ -283,7 +284,7 @@ def _parameters(carrier: Carrier, way: str, values: Sequence[int], shape: int) -
 
 
 def _step(carrier: Carrier, values: Sequence[int], shape: int) -> dict[str, Any]:
-    """How far a progression goes from cell to cell; nothing for colours, which have no order."""
+    """Describe the step of a progression; nothing for colours, which have no order."""
     a, b = codes.index(values[0]), codes.index(values[1])
     if carrier.attribute == "colour":
         return {}

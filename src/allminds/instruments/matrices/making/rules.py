@@ -1,8 +1,9 @@
-"""Panels as small numbers: each field of a panel is a set of values, a bit for each of them.
+"""Panels as codes, and the rules: what an attribute can carry and which rules go together.
 
-A cell with one size has one bit in that field, a cell with a pair of sizes two, and a layer that
-is not there none at all. So all rules, all hypotheses and all options are sums over sets, and a
-problem is an array of unsigned numbers, [panel, field].
+Each field of a panel is a set of values, with a bit for each of them. A cell with one size has
+one bit in that field, a cell with a pair of sizes two, and a layer that is absent none at all.
+So all rules, all hypotheses and all options are operations on sets, and a problem is an array of
+unsigned numbers, [panel, field].
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ Code = Sequence[int]  # a panel: a number for each field
 
 
 def bits(code: int) -> tuple[int, ...]:
-    """The numbers of the bits that are set, in ascending order."""
+    """List the numbers of the bits that are set, in ascending order."""
     return tuple(n for n in range(code.bit_length()) if code >> n & 1)
 
 
 def union(numbers: Sequence[int]) -> int:
-    """The code of a set of numbers."""
+    """Encode a set of numbers as a code."""
     code = 0
     for number in numbers:
         code |= 1 << number
@@ -65,18 +66,18 @@ def union(numbers: Sequence[int]) -> int:
 
 
 def index(code: int) -> int:
-    """The number of the only bit."""
+    """Return the number of the only bit."""
     return code.bit_length() - 1
 
 
 def step_of(shape: int) -> float:
-    """The degrees between two orientations of a shape, by its number."""
+    """Return the degrees between two orientations of a shape, given by its number."""
     name = SHAPES[shape]
     return PERIODS.get(name, 0.0) / ORIENTATIONS.get(name, 1)
 
 
 def turns_of(shape: int) -> int:
-    """How many orientations the only shape of a code has; one if there are several shapes."""
+    """Count the orientations of the only shape of a code; one if there are several shapes."""
     if shape == 0 or shape & (shape - 1):
         return 1
     return ORIENTATIONS.get(SHAPES[index(shape)], 1)
@@ -86,7 +87,7 @@ def turns_of(shape: int) -> int:
 
 
 def decoded(code: Code) -> Panel:
-    """The panel of a code."""
+    """Convert a code to its panel."""
     figure = marks = None
     if code[SHAPE]:
         shapes = bits(code[SHAPE])
@@ -110,7 +111,7 @@ def decoded(code: Code) -> Panel:
 
 
 def encoded(panel: Panel) -> tuple[int, ...]:
-    """The code of a panel."""
+    """Convert a panel to its code."""
     code = [0] * FIELDS
     figure, marks = panel.figure, panel.marks
     if figure:
@@ -131,13 +132,13 @@ def encoded(panel: Panel) -> tuple[int, ...]:
 
 
 def canonical_hash(cells: Sequence[Code]) -> str:
-    """Sixteen hex digits that are the same for the same nine cells."""
+    """Hash nine cells to sixteen hex digits, the same for the same cells."""
     numbers = [number for cell in cells for number in cell]
     return hashlib.sha256(struct.pack(f"<{len(numbers)}H", *numbers)).hexdigest()[:16]
 
 
 def named(field: int, number: int, shape: int = 0) -> Any:
-    """A value of a field in words: a name, a level, a count, degrees or a place."""
+    """Name a value of a field: a name, a level, a count, degrees or a place."""
     if field == SHAPE:
         return SHAPES[number]
     if field in (COLOUR, MARK_COLOUR):
@@ -188,17 +189,17 @@ class Carrier(NamedTuple):
 
     @property
     def slot(self) -> Slot:
-        """What it governs."""
+        """The layer and attribute that the rule governs."""
         return self.layer, self.attribute
 
     @property
     def field(self) -> int:
-        """Its field in a code."""
+        """The number of its field in a code."""
         return FIELD_OF[self.slot]
 
     @property
     def many(self) -> bool:
-        """Whether a cell shows several values of the attribute."""
+        """True if a cell shows several values of the attribute."""
         if self.kind == "distribution-of-two":
             return True
         return self.kind == "addition-subtraction" and self.attribute != "count"
@@ -208,7 +209,7 @@ Plan = tuple[Carrier, ...]  # in the order of their fields
 
 
 def layout_of(plan: Plan) -> Layout:
-    """Slots where a rule counts, the grid where a rule moves, else one glyph that fills it all."""
+    """Choose slots where a rule counts, the grid where a rule moves, else one large glyph."""
     governed = {carrier.slot for carrier in plan}
     if ("figure", "count") in governed:
         return "slots"
@@ -231,7 +232,7 @@ _TOGETHER = (
 
 
 def goes_together(plan: Plan) -> bool:
-    """Whether the rules of a plan can be seen apart in one figure and its marks."""
+    """Return whether the rules of a plan can be seen apart in one figure and its marks."""
     governed = {carrier.slot for carrier in plan}
     if len(governed) < len(plan) or any(set(pair) <= governed for pair in _APART):
         return False
@@ -247,7 +248,7 @@ def goes_together(plan: Plan) -> bool:
 
 @cache
 def plans(kinds: tuple[Kind, ...]) -> tuple[Plan, ...]:
-    """The plans for a multiset of kinds."""
+    """List the plans for a multiset of kinds."""
     found: dict[Plan, None] = {}
     slots = list(FIELD_OF)
     for chosen in combinations(slots, len(kinds)):
@@ -262,24 +263,24 @@ def plans(kinds: tuple[Kind, ...]) -> tuple[Plan, ...]:
 
 
 def multisets(kinds: tuple[Kind, ...], count: int) -> tuple[tuple[Kind, ...], ...]:
-    """So many kinds, which may repeat: 5, 15 and 35 of all five."""
+    """List all multisets of so many kinds: 5, 15 and 35 of all five."""
     ordered = [kind for kind in KINDS if kind in kinds]
     return tuple(combinations_with_replacement(ordered, count))
 
 
 def able(kinds: tuple[Kind, ...]) -> tuple[Attribute, ...]:
-    """The attributes that can carry some of these kinds."""
+    """List the attributes that can carry some of these kinds."""
     names = {attribute for kind in kinds for _, attribute in CARRIED[kind]}
     return tuple(attribute for attribute in ATTRIBUTES if attribute in names)
 
 
 def fitting(attributes: tuple[Attribute, ...]) -> tuple[Kind, ...]:
-    """The kinds that some of these attributes can carry."""
+    """List the kinds that some of these attributes can carry."""
     return tuple(kind for kind in KINDS if set(able((kind,))) & set(attributes))
 
 
 def check(kinds: tuple[Kind, ...], attributes: tuple[Attribute, ...]) -> None:
-    """An error if some kind can be carried by none of the attributes, or the other way round."""
+    """Require that each kind has an attribute to carry it, and each attribute a kind."""
     for kind in kinds:
         if not set(able((kind,))) & set(attributes):
             unable = " or ".join(attributes)

@@ -1,8 +1,9 @@
-"""What may be thought of eight values, and which ninth each thought predicts.
+"""The solver: which hypotheses hold of eight values, and which ninth value each predicts.
 
 The values of one field are read along the rows, and then along the columns. A hypothesis holds if
-it fits two whole rows and the beginning of the third; then it predicts the ninth value. Nobody is
-told which rule was used. A matrix is unambiguous if all that holds predicts one and the same value.
+it fits two whole rows and the beginning of the third; then it predicts the ninth value. The solver
+is not told which rule was used. A matrix is unambiguous if all hypotheses that hold predict one
+and the same value.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SCALES = {
 
 
 def scale_of(field: int, shape: int = 0) -> Scale:
-    """The scale of a field; that of angles depends on the shape, given as a code."""
+    """Return the scale of a field; that of angles depends on the shape, given as a code."""
     if field == codes.ANGLE:
         return Scale("ring", codes.turns_of(shape))
     return _SCALES.get(field, NAMES_ONLY)
@@ -49,19 +50,19 @@ Row = Sequence[int]
 
 
 def constant(first: Row, second: Row, a: int, b: int) -> int | None:
-    """Each row has one value."""
+    """Predict the ninth value if each row has one value."""
     alike = first[0] == first[1] == first[2] and second[0] == second[1] == second[2]
     return a if alike and a == b else None
 
 
 def repeated(first: Row, second: Row, a: int, b: int) -> int | None:
-    """All rows are the same."""
+    """Predict the ninth value if all rows are the same."""
     same = tuple(first) == tuple(second) and (first[0], first[1]) == (a, b)
     return first[2] if same else None
 
 
 def three(first: Row, second: Row, a: int, b: int) -> int | None:
-    """Each row has the same three values in some order."""
+    """Predict the ninth value if each row has the same three values in some order."""
     values = set(first)
     if len(values) != 3 or set(second) != values or a == b or not {a, b} < values:
         return None
@@ -72,7 +73,7 @@ def three(first: Row, second: Row, a: int, b: int) -> int | None:
 
 
 def _steps(first: Row, second: Row, a: int, b: int) -> Iterator[tuple[int, int]]:
-    """The five steps from a cell to its neighbour that are shown."""
+    """Yield the five steps from a cell to its neighbour that are shown."""
     for row in (first, second):
         yield row[0], row[1]
         yield row[1], row[2]
@@ -80,7 +81,7 @@ def _steps(first: Row, second: Row, a: int, b: int) -> Iterator[tuple[int, int]]
 
 
 def progression(first: Row, second: Row, a: int, b: int, scale: Scale) -> int | None:
-    """Every step is the same and not nothing: along a line, round a ring, or across a grid."""
+    """Predict by a constant step that is not zero: along a line, round a ring, across a grid."""
     before = after = None
     for left, right in _steps(first, second, a, b):
         before, after = after, _step(codes.index(left), codes.index(right), scale)
@@ -92,7 +93,7 @@ def progression(first: Row, second: Row, a: int, b: int, scale: Scale) -> int | 
 
 
 def _step(left: int, right: int, scale: Scale) -> tuple[int, int] | None:
-    """The step between two values as (down, along); None for values outside the order."""
+    """Return the step between two values as (down, along); None for values outside the order."""
     if scale.order == "grid":
         return right // 3 - left // 3, right % 3 - left % 3
     if left >= scale.length or right >= scale.length:
@@ -101,7 +102,7 @@ def _step(left: int, right: int, scale: Scale) -> tuple[int, int] | None:
 
 
 def moved(code: int, step: tuple[int, int], scale: Scale) -> int | None:
-    """The value a step further; None outside the order."""
+    """Return the value a step further; None outside the order."""
     (down, right), value = step, codes.index(code)
     if scale.order == "grid":
         row, column = value // 3 + down, value % 3 + right
@@ -113,7 +114,7 @@ def moved(code: int, step: tuple[int, int], scale: Scale) -> int | None:
 
 
 def transition(first: Row, second: Row, a: int, b: int) -> int | None:
-    """Each value is always followed by the same one, and what follows the last has been shown."""
+    """Predict what follows the eighth value, if each is always followed by the same one."""
     follows: dict[int, int] = {}
     for left, right in _steps(first, second, a, b):
         if follows.setdefault(left, right) != right:
@@ -122,7 +123,7 @@ def transition(first: Row, second: Row, a: int, b: int) -> int | None:
 
 
 def sums(first: Row, second: Row, a: int, b: int, sign: int) -> int | None:
-    """The third count is the sum, or the difference, of the others."""
+    """Predict the third count as the sum, or the difference, of the others."""
     for left, right, third in (first, second):
         if codes.index(left) + 1 + sign * (codes.index(right) + 1) != codes.index(third) + 1:
             return None
@@ -143,7 +144,7 @@ OPERATIONS: tuple[Callable[[int, int], int], ...] = (
 def operation(
     first: Row, second: Row, a: int, b: int, made: Callable[[int, int], int]
 ) -> int | None:
-    """The third set is made of the others: together, what is left, what differs, what is common."""
+    """Predict the third set by an operation: union, remainder, difference or intersection."""
     if made(first[0], first[1]) != first[2] or made(second[0], second[1]) != second[2]:
         return None
     return made(a, b)
@@ -153,7 +154,7 @@ def operation(
 
 
 def along(first: Row, second: Row, a: int, b: int, scale: Scale) -> Iterator[int | None]:
-    """What each hypothesis predicts along one direction, None for those that do not hold."""
+    """Yield what each hypothesis predicts along one direction, None for those that do not hold."""
     yield constant(first, second, a, b)
     yield repeated(first, second, a, b)
     yield three(first, second, a, b)
@@ -170,7 +171,7 @@ def along(first: Row, second: Row, a: int, b: int, scale: Scale) -> Iterator[int
 
 
 def predictions(eight: Sequence[int], scale: Scale) -> set[int]:
-    """The ninth values predicted by all that holds, along the rows or along the columns."""
+    """Collect the ninth values predicted by all that holds, along rows or columns."""
     a, b, c, d, e, f, g, h = eight
     found = {*along((a, b, c), (d, e, f), g, h, scale), *along((a, d, g), (b, e, h), c, f, scale)}
     return {value for value in found if value is not None}
@@ -180,7 +181,7 @@ def predictions(eight: Sequence[int], scale: Scale) -> set[int]:
 
 
 def predicted(cells: Sequence[Code]) -> list[set[int]]:
-    """For each field what its ninth value may be by all that holds of the first eight."""
+    """List for each field the ninth values that hypotheses about the first eight predict."""
     shape = cells[0][codes.SHAPE]
     if any(cell[codes.SHAPE] != shape for cell in cells):
         shape = 0
@@ -191,7 +192,7 @@ def predicted(cells: Sequence[Code]) -> list[set[int]]:
 
 
 def matching(wanted: Sequence[set[int]], options: Sequence[Code]) -> list[int]:
-    """The options all whose values are predicted."""
+    """List the options all of whose values are predicted."""
     return [
         number
         for number, option in enumerate(options)
@@ -200,7 +201,7 @@ def matching(wanted: Sequence[set[int]], options: Sequence[Code]) -> list[int]:
 
 
 def verify(cells: Sequence[Code], options: Sequence[Code], answer: int) -> None:
-    """An error unless one value is predicted for each field, and only the answer has them all."""
+    """Require one predicted value for each field, and that only the answer has them all."""
     wanted = predicted(cells)
     if any(len(values) != 1 for values in wanted):
         raise Error("a matrix is ambiguous: more or less than one value is predicted for a field")

@@ -48,7 +48,7 @@ class Asked(Protocol):
 
 
 def prose(asked: Asked) -> str:
-    """The cells and the options in sentences."""
+    """Describe the cells and the options in sentences."""
     lines = [_ASKED, ""]
     lines += [f"Cell {n}: {described(cell)}." for n, cell in enumerate(asked.cells[:8], 1)]
     lines += ["Cell 9: ?", "", "Which option belongs in cell 9?", ""]
@@ -59,7 +59,7 @@ def prose(asked: Asked) -> str:
 
 
 def tuples(asked: Asked) -> str:
-    """The cells and the options as tuples of values."""
+    """Write the cells and the options as tuples of values."""
     lines = [
         _ASKED,
         "Each cell is a tuple (shape, size, count, colour, angle, place), a dash for no figure; "
@@ -77,7 +77,7 @@ def tuples(asked: Asked) -> str:
 
 
 def as_json(asked: Asked) -> str:
-    """The cells and the options as JSON: the attribute records of the data sets."""
+    """Write the cells and the options as JSON: the attribute records of the data sets."""
     told = {
         "cells": [cell.to_record() for cell in asked.cells[:8]] + [None],
         "options": {
@@ -96,7 +96,7 @@ def _answer(asked: Asked) -> str:
 
 
 def described(panel: Panel) -> str:
-    """A panel in words."""
+    """Describe a panel in words."""
     parts = []
     if panel.figure:
         parts.append(_figure(panel.figure))
@@ -148,7 +148,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def tuple_of(panel: Panel) -> str:
-    """A panel as a tuple of values; several values of one attribute in braces."""
+    """Write a panel as a tuple of values; several values of one attribute are in braces."""
     figure, marks = panel.figure, panel.marks
     text = "-"
     if figure:

@@ -1,4 +1,4 @@
-"""What is drawn in pictures of 160 x 160 pixels: the panels of a problem, recovered from them.
+"""Recover the panels of a problem from pictures of 160 x 160 pixels.
 
 Pictures are turned into numbers of the nearest shade. The rim is looked at first, then glyphs in
 each of the three layouts, and the layout is taken that explains all pictures best. A glyph is
@@ -62,7 +62,7 @@ class Seen:
 
 
 def seen(pictures: Sequence[Pixels]) -> list[Panel]:
-    """The panels of one problem, from red, green and blue: they share layout and inventory."""
+    """Recover the panels of one problem from RGB pictures; they share layout and inventory."""
     shades = [read(rgb) for rgb in pictures]
     marks = marks_of(shades)
     within = marks is not None
@@ -83,7 +83,7 @@ def _wrong(found: Sequence[Seen]) -> int:
 
 
 def read(rgb: Pixels) -> Pixels:
-    """A picture as numbers of the nearest shades in the palette."""
+    """Convert a picture to the numbers of the nearest shades in the palette."""
     levels = (rgb // STEP).astype(np.intp)
     flat = (levels[:, :, 0] * LEVELS + levels[:, :, 1]) * LEVELS + levels[:, :, 2]
     return _nearest_shades().ravel().take(flat)
@@ -103,7 +103,7 @@ def _nearest_shades() -> Pixels:
 
 
 def _nearest_names() -> Pixels:
-    """For each shade the number of the colour nearest to it."""
+    """Find for each shade the number of the colour nearest to it."""
     names = np.array([[int(text[n : n + 2], 16) for n in (1, 3, 5)] for text in NAMED.values()])
     far = np.abs(PALETTE[:, None, :].astype(int) - names[None]).sum(axis=2)
     names_of: Pixels = far.argmin(axis=1).astype(np.uint8)
@@ -117,7 +117,7 @@ _NAMES = _nearest_names()
 
 
 def marks_of(shades: Sequence[Pixels]) -> list[Marks] | None:
-    """The marks of each picture, by the inventory that explains all rims; None if none does."""
+    """Recover the marks by the inventory that explains all rims; None if none does."""
     rims = [INKED[one] & _RIM for one in shades]
     if not any(rim.any() for rim in rims):
         return None
@@ -141,7 +141,7 @@ def _marks(shades: Pixels, rim: Mask, inventory: str) -> Marks | None:
 
 @lru_cache
 def _mark_places(inventory: str) -> list[Mask]:
-    """Where each element of an inventory is inked."""
+    """Mark for each element of an inventory the pixels where it is inked."""
     found = []
     for n in range(INVENTORIES[inventory]):
         canvas = np.zeros((SIDE, SIDE), np.uint8)
@@ -161,7 +161,7 @@ _RIM = _rim()
 
 
 def _colour(shades: Pixels, where: Mask) -> str:
-    """The name of the colour that most pixels are nearest to."""
+    """Name the colour that most pixels are nearest to."""
     return COLOURS[int(np.bincount(_NAMES[shades[where]]).argmax())]
 
 
@@ -169,7 +169,7 @@ def _colour(shades: Pixels, where: Mask) -> str:
 
 
 def figure_of(shades: Pixels, layout: Layout, within: bool) -> Seen:
-    """What glyphs there are in a layout, and where."""
+    """Find the glyphs of a layout, and where they stand."""
     ink = INKED[shades]
     if not ink.any():
         return Seen(None, 0)
@@ -192,7 +192,7 @@ def figure_of(shades: Pixels, layout: Layout, within: bool) -> Seen:
 
 
 def _own(crop: Pixels, layout: Layout, within: bool) -> Pixels:
-    """A picture without what belongs to the neighbours."""
+    """Blank out what belongs to the neighbours."""
     if layout == "whole":
         return crop
     reach = int(radius(layout, within)) + 2
@@ -204,7 +204,7 @@ def _own(crop: Pixels, layout: Layout, within: bool) -> Pixels:
 
 
 def _standing(ink: Mask, layout: Layout, within: bool) -> list[Figure]:
-    """Where glyphs may stand, so that all ink is near one of them and each has some."""
+    """List where glyphs may stand so that all ink is near one of them and each has some."""
     blank = Figure((), (), 1, (), (), (CENTRE,), layout)
     if layout == "whole":
         return [blank]
@@ -241,7 +241,7 @@ def _square(mask: Mask, centre: tuple[float, float], reach: int) -> Mask:
 
 @lru_cache(maxsize=20_000)
 def glyph_of(crop: bytes, layout: Layout, within: bool) -> Seen:
-    """The glyph in a square picture, as a figure of one copy in the middle."""
+    """Recover the glyph in a square picture, as a figure of one copy in the middle."""
     side = 2 * half_width(layout, within)
     shades = np.frombuffer(crop, np.uint8).reshape(side, side)
     shape = silhouette(INKED[shades])
@@ -259,7 +259,7 @@ def glyph_of(crop: bytes, layout: Layout, within: bool) -> Seen:
 
 
 def _looked_at(outline: Figure, shades: Pixels, within: bool) -> Seen:
-    """The colours of a glyph, and its second size if it has one."""
+    """Determine the colours of a glyph, and its second size if it has one."""
     halves = parts(outline, within)
     if not all(half.any() for half in halves):
         return Seen(None, shades.size)

@@ -23,7 +23,7 @@ class PixelSolver(MindBase):
     traits = Traits(deterministic=True)
 
     def act(self, observation: Item, random: Random) -> int:  # noqa: ARG002
-        """Only pictures are looked at: the observation is rendered first."""
+        """Render the observation first, and look only at the pictures."""
         from allminds.instruments.matrices.drawing.raster import panel_rgb
 
         cells, options = (
@@ -34,7 +34,7 @@ class PixelSolver(MindBase):
 
 
 def solved(cells: Sequence[Pixels], options: Sequence[Pixels]) -> int:
-    """The option that belongs in the ninth cell, from pictures [row, column, 3] of 160 x 160."""
+    """Find the option that belongs in the ninth cell, from 160 x 160 pictures [row, column, 3]."""
     from allminds.instruments.matrices.seeing.eyes import seen
 
     coded = [codes.encoded(panel) for panel in seen([*cells, *options])]

@@ -39,7 +39,7 @@ class Bank(NamedTuple):
 
 @lru_cache(maxsize=6)
 def bank(layout: Layout, within: bool) -> Bank:
-    """All glyphs of one size: of one shape or two side by side, or lines that cross each other."""
+    """Make the bank of all glyphs of one size: one shape, two side by side, or crossing lines."""
     figures = list(_figures(layout))
     filled = np.stack([silhouette(INKED[picture(figure, within)]) for figure in figures])
     return Bank(figures, filled, np.array([box(mask) for mask in filled]))
@@ -68,12 +68,12 @@ def _angles(shape: tuple[str, ...]) -> Iterator[tuple[float, ...]]:
 
 
 def half_width(layout: Layout, within: bool) -> int:
-    """Half the side of the square in which one glyph fits."""
+    """Return half the side of the square in which one glyph fits."""
     return int(radius(layout, within)) + 6
 
 
 def picture(figure: Figure, within: bool) -> Pixels:
-    """One glyph in the middle of its square, as numbers into the palette."""
+    """Draw one glyph in the middle of its square, as numbers into the palette."""
     half = half_width(figure.layout, within)
     canvas = np.zeros((SIDE, SIDE), np.uint8)
     for element in glyph(figure, within):
@@ -87,7 +87,7 @@ def _moved(element: Element, by: float) -> Element:
 
 
 def silhouette(ink: Mask) -> Mask:
-    """Each row filled from its first ink to its last, so that what is inside does not matter."""
+    """Fill each row from its first ink to its last, so that what is inside does not matter."""
     from_left = np.logical_or.accumulate(ink, axis=1)
     from_right = np.logical_or.accumulate(ink[:, ::-1], axis=1)[:, ::-1]
     filled: Mask = from_left & from_right
@@ -95,7 +95,7 @@ def silhouette(ink: Mask) -> Mask:
 
 
 def box(mask: Mask) -> tuple[int, int, int, int]:
-    """The first and last row and column that are inked; all 0 if none is."""
+    """Return the first and last row and column that are inked; all 0 if none is."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     if not len(rows):
         return 0, 0, 0, 0
@@ -104,7 +104,7 @@ def box(mask: Mask) -> tuple[int, int, int, int]:
 
 @lru_cache(maxsize=2_000)
 def parts(figure: Figure, within: bool) -> tuple[Mask, Mask]:
-    """Where the first and the second half of a glyph have their colour, well inside."""
+    """Mark where the first and the second half of a glyph have their colour, well inside."""
     half = half_width(figure.layout, within)
     first, second = (np.zeros((2 * half, 2 * half), bool) for _ in range(2))
     along: Floats = np.arange(2 * half, dtype=np.float64) - half + 0.5
@@ -118,7 +118,7 @@ def parts(figure: Figure, within: bool) -> tuple[Mask, Mask]:
 
 
 def _inside(element: Element, size: int) -> Mask:
-    """Where an element has its own colour and not that of its outline."""
+    """Mark where an element has its own colour and not that of its outline."""
     canvas = np.zeros((size, size), np.uint8)
     paint(canvas, element._replace(colour="red", edge="red" if element.shape in OPEN else "black"))
     inside: Mask = canvas == RAMPS["white", "red"][-1]
@@ -126,7 +126,7 @@ def _inside(element: Element, size: int) -> Mask:
 
 
 def _across(element: Element, x: Floats, y: Floats) -> Floats:
-    """How far points are beyond the line between the halves of an element."""
+    """Measure how far points are beyond the line between the halves of an element."""
     turn = math.radians(element.angle)
     cos, sin = math.cos(turn), math.sin(turn)
     return y * cos - x * sin if element.shape == "line" else x * cos + y * sin

@@ -47,18 +47,18 @@ Counts = NDArray[np.int32]
 
 
 def visible(a: Panel, b: Panel) -> bool:
-    """Whether two panels are visibly different, by the table."""
+    """Return whether two panels are visibly different, by the table."""
     return pixels(a, b) >= ENOUGH
 
 
 def pixels(a: Panel, b: Panel) -> int:
-    """How many pixels two panels of the same layout differ in, by the table."""
+    """Count the pixels in which two panels of the same layout differ, by the table."""
     within = a.marks is not None
     return figure_pixels(a.figure, b.figure, within) + mark_pixels(a.marks, b.marks)
 
 
 def rendered_pixels(a: Panel, b: Panel) -> int:
-    """How many pixels two panels differ in, by rendering both: slower, and exact."""
+    """Count the pixels in which two panels differ, by rendering both: slower, and exact."""
     return changes(panel_numbers(a), panel_numbers(b))
 
 
@@ -67,7 +67,7 @@ _FAR = np.abs(_COLOURS[:, None] - _COLOURS[None]).max(axis=2) > CHANGE  # [numbe
 
 
 def changes(one: Pixels, other: Pixels) -> int:
-    """How many pixels differ enough between two pictures of numbers into the palette."""
+    """Count the pixels that differ enough between two pictures of palette numbers."""
     return int(np.count_nonzero(_FAR.ravel()[one * np.intp(len(_FAR)) + other]))
 
 
@@ -75,7 +75,7 @@ def changes(one: Pixels, other: Pixels) -> int:
 
 
 def figure_pixels(a: Figure | None, b: Figure | None, within: bool) -> int:
-    """How many pixels two figures of one layout differ in, with or without marks about them."""
+    """Count the pixels in which two figures of one layout differ, with marks or without."""
     if a is None or b is None or a == b:
         return 0 if a == b else ink(a or b, within)  # type: ignore[arg-type]
     apart = glyph_pixels(a, b, within)
@@ -92,7 +92,7 @@ def figure_pixels(a: Figure | None, b: Figure | None, within: bool) -> int:
 
 
 def glyph_pixels(a: Figure, b: Figure, within: bool) -> int:
-    """How many pixels one glyph of each differs in, if they stand at the same place."""
+    """Count the pixels in which one glyph of each differs, if they stand at the same place."""
     if is_plain(a) and is_plain(b):
         table = room_table(a.layout, within)
         one, other = glyph_number(a), glyph_number(b)
@@ -108,7 +108,7 @@ def glyph_pixels(a: Figure, b: Figure, within: bool) -> int:
 
 
 def ink(figure: Figure, within: bool) -> int:
-    """How many pixels one glyph changes where there was none."""
+    """Count the pixels that one glyph changes where there was none."""
     if is_plain(figure):
         table = room_table(figure.layout, within)
         return int(table.ink[int(figure.colour[0] == "white"), glyph_number(figure)])
@@ -116,19 +116,19 @@ def ink(figure: Figure, within: bool) -> int:
 
 
 def is_plain(figure: Figure) -> bool:
-    """Whether a glyph has one value of everything."""
+    """Return whether a glyph has one value of every attribute."""
     return len(figure.shape) == len(figure.size) == len(figure.colour) == len(figure.angle) == 1
 
 
 def fills(one: str, other: str) -> int:
-    """The kind of fill of two glyphs."""
+    """Return the kind of fill that two glyphs have together."""
     if one == other:
         return WHITE if one == "white" else SAME
     return WHITE_AND_OTHER if "white" in (one, other) else DIFFERENT
 
 
 def _alone(figure: Figure) -> Figure:
-    """One of its glyphs in the middle."""
+    """Put one of a figure's glyphs in the middle."""
     return replace(figure, count=1, place=(CENTRE,))
 
 
@@ -140,7 +140,7 @@ def _rendered_glyphs(a: Figure, b: Figure | None, within: bool) -> int:
 
 @lru_cache(maxsize=2_000)
 def _picture(figure: Figure, within: bool) -> Pixels:
-    """A glyph in the middle, without what surely is white."""
+    """Draw a glyph in the middle, without the margin that surely is white."""
     canvas = np.zeros((SIDE, SIDE), np.uint8)
     for element in figure_elements(figure, within):
         paint(canvas, element)
@@ -169,14 +169,14 @@ for _shape in SHAPES:
 
 
 def glyph_number(figure: Figure) -> int:
-    """The place of a plain figure's glyph in the table."""
+    """Return the place of a plain figure's glyph in the table."""
     shape = figure.shape[0]
     return _FIRST[shape] + SIZES * _ANGLES[shape].index(figure.angle[0]) + figure.size[0]
 
 
 @lru_cache(maxsize=6)
 def room_table(layout: Layout, within: bool) -> RoomTable:
-    """The table of one room: one of the layouts, with or without marks about it."""
+    """Build the table of one room: one of the layouts, with or without marks about it."""
     filled, white, other = _planes(layout, within)
     kinds = ((filled, filled), (filled, other), (white, white), (white, filled))
     apart = np.full((len(kinds), len(GLYPHS), len(GLYPHS)), -1, np.int32)
@@ -192,20 +192,20 @@ def room_table(layout: Layout, within: bool) -> RoomTable:
 
 
 def _families() -> list[NDArray[np.intp]]:
-    """Glyphs that may meet: all that stand upright, and each shape in all its orientations."""
+    """List glyphs that may meet: all upright ones, and each shape in all its orientations."""
     upright = [n for n, (_, angle, _) in enumerate(GLYPHS) if angle == 0]
     turned = [[n for n, glyph in enumerate(GLYPHS) if glyph[0] == shape] for shape in SHAPES]
     return [np.array(numbers) for numbers in (upright, *turned)]
 
 
 def _changed(one: NDArray[np.uint8], others: NDArray[np.uint8]) -> Counts:
-    """How many pixels of a picture differ from each of others."""
+    """Count the pixels in which a picture differs from each of others."""
     changed = np.maximum(one, others) - np.minimum(one, others) > CHANGE
     return np.array([np.count_nonzero(picture) for picture in changed], np.int32)
 
 
 def _planes(layout: Layout, within: bool) -> list[NDArray[np.uint8]]:
-    """Every glyph, filled with black, with white, and with the colour nearest to black."""
+    """Draw every glyph filled with black, with white, and with the colour nearest to black."""
     half = int(radius(layout, within)) + 4
     shades = np.zeros((len(GLYPHS), 2 * half, 2 * half), np.uint8)
     is_open = np.array([shape in OPEN for shape, _, _ in GLYPHS])
@@ -230,7 +230,7 @@ def _planes(layout: Layout, within: bool) -> list[NDArray[np.uint8]]:
 
 
 def mark_pixels(a: Marks | None, b: Marks | None) -> int:
-    """How many pixels two sets of marks differ in."""
+    """Count the pixels in which two sets of marks differ."""
     return 0 if a == b else _rendered_marks(a, b)
 
 

@@ -10,7 +10,7 @@ LONG = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Make all tables of the first schema."""
     _people()
     _sessions()
     op.create_table(

@@ -1,4 +1,4 @@
-"""Games: who plays with whom, and in which slot a person took an exercise."""
+"""Games: which participants play with each other, and in which slot each took an exercise."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """The table of games; every exercise so far was taken alone, in slot 0."""
+    """Add the table of games; every exercise so far was taken alone, in slot 0."""
     op.create_table(
         "game",
         sa.Column("id", sa.Integer, nullable=False),

@@ -8,6 +8,6 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Sessions so far were changed for the first time when they were made."""
+    """Add the version of a session; existing sessions get version 1."""
     with op.batch_alter_table("session") as table:
         table.add_column(sa.Column("version", sa.Integer, nullable=False, server_default="1"))
