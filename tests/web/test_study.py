@@ -59,6 +59,9 @@ def test_a_language_without_a_catalogue_is_refused(tmp_path):
         ({"tests": [{"instrument": "c-test"}], "resume": {"policy": "replace"}}, "no fresh"),
         ({"tests": [{"instrument": "lambda-staircase", "shuffled": True}]}, "is adaptive"),
         ({"tests": [SHORT, SHORT]}, "the same exercises as tests.0"),
+        # the first participant has 0..20 and 21..27, the second 21..41 and 28..34
+        ({"tests": [SHORT | {"exercises": 21}, SHORT | {"exercises": 7, "first": 21}],
+          "assignment": "own"}, "the same exercises as tests.0"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(wrong, said):

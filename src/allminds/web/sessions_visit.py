@@ -152,7 +152,7 @@ class Visit:
         elif meaning == "replace":
             self._flag(row, "replaced")
             row.finished = self.now
-            used = [other.number for other in self.rows.exercises if other.test == row.test]
+            used = [other.number for other in self.rows.exercises if not other.practice]
             self._begin(self.course.fresh(row.test, row.number, used))
         elif meaning == "void":
             self._flag(row, "void")

@@ -176,6 +176,11 @@ class Study(Settings):
         start = given.first + (participant * stride if self.assignment == "own" else 0)
         return list(range(start, start + count))
 
+    def same_series(self, test: int, other: int) -> bool:
+        """Return whether two tests take their exercises from one series."""
+        one, two = (registry.exercise_prefix(self.tool(n), self.seed) for n in (test, other))
+        return one == two
+
 
 @lru_cache(maxsize=256)
 def _tool(name: str, settings: str) -> Instrument:
@@ -293,14 +298,12 @@ def _asked_elsewhere(machine: Subject) -> bool:
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:
-    """Require that no two tests have the same exercises."""
-
-    def exercises(test: int) -> set[str]:
-        prefix = registry.exercise_prefix(study.tool(test), study.seed)
-        return {f"{prefix}{one}" for one in study.numbers(test, 0)}
-
+    """Require that no two tests give a participant the same exercises."""
+    people = range(study.participants if study.assignment == "own" else 1)
     for other in range(number):
-        if exercises(other) & exercises(number):
+        if not study.same_series(other, number):
+            continue
+        if any(set(study.numbers(other, p)) & set(study.numbers(number, p)) for p in people):
             raise Error(f"{here} has the same exercises as tests.{other}; set first to begin later")
 
 
@@ -405,7 +408,8 @@ class Course:
         people = self.study.participants if self.study.assignment == "own" else 1
         column = tool.strata
         wanted = tool.exercise(seed, number).environment.complexity[column] if column else None
-        other = self.study.tests[test].first + people * self.study.count(test)
+        tests = [n for n in range(len(self.study.tests)) if self.study.same_series(n, test)]
+        other = max(self.study.tests[n].first + people * self.study.count(n) for n in tests)
         while other in used or (
             column and tool.exercise(seed, other).environment.complexity[column] != wanted
         ):
