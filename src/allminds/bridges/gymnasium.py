@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.bridges import environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
+from allminds.contracts import Presentation
 from allminds.core.errors import Error
 
 try:
@@ -95,11 +96,13 @@ def register() -> tuple[str, ...]:
     """Register every instrument that one mind plays; those that are there already stay."""
     ids = []
     for name, cls in registry.instruments().items():
-        if name not in ENCODINGS or registry.make_instrument(name).slots != 1:
+        tool = registry.make_instrument(name)
+        if tool.slots != 1:
             continue
         ids.append(environment_id(cls))
         if ids[-1] not in gymnasium.registry:
-            quick = "allminds.bridges.vector:LambdaStarVectorEnv" if name == "lambda-star" else None
+            several = type(tool.presentation).copies is not Presentation.copies
+            quick = "allminds.bridges.vector:AllmindsVectorEnv" if several else None
             gymnasium.register(
                 ids[-1],
                 entry_point="allminds.bridges.gymnasium:AllmindsEnv",

@@ -18,7 +18,7 @@ from typing import Any
 from allminds import registry
 from allminds.bridges import agent_name, environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
 from allminds.core.errors import Error
 
 try:
@@ -174,7 +174,7 @@ def register() -> tuple[str, ...]:
     for name, cls in registry.instruments().items():
         several = registry.make_instrument(name).slots > 1
         settings = cls.Settings.model_fields  # type: ignore[attr-defined]
-        if name not in ENCODINGS or not (several or "agents" in settings):
+        if not (several or "agents" in settings):
             continue
         ids.append(environment_id(cls))
         kwargs: dict[str, Any] = {"instrument": name} | ({} if several else {"agents": 2})

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.contracts import Exercise, Failure, Instrument, Presentation, Record
 from allminds.core.errors import Error
 from allminds.core.settings import Settings, checked
 from allminds.instruments import lambda_ as cells
@@ -92,6 +92,13 @@ class TeamLambdaStar(TeamGame):
     name = "team-lambda-star"
     Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
 
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import TeamLambdaStarPresentation
+
+        return TeamLambdaStarPresentation(self)
+
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Λ*."""
         return torus.LambdaStar(**settings)
@@ -122,6 +129,13 @@ class TeamLambda(TeamGame):
 
     name = "team-lambda"
     Settings: ClassVar[type[Settings]] = TeamLambdaSettings
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import TeamLambdaPresentation
+
+        return TeamLambdaPresentation(self)
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Λ."""
