@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from allminds.web.app import create_app
 from allminds.web.app_serve import running
-from allminds.web.faces.questions import questions
+from allminds.web.faces import questions
 from allminds.web.store import Store
 from allminds.web.study import Study
 

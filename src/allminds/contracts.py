@@ -24,6 +24,8 @@ from allminds.core.errors import Error
 from allminds.core.seeding import WORLD, Random, Words, key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -613,7 +615,10 @@ class PlainFace(Face):
 class Copies(Protocol):
     """Many exercises for one mind each, all of equal length and played step by step at once."""
 
-    step: int  # steps played
+    @property
+    def step(self) -> int:
+        """The number of steps played."""
+        ...
 
     def begin(self, seed: int, first: int, last: int) -> None:
         """Begin exercises first..last-1 of a seed."""
@@ -639,6 +644,7 @@ class Presentation:
     """
 
     columns: ClassVar[Mapping[str, Column]] = {}  # what each complexity column means
+    readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {}  # of results in files of its own
     pictured: bool = False  # a language model is shown `image`, unless text is asked for
     most_actions: int | None = None  # that an exercise has, where exercises differ in it
     minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
@@ -684,7 +690,7 @@ class Presentation:
 
         return text_svg(self.text(environment, state))
 
-    def image(self, observation: Any) -> bytes:
+    def image(self, observation: Any) -> bytes:  # noqa: ARG002
         """Return an observation as a PNG picture, for those that are `pictured`."""
         raise Error(f"{self.tool.name} is shown to language models as text, not as an image")
 

@@ -27,6 +27,7 @@ from allminds.core.frames import reason_of
 from allminds.core.names import Name, parse, parse_all
 
 T = TypeVar("T")
+_USER = "allminds_user_"  # begins the names of modules that are files of the user's
 
 _minds: dict[tuple[str, str], Any] = {}  # (instrument or "*", name) -> class or function
 _instruments: dict[str, type[Instrument]] = {}
@@ -108,20 +109,57 @@ def minds(instrument_name: str) -> dict[str, Any]:
     return {name: _minds[on, name] for on, name in sorted(_minds) if on in fits}
 
 
-def kind(name: str) -> type[Instrument]:
-    """The class of an instrument, one of a family included."""
+def kind(which: str | type[Instrument]) -> type[Instrument]:
+    """Return the class of an instrument.
+
+    `which` is its name, one of a family, ``file.py:Class``, ``package.module:Class``, or the class
+    itself. A class is registered under its name, so that its minds and its results find it.
+    """
     known = instruments()
-    prefix, colon, _ = name.partition(":")
-    if name in known:
-        return known[name]
+    if not isinstance(which, str):
+        return _registered(which, repr(which))
+    prefix, colon, _ = which.partition(":")
+    if which in known:
+        return known[which]
     if colon and prefix in _families:
-        return _families[prefix](name)
-    raise Error(f"there is no instrument '{name}'; {nearest(name, known)}")
+        return _families[prefix](which)
+    if colon:
+        return _registered(_imported(which, "instrument"), which)
+    raise _unknown(which, known)
 
 
-def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
-    """An instrument with its settings checked."""
-    cls = kind(name)
+def _registered(found: Any, text: str) -> type[Instrument]:
+    if not (isinstance(found, type) and issubclass(found, Instrument)):
+        raise Error(f"{text} is no instrument: it is not a subclass of allminds.Instrument")
+    return instrument(found)
+
+
+def reference(which: str | type[Instrument]) -> str:
+    """Return the text by which another process finds an instrument that is given as a class.
+
+    A class of an interactive session or of the script that is run has its name alone, which no
+    other process knows.
+    """
+    if isinstance(which, str):
+        return which
+    cls = kind(which)
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" or _is_ours(cls) or getattr(module, cls.__name__, None) != cls:
+        return cls.name
+    if cls.__module__.startswith(_USER):
+        return f"{getattr(module, '__file__', '')}:{cls.__name__}"
+    return f"{cls.__module__}:{cls.__name__}"
+
+
+def _unknown(name: str, known: Iterable[str]) -> Error:
+    return Error(f"there is no instrument '{name}'; {nearest(name, known)}")
+
+
+def make_instrument(
+    which: str | type[Instrument], settings: Mapping[str, Any] | None = None
+) -> Instrument:
+    """Make an instrument with its settings checked; see `kind` for what may be given."""
+    cls = kind(which)
     return cls(**_checked_settings(cls, settings or {}))
 
 
@@ -239,15 +277,15 @@ def _find(name: str, tool: Instrument) -> Any:
     if name in known:
         return known[name]
     if ":" in name:
-        return _imported(name)
+        return _imported(name, "mind")
     elsewhere = sorted({on for on, other in _minds if other == name})
     if elsewhere:
         raise Error(f"'{name}' is a mind for {', '.join(elsewhere)}, not for {tool.name}")
     raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
 
 
-def _imported(name: str) -> Any:
-    """``package.module:Name`` or ``path/to/file.py:Name``."""
+def _imported(name: str, what_for: str) -> Any:
+    """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
     where, _, what = name.rpartition(":")
     if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
         sys.path.append(os.getcwd())
@@ -256,7 +294,7 @@ def _imported(name: str) -> Any:
             _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
     except ModuleNotFoundError as error:
-        raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
+        raise Error(f"cannot import '{where}' for the {what_for} '{name}': {error}") from None
     except (Exception, SystemExit) as error:
         raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
     if not hasattr(module, what):
@@ -268,7 +306,7 @@ def _imported(name: str) -> Any:
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise ModuleNotFoundError(f"there is no file {path}")
-    name = f"allminds_user_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    name = f"{_USER}{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -181,10 +181,11 @@ def test_an_instrument_of_somebody_else_is_told_by_its_page():
         """
 
         name = "guess"
+        presentation = property(Presentation)
 
     said = rules(Foreign(), task)
     assert said.startswith("Guess: say what the other thinks of. There are 50 steps.\n")
-    assert said.endswith("ANSWER: <your choice>")
+    assert said.endswith("right, down-left, down or down-right>")
 
 
 def test_one_of_a_family_is_told_by_its_name():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from allminds import registry
 from allminds.bridges import gymnasium_spaces as spaces
-from allminds.contracts import Record
+from allminds.contracts import Instrument, Record
 from allminds.core.errors import Error
 from allminds.episode import Episode
 
@@ -26,7 +26,7 @@ class Series:
     kept; one that was broken off is begun again.
     """
 
-    def __init__(self, instrument: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, instrument: str | type[Instrument], settings: Mapping[str, Any]) -> None:
         self.tool = registry.make_instrument(instrument, settings)
         self.shown = self.tool.presentation
         self.action_spaces = [spaces.action_space(self.tool, n) for n in range(self.tool.slots)]

@@ -5,6 +5,7 @@
 
     env = pettingzoo.make("parallel", "allminds/PredatorPrey-v1")
     env = pettingzoo.make("aec", "allminds/LambdaStar-v1", agents=3)
+    env = allminds.bridges.pettingzoo.parallel_env("mine.py:Game")
 
 Slots are agents ``player_0``, ``player_1``, …; who is in a team with whom is in
 ``env.metadata["teams"]``. Rewards are those of the runner for the same (seed, exercise).
@@ -19,6 +20,7 @@ from allminds import registry
 from allminds.bridges import agent_name, environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
 from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
 
 try:
@@ -32,7 +34,12 @@ class _Table:
 
     metadata: dict[str, Any]
 
-    def __init__(self, instrument: str, render_mode: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        instrument: str | type[Instrument],
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
         self.series = Series(instrument, settings)
         tool = self.series.tool
         self.render_mode = render_mode
@@ -162,6 +169,16 @@ class AllmindsAECEnv(_Table, pettingzoo.AECEnv):  # type: ignore[misc] # types n
         """Whose turn it is: when all is over, everybody once more, to hear of it."""
         asked = (slot for slot in self.series.playing().waiting if slot not in self._said)
         self.agent_selection = agent_name(next(asked, 0))
+
+
+def parallel_env(instrument: str | type[Instrument], **settings: Any) -> AllmindsParallelEnv:
+    """Make any instrument, by its name or ``file.py:Class``, whose minds act at once."""
+    return AllmindsParallelEnv(instrument, **settings)
+
+
+def env(instrument: str | type[Instrument], **settings: Any) -> AllmindsAECEnv:
+    """Make any instrument, by its name or ``file.py:Class``, whose minds are asked in turn."""
+    return AllmindsAECEnv(instrument, **settings)
 
 
 def register() -> tuple[str, ...]:

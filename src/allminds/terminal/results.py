@@ -194,7 +194,7 @@ class Results(Mapping[str, Any]):
 
 
 def evaluate(
-    instrument: str,
+    instrument: str | type[Instrument],
     minds: Sequence[Any] | Mapping[str, Any],
     *,
     settings: dict[str, Any] | None = None,
@@ -204,7 +204,9 @@ def evaluate(
     ends: bool = True,
     how: runs.How | None = None,
 ) -> Results:
-    """Give one instrument to some minds: names, classes, functions or objects.
+    """Give one instrument (a name, ``file.py:Class`` or a class) to some minds.
+
+    Minds are names, classes, functions or objects.
 
     Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
     `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
@@ -215,7 +217,8 @@ def evaluate(
     parts: list[pa.Table] = []
     named = _named(minds, tool)
     summary = runs.evaluate(
-        instrument, registry.with_ends(named, tool) if ends else named, settings=settings,
+        registry.reference(instrument), registry.with_ends(named, tool) if ends else named,
+        settings=settings,
         seed=seed, time_limit=time_limit,
         episodes=(tool.length or EPISODES) if episodes is None else episodes, how=how,
         keep=parts.append,

@@ -283,10 +283,8 @@ def _check_opponent(study: Study, number: int, here: str) -> None:
 
 def _asked_elsewhere(machine: Subject) -> bool:
     """Whether a mind is a person at the terminal, a language model or another program."""
-    from allminds.instruments.games.minds.human import Human
-
     maker = getattr(machine.make, "func", None)
-    return maker is Human or getattr(maker, "one_at_a_time", False)
+    return bool(getattr(maker, "one_at_a_time", False))
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:

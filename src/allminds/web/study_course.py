@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from allminds.contracts import Exercise, Instrument, Record
+from allminds.contracts import Exercise, Face, Instrument, Record
 from allminds.core.seeding import Random, key
-from allminds.web.sessions import Face, Faces
+from allminds.web.faces import checks
+from allminds.web.sessions import Faces
 from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored
 
 ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
@@ -45,7 +46,7 @@ class Course:
     def _of(self, test: int) -> list[Place]:
         given = self.study.tests[test]
         found = [Place("instructions", test)]
-        if given.check and self.face(test).checks:
+        if given.check and checks(self.face(test)):
             found.append(Place("check", test))
         for number in range(given.practice):
             found += [Place("exercise", test, number, practice=True)]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from allminds.contracts import FILLER, Column, Face, Field, Move, Presentation, Rules, Task
 from allminds.core.seeding import Random
+from allminds.instruments.lambda_ import rows
 from allminds.instruments.lambda_.instrument import CellsInstrument
 from allminds.instruments.lambda_.screen import OTHER as OTHER_SIGN
 from allminds.instruments.lambda_.screen import SYMBOLS
@@ -29,6 +31,7 @@ class CellsPresentation(Presentation):
     """Two symbols in a graph of cells, and the mind among them."""
 
     most_actions = MOST
+    readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {"lambda-2011": rows.results}
     columns: ClassVar[Mapping[str, Column]] = {
         "cells": Column("cells of the space", "1, 2, …"),
         "actions": Column("actions of the space", "2, 3, …"),

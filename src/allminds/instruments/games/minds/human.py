@@ -15,6 +15,8 @@ from allminds.registry import mind
 class Human(MindBase):
     """Asks on the terminal; an empty line is to refuse. Play with --jobs 1."""
 
+    one_at_a_time = True  # a person plays one exercise after the other
+
     def begin(self, task: Task) -> None:
         """Find the words of the game."""
         self.tool = registry.make_instrument(task.instrument)
