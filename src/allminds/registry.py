@@ -76,12 +76,15 @@ def family(prefix: str) -> Callable[[T], T]:
 
 def _put(table: dict[Any, Any], key: Any, value: Any) -> None:
     known = table.get(key)
-    if known is not None and (known.__module__, known.__qualname__) != (
-        value.__module__,
-        value.__qualname__,
-    ):
+    if known is not None and _source(known) != _source(value):
         raise Error(f"{key} is registered twice: by {known.__module__} and {value.__module__}")
     table[key] = value
+
+
+def _source(thing: Any) -> tuple[str, str]:
+    """Where a class or function is written: a file may be imported under two names."""
+    file = getattr(sys.modules.get(thing.__module__), "__file__", None)
+    return os.path.realpath(file) if file else thing.__module__, thing.__qualname__
 
 
 @functools.cache
