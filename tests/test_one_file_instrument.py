@@ -24,7 +24,22 @@ from allminds.runs.run import How
 
 PAGE = Path(__file__).parents[1] / "docs/howto/write-an-instrument.md"
 MINE = "mine.py:NextSymbol"
+URL = "https://study.example.org"
 ONE = How(jobs=1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten():
+    """Leave no instrument behind for other tests."""
+    registry.load()
+    tables = (registry._instruments, registry._minds)
+    before = [dict(table) for table in tables]
+    yield
+    for table, known in zip(tables, before, strict=True):
+        table.clear()
+        table.update(known)
+    for name in [name for name in sys.modules if name.startswith("allminds_user_")]:
+        del sys.modules[name]
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +70,7 @@ def allminds(*words: str) -> str:
 def test_it_is_evaluated_by_the_command_line():
     found = json.loads(allminds("evaluate", MINE, "--mind", "random", "--episodes", "30", "--json"))
     assert found["instrument"] == "next-symbol"
-    assert [row["mind"] for row in found["minds"]] == ["random", "oracle"]
+    assert [row["mind"] for row in found["results"]] == ["random", "oracle"]
 
 
 def test_several_processes_play_it():
@@ -110,13 +125,14 @@ def test_what_is_wrong_is_said(which, said):
 
 def test_a_plan_has_it_and_its_report_shows_it(folder):
     plan = folder / "plan.toml"
-    plan.write_text(f'[[tests]]\ninstrument = "{MINE}"\nminds = ["random", "repeater"]\nepisodes=50')
+    plan.write_text(
+        f'[[tests]]\ninstrument = "{MINE}"\nminds = ["random", "repeater"]\nepisodes=50'
+    )
     allminds("run", str(plan), "--out", "run", "--jobs", "1")
     allminds("report", "run")
     page = (folder / "run" / "report.html").read_text(encoding="utf-8")
     assert "next-symbol" in page
     assert "repeater" in page
-    assert "LZ76 phrases" in am.RunFolder.open(folder / "run").path.name or True
 
 
 def test_the_codebook_says_what_its_columns_mean():
@@ -206,8 +222,7 @@ def test_a_language_model_is_told_the_rules(monkeypatch):
         "ANSWER: <a number, 0 to 1>\n\n"
     )
     assert re.fullmatch("[01]{8}_", told[0].splitlines()[-1])
-    scores = {sample.metadata["exercise"] if False else sample.id for sample in log.samples}
-    assert len(scores) == 3
+    assert len(log.samples) == 3
 
 
 def test_a_person_plays_it_in_the_browser(folder):
@@ -216,7 +231,7 @@ def test_a_person_plays_it_in_the_browser(folder):
 
     from allminds.web.app import create_app
     from allminds.web.store import Store
-    from allminds.web.study import Study
+    from allminds.web.study import Limits, Study
 
     study = Study.model_validate(
         {
@@ -230,13 +245,16 @@ def test_a_person_plays_it_in_the_browser(folder):
     )  # fmt: skip
     store = Store(str(folder / "study.db"), create=True)
     store.add_study(study, "test", 0)
+    limits = Limits(choices_per_second=1000, joins_per_minute=1000)
+    app = create_app(store, limits=limits, public=URL)
     ((_, secret),) = store.invite(store.study("try"), ["one"], 0)
-    with TestClient(create_app(store), base_url="https://testserver") as client:
+    with TestClient(app, base_url=URL) as client:
         page = client.post("/join", data={"invite": secret}).text
         seen = []
         for _ in range(30):
             screen = re.search('data-screen="([a-z]+)"', page)
             assert screen is not None, page
+            assert screen[1] != "error", page
             seen.append(screen[1])
             if screen[1] == "done":
                 break
