@@ -132,6 +132,7 @@ class Traits:
     learns: bool = False
     sees: Literal["own", "future"] = "own"
     practice: int = 0  # rehearsals on the same exercise before it counts
+    one_at_a_time: bool = False  # it is asked elsewhere, and plays one exercise after the other
 
     def __post_init__(self) -> None:
         """Nobody rehearses less than not at all."""
@@ -168,6 +169,9 @@ class MindBase:
     """A mind that needs no preparation and learns nothing: inherit and override."""
 
     traits = Traits()
+    is_group: ClassVar[bool] = False  # it plays several slots; set by `registry.group`
+    takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
+    takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
 
     def begin(self, task: Task) -> None:
         """A play begins."""
@@ -438,7 +442,8 @@ class Instrument(ABC):
     floor_mind: str = "random"
     ceiling_mind: str | None = None
     slots: int
-    settings: Any
+    Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
+    settings: Any  # an instance of it
 
     @abstractmethod
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:

@@ -340,8 +340,7 @@ class Plain:
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
     """The fastest form that every mind in the line-up has; some play one exercise at a time."""
-    makers = [getattr(seat.subject.make, "func", None) for seat in line_up.seats]
-    if any(getattr(maker, "one_at_a_time", False) for maker in makers):
+    if any(seat.subject.traits.one_at_a_time for seat in line_up.seats):
         return Plain(tool, line_up, watch)
     try:
         return tool.fast(line_up, watch) or Plain(tool, line_up, watch)

@@ -167,7 +167,7 @@ def make_instrument(
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = cls.Settings.model_fields  # type: ignore[attr-defined]
+    known = cls.Settings.model_fields
     for name in given:
         if name not in known:
             raise Error(f"{cls.name} has no setting '{name}'; {nearest(name, known)}")
@@ -260,7 +260,7 @@ def _fits(who: Subject, tool: Instrument) -> Subject:
 def _resolve(name: Name, tool: Instrument) -> Subject:
     maker = _find(name.name, tool)
     text = str(replace(name, times=1))
-    if getattr(maker, "takes_members", _is_group(maker)):
+    if _is_group(maker) or getattr(maker, "takes_members", False):
         members = tuple(
             member
             for argument in name.arguments

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from allminds.bridges.inspect_words import legal_actions
-from allminds.contracts import Failure, Instrument, MindBase, Status, Task
+from allminds.contracts import Failure, Instrument, MindBase, Status, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.watch import Failed, away
@@ -49,7 +49,7 @@ class Program(MindBase):
     """A program that speaks JSON lines: program(node,mind.js), its words with commas between."""
 
     takes_instrument = True
-    one_at_a_time = True  # a process each: a thousand at once would be too many
+    traits = Traits(one_at_a_time=True)  # a process each: a thousand at once are too many
 
     def __init__(self, tool: Instrument, *command: str, seconds: float = 60.0) -> None:
         if not command:

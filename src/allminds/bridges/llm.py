@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.bridges.inspect_words import Conversation, Turn, legal_actions
-from allminds.contracts import Failure, Instrument, MindBase, Subject, Task
+from allminds.contracts import Failure, Instrument, MindBase, Subject, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.frames import shown
 from allminds.core.seeding import Random
@@ -131,7 +131,7 @@ class LanguageModel(MindBase):
     """
 
     takes_instrument = True
-    one_at_a_time = True  # what was paid for is whole exercises, not the beginnings of all
+    traits = Traits(one_at_a_time=True)  # whole exercises are paid for, not beginnings of all
 
     def __init__(
         self, tool: Instrument, model: str = "", form: str = "", seconds: float = PATIENCE

@@ -190,7 +190,7 @@ def register() -> tuple[str, ...]:
     )
     for name, cls in registry.instruments().items():
         several = registry.make_instrument(name).slots > 1
-        settings = cls.Settings.model_fields  # type: ignore[attr-defined]
+        settings = cls.Settings.model_fields
         if not (several or "agents" in settings):
             continue
         ids.append(environment_id(cls))

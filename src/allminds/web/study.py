@@ -272,19 +272,13 @@ def _check_opponent(study: Study, number: int, here: str) -> None:
     machine = study.machine(number)
     if machine.group or machine.traits.practice:
         raise Error(f"{here}: '{machine.name}' must take one slot, and need no rehearsals")
-    if _asked_elsewhere(machine):
+    if machine.traits.one_at_a_time:
         raise Error(f"{here}: the moves of '{machine.name}' could not be worked out again later")
     if given.opponent == PERSON and (given.shuffled or study.assignment == "own"):
         raise Error(
             f"{here}: two people take the same exercises in one order; leave out shuffled, and set "
             "assignment = 'same'"
         )
-
-
-def _asked_elsewhere(machine: Subject) -> bool:
-    """Whether a mind is a person at the terminal, a language model or another program."""
-    maker = getattr(machine.make, "func", None)
-    return bool(getattr(maker, "one_at_a_time", False))
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:

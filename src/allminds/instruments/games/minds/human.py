@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Failure, MindBase, Task
+from allminds.contracts import Failure, MindBase, Task, Traits
 from allminds.core.seeding import Random
 from allminds.instruments.games.minds.base import GAMES
 from allminds.registry import mind
@@ -15,7 +15,7 @@ from allminds.registry import mind
 class Human(MindBase):
     """Asks on the terminal; an empty line is to refuse. Play with --jobs 1."""
 
-    one_at_a_time = True  # a person plays one exercise after the other
+    traits = Traits(one_at_a_time=True)
 
     def begin(self, task: Task) -> None:
         """Find the words of the game."""
