@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from allminds import registry
 from allminds.contracts import Failure, Move
-from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.instruments.lambda_.present import SHAPES
@@ -76,10 +75,17 @@ def test_a_view_is_json() -> None:
         assert json.loads(json.dumps(view)) == view
 
 
-def test_a_test_without_a_face() -> None:
-    """Says which have one."""
-    with pytest.raises(Error, match=r"cannot take .* choose lambda"):
-        face(registry.make_instrument("public-goods"))
+@pytest.mark.parametrize("name", ["landscape", "public-goods", "commons", "predator-prey"])
+def test_a_test_without_a_board_has_its_text_and_a_button_for_each_action(name: str) -> None:
+    tool = registry.make_instrument(name)
+    shown, seen = face(tool, tool.slots - 1), Episode(tool.exercise(5, 1)).waiting[tool.slots - 1]
+    view = shown.view(seen, None, Random(1))
+    assert json.loads(json.dumps(view)) == view
+    assert view["text"] == tool.show(seen, "text")
+    assert shown.told()["rules"] in view["rules"]
+    for choice in shown.choices(seen):
+        assert shown.action(choice, seen) == tool.read(choice, seen)
+    assert isinstance(shown.action("no such", seen), Failure)
 
 
 # ---------------------------------------------------------------- cells

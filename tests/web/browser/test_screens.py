@@ -94,8 +94,8 @@ def test_scores_beyond_one_stay_on_their_bars() -> None:
     """A staircase has levels, not shares."""
     name, context = SCREENS["done"]
     minds = [{"mind": "expert", "role": "ceiling", "score": 40.0}]
-    level = {"face": "lambda-staircase", "exercises": 9, "score": 14.0, "chance": 0.0}
-    level |= {"ceiling": 1.0, "minds": minds, "other": ""}
+    level = {"face": "lambda-staircase", "told": {"kind": "cells"}, "exercises": 9, "score": 14.0}
+    level |= {"chance": 0.0, "ceiling": 1.0, "minds": minds, "other": ""}
     page = Reader(html_of(name, "en", **context | {"results": [level]}))
     widths = [float(a["width"] or 0) for tag, a in page.tags if tag == "rect"]
     assert widths == [70.0, 200.0]
