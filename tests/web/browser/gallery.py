@@ -42,6 +42,7 @@ TESTS: dict[str, tuple[str, dict[str, Any], int]] = {
     "c-test-five": ("c-test", {"options": 5, "task": "abduction", "scoring": "administered"}, 9),
     "matrices": ("matrices", {}, 2),
     "matrices-eight": ("matrices", {"rules": 3, "candidates": 8}, 1),
+    "plain": ("landscape", {}, 0),
 }
 
 
@@ -176,6 +177,12 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         wrong = [checks(face(tool))[0].name] if test != "lambda-star" else []
         asked = {"questions": [], "wrong": wrong, "given": {"aim": "reward"}, "attempt": 2}
         yield f"check-{test}", "check", told | asked
+    plain = {
+        "face": "landscape",
+        "told": face(registry.make_instrument("landscape")).told() | ALONE,
+    }
+    counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
+    yield "instructions-plain", "instructions", COMMON | plain | counts
     yield from games()
     yield "exercise-start", "exercise", exercise("lambda-5", 0) | {"practice": True}
     for test in TESTS:
