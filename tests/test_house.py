@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "allminds"
 
 
 def test_folders_import_only_from_those_above_them():
@@ -88,3 +91,58 @@ def test_evaluating_resolves_names_once_and_imports_what_it_needs():
     assert folders == {"chance", "lambda_star"}
     assert not any("extensions" in name for name in ours)
     assert len(ours) < 80
+
+
+# ---------------------------------------------------------------- an instrument is one folder
+
+FREE = ("instruments", "papers", "runs/plans")  # where instruments may be named
+EXCEPTIONS = {
+    "bridges/inspect_ai.py": "tasks that users of Inspect call by name, with parameters of each",
+    "check.py": "the instrument on which a mind is checked if none is named",
+    "cli/making.py": "`make series` and `make matrices`, with the options of one generator each",
+    "statistics/calibration/figures.py": "the level of a staircase, whose intervals are calibrated",
+    "statistics/testbed/instrument_game.py": "exact results by the solver in the folder of games",
+}
+
+
+def known_instruments(path: Path, names: set[str]) -> Iterator[str]:
+    """Instruments that a file imports or names, in its code but not in its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        modules = []
+        if isinstance(node, ast.Import):
+            modules = [one.name for one in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            modules = [f"{node.module}.{one.name}" for one in node.names]
+        elif isinstance(node, ast.Constant) and node.value in names and id(node) not in docstrings:
+            yield f"line {node.lineno}: '{node.value}'"
+        for module in modules:
+            if module.startswith("allminds.instruments."):
+                yield f"line {node.lineno}: import of {module}"
+
+
+def test_nothing_outside_its_folder_knows_an_instrument_by_name():
+    """What others need to know of it, its presentation tells."""
+    from allminds import registry
+
+    names = {name for name, cls in registry.instruments().items() if _is_ours(cls)}
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        where = path.relative_to(SOURCE).as_posix()
+        if not where.startswith(FREE):
+            found[where] = list(known_instruments(path, names))
+    known = {where: lines for where, lines in found.items() if lines}
+    assert {where: known[where] for where in known if where not in EXCEPTIONS} == {}
+    assert set(EXCEPTIONS) <= set(known), "an exception that is no longer needed"
+
+
+def _is_ours(cls: type) -> bool:
+    return cls.__module__.startswith("allminds.instruments.")
+
+
+def test_evaluating_does_not_import_presentations():
+    code = (
+        "import allminds as am\nam.evaluate('c-test', ['random'], episodes=3, how=am.How(jobs=1))"
+    )
+    assert not [name for name in loaded_by(code) if name.endswith(".present")]

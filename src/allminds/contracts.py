@@ -14,15 +14,18 @@ import hashlib
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from allminds.core.errors import Error
-from allminds.core.seeding import Random, Words
+from allminds.core.seeding import WORLD, Random, Words, key
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -167,7 +170,9 @@ class MindBase:
     """A mind that needs no preparation and learns nothing: inherit and override."""
 
     traits = Traits()
-    takes_instrument = False  # its first argument is the instrument that it plays
+    is_group: ClassVar[bool] = False  # it plays several slots; set by `registry.group`
+    takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
+    takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
 
     def begin(self, task: Task) -> None:
         """A play begins."""
@@ -449,7 +454,8 @@ class Instrument(ABC):
     floor_mind: str = "random"
     ceiling_mind: str | None = None
     slots: int
-    settings: Any
+    Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
+    settings: Any  # an instance of it
 
     @abstractmethod
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
@@ -469,6 +475,11 @@ class Instrument(ABC):
     def show_state(self, environment: Any, state: Any) -> str:  # noqa: ARG002 - for those who draw
         """The whole state as text, for a replay; what no mind may see included."""
         return str(state)
+
+    @property
+    def presentation(self) -> Presentation:
+        """How the test is put to people, language models and libraries; import its module here."""
+        return Presentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002 - if there is one
         """A quicker form that every mind in the line-up has, if there is one."""
@@ -512,3 +523,299 @@ class Instrument(ABC):
         from allminds.inference import Tally
 
         return Tally(self.rule())
+
+
+# ---------------------------------------------------------------- how an instrument is presented
+
+FILLER = -1.0  # fills up a vector where a list is shorter than it can be
+_PROBED = 3  # exercises that are played to find how long the lists of an observation are
+
+
+class Rules(NamedTuple):
+    """The rules of a test in whole sentences, and what an answer looks like: ``<letter>``."""
+
+    text: str
+    answer: str
+
+
+class Field(NamedTuple):
+    """Some numbers of a vector, under the name that they have in the observation."""
+
+    name: str
+    size: int
+    low: float
+    high: float
+
+
+class Column(NamedTuple):
+    """What a complexity column means, and its unit or range."""
+
+    meaning: str
+    values: str = "a number"
+
+
+class Move(NamedTuple):
+    """One move that a participant made: what was seen, what was chosen, what it came to."""
+
+    observation: Any
+    choice: str
+    action: Any
+    reward: float
+
+
+class Face(ABC):
+    """A test on the screen of a participant: what is drawn, and what may be chosen.
+
+    A face is given observations alone, so that what no mind may see cannot reach the browser. Its
+    templates are those of the board that ``told()["kind"]`` names.
+    """
+
+    @abstractmethod
+    def told(self) -> dict[str, Any]:
+        """What instructions and questions say of this form of the test; `kind` names its board."""
+
+    @abstractmethod
+    def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:
+        """What is drawn: JSON values, and no answer, seed or role of a symbol among them.
+
+        `before` is the move that led here, None at the start; `shuffle` has the same words at
+        every step of an exercise, and others in another exercise or session.
+        """
+
+    @abstractmethod
+    def choices(self, observation: Any) -> Sequence[str]:
+        """What may be chosen now, as the form sends it."""
+
+    @abstractmethod
+    def chosen(self, choice: str, observation: Any) -> Any:
+        """The instrument's action for a choice; of several that come to the same, the lowest."""
+
+    def action(self, choice: str, observation: Any) -> Any | Failure:
+        """The instrument's action, or a failure for a choice that was not on the screen."""
+        choices = self.choices(observation)
+        if choice in choices:
+            return self.chosen(choice, observation)
+        return Failure("malformed", f"'{choice[:60]}' is not one of {', '.join(choices)}")
+
+
+class PlainFace(Face):
+    """The face of any instrument with discrete actions: its text, and a button for each action."""
+
+    def __init__(self, presentation: Presentation, slot: int) -> None:
+        self.presentation, self.slot = presentation, slot
+        tool = presentation.tool
+        environment = tool.exercise(0, 0).environment
+        self.space = _discrete(tool.name, environment.actions[slot])
+        team = next(team for team in environment.teams if slot in team)
+        self.task = Task(
+            tool.name, slot, tool.slots, team, self.space, environment.steps, environment.facts
+        )
+
+    def told(self) -> dict[str, Any]:
+        rules = self.presentation.rules(self.task)
+        return {"kind": "plain", "title": self.presentation.title, "rules": rules.text}
+
+    def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        text = str(self.presentation.tool.show(observation, "text"))
+        return self.told() | {"text": text, "labels": list(self.choices(observation))}
+
+    def choices(self, observation: Any) -> Sequence[str]:
+        space, legal = self.space, getattr(observation, "legal", None)
+        actions = range(space.start, space.start + space.n) if legal is None else legal
+        return [space.labels[n - space.start] if space.labels else str(n) for n in actions]
+
+    def chosen(self, choice: str, observation: Any) -> int:  # noqa: ARG002
+        labels, start = self.space.labels, self.space.start
+        return start + labels.index(choice) if labels else int(choice)
+
+
+class Copies(Protocol):
+    """Many exercises for one mind each, all of equal length and played step by step at once."""
+
+    @property
+    def step(self) -> int:
+        """The number of steps played."""
+        ...
+
+    def begin(self, seed: int, first: int, last: int) -> None:
+        """Begin exercises first..last-1 of a seed."""
+        ...
+
+    def observe(self) -> NDArray[np.float32]:
+        """Return a vector for each copy."""
+        ...
+
+    def play(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """Take an action in each copy, and return the rewards."""
+        ...
+
+    def scores(self) -> NDArray[np.float64]:
+        """Return the score of each copy so far."""
+        ...
+
+
+class Presentation:
+    """How an instrument is put to people, language models and libraries; all of it has a default.
+
+    To write another, subclass it and return it from `Instrument.presentation`.
+    """
+
+    columns: ClassVar[Mapping[str, Column]] = {}  # what each complexity column means
+    readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {}  # of results in files of its own
+    pictured: bool = False  # a language model is shown `image`, unless text is asked for
+    most_actions: int | None = None  # that an exercise has, where exercises differ in it
+    minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
+
+    def __init__(self, tool: Any) -> None:
+        self.tool = tool
+
+    @property
+    def title(self) -> str:
+        """The name of the test on a participant's screen."""
+        return str(self.tool.name)
+
+    # ------------------------------------------------------------ words
+
+    def rules(self, task: Task) -> Rules:
+        """Return what a language model and a person are told before an exercise."""
+        page = " ".join((self.tool.__doc__ or "").strip().split("\n\n")[0].split())
+        which = f"This is {self.tool.name}." if ":" in self.tool.name or not page else ""
+        lasts = f"There are {task.steps} steps." if task.steps > 1 else ""
+        space, answer = task.actions, "<your choice>"
+        if isinstance(space, Discrete) and space.labels and space.n <= MOST_LISTED:
+            first, last = ", ".join(space.labels[:-1]), space.labels[-1]
+            answer = f"<{first} or {last}>" if first else f"<{last}>"
+        elif isinstance(space, Discrete):
+            answer = f"<a number, {space.start} to {space.start + space.n - 1}>"
+        return Rules(" ".join(filter(None, (which, page, lasts))), answer)
+
+    def words(self, observation: Any) -> str:
+        """Return an observation as a language model reads it after the rules."""
+        return str(self.tool.show(observation, "text"))
+
+    def text(self, environment: Any, state: Any) -> str:
+        """Return the whole state where the instrument draws it, else what the first mind sees."""
+        if type(self.tool).show_state is not Instrument.show_state:
+            return str(self.tool.show_state(environment, state))
+        return str(self.tool.show(environment.observe(state, 0), "text"))
+
+    # ------------------------------------------------------------ pictures
+
+    def picture(self, environment: Any, state: Any) -> str:
+        """Return the whole state as SVG."""
+        from allminds.core.svg import text_svg
+
+        return text_svg(self.text(environment, state))
+
+    def image(self, observation: Any) -> bytes:  # noqa: ARG002
+        """Return an observation as a PNG picture, for those that are `pictured`."""
+        raise Error(f"{self.tool.name} is shown to language models as text, not as an image")
+
+    # ------------------------------------------------------------ numbers
+
+    def fields(self) -> Sequence[Field]:
+        """Return the fields of the vector that an observation becomes.
+
+        By default they are the fields of the observation, which is a NamedTuple of numbers and of
+        sequences of numbers. How long a sequence can be is found by playing some exercises.
+        """
+        sizes: dict[str, int] = {}
+        for seen in _observations(self.tool):
+            for name, numbers in _flat(self.tool.name, seen).items():
+                sizes[name] = max(sizes.get(name, 0), len(numbers))
+        return [Field(name, size, -math.inf, math.inf) for name, size in sizes.items()]
+
+    def vector(self, observation: Any, slots: int) -> Iterable[float]:  # noqa: ARG002
+        """Return an observation as the numbers of `fields`, in their order.
+
+        `slots` is the number of minds, which lists of others may depend on.
+        """
+        flat = _flat(self.tool.name, observation)
+        for name, size, _, _ in self._fields:
+            numbers = flat[name]
+            if len(numbers) > size:
+                raise Error(
+                    f"{self.tool.name}: '{name}' has {len(numbers)} numbers, more than the {size} "
+                    "of a vector; write `fields` and `vector` in a Presentation"
+                )
+            yield from (*numbers, *[FILLER] * (size - len(numbers)))
+
+    @cached_property
+    def _fields(self) -> Sequence[Field]:
+        return self.fields()
+
+    def copies(self) -> Copies | None:
+        """Return the instrument as many copies at once, if there is such a form."""
+        return None
+
+    # ------------------------------------------------------------ people and items
+
+    def face(self, slot: int) -> Face:
+        """Return the screen of the participant in a slot."""
+        return PlainFace(self, slot)
+
+    @property
+    def bank(self) -> bool:
+        """True if exercises are questions with one answer: for one mind, of one step."""
+        tool: Instrument = self.tool
+        return tool.slots == 1 and not tool.adaptive and tool.exercise(0, 0).environment.steps == 1
+
+    def item(self, exercise: Exercise) -> dict[str, Any]:
+        """Return an exercise of a bank as question, options and answer (the best-paid action)."""
+        world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))
+        space = _discrete(self.tool.name, world.actions[0])
+        state = world.reset(random.at_step(0))
+        actions = range(space.start, space.start + space.n)
+        paid = [world.step(state, {0: one}, random.at_step(1))[1][0] for one in actions]
+        labels = list(space.labels or map(str, actions))
+        question = self.tool.show(world.observe(state, 0), "text")
+        return {"question": question, "options": labels, "answer": labels[paid.index(max(paid))]}
+
+
+def _discrete(instrument: str, space: Any) -> Discrete:
+    if not isinstance(space, Discrete):
+        raise Error(f"{instrument}: actions that are not discrete need a Presentation of their own")
+    return space
+
+
+def _flat(instrument: str, observation: Any) -> dict[str, list[float]]:
+    """The numbers of each field of an observation."""
+    names = getattr(observation, "_fields", None)
+    if names is None:
+        observation, names = (observation,), ("observation",)
+    try:
+        return {name: [*_numbers(part)] for name, part in zip(names, observation, strict=True)}
+    except (TypeError, ValueError):
+        raise Error(
+            f"{instrument}: its observations are not made of numbers; write `fields` and `vector` "
+            "in a Presentation"
+        ) from None
+
+
+def _numbers(part: Any) -> Iterable[float]:
+    if isinstance(part, str):
+        raise TypeError(part)
+    if hasattr(part, "__iter__"):
+        for one in part:
+            yield from _numbers(one)
+    else:
+        yield float(part)
+
+
+def _observations(tool: Instrument) -> Iterable[Any]:
+    """What all slots see in the first exercises, when each takes its first action all the time."""
+    for i in range(1 if tool.adaptive else _PROBED):
+        world = tool.exercise(0, i).environment
+        state = world.reset(Random(0))
+        for step in range(1, world.steps + 2):
+            seen = {slot: world.observe(state, slot) for slot in range(tool.slots)}
+            yield from seen.values()
+            awaited = world.awaited(state)
+            if not awaited:
+                break
+            spaces: Any = world.actions
+            actions = {
+                slot: (getattr(seen[slot], "legal", None) or [spaces[slot].start])[0]
+                for slot in awaited
+            }
+            state = world.step(state, actions, Random(0, step))[0]

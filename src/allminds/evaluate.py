@@ -212,7 +212,7 @@ class Results(Mapping[str, Any]):
 
 
 def evaluate(
-    instrument: str,
+    instrument: str | type[Instrument],
     minds: Sequence[Any] | Mapping[str, Any],
     *,
     settings: dict[str, Any] | None = None,
@@ -223,7 +223,9 @@ def evaluate(
     records: bool = True,
     how: How | None = None,
 ) -> Results:
-    """Give one instrument to some minds: names, classes, functions or objects.
+    """Give one instrument (a name, ``file.py:Class`` or a class) to some minds.
+
+    Minds are names, classes, functions or objects.
 
     Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
     `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
@@ -242,7 +244,10 @@ def evaluate(
     parts: list[pa.Table] = []
     number = (tool.length or EPISODES) if episodes is None else episodes
     summary = give(
-        Given(tool, settings or {}, [*named, *more], line_ups), number, seed, time_limit, how,
+        Given(
+            registry.reference(instrument), tool, settings or {}, [*named, *more], line_ups
+        ),
+        number, seed, time_limit, how,
         parts.append if records else None,
     )  # fmt: skip
     return Results(summary, partial(_frame, parts) if records else _no_frame)

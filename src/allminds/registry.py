@@ -27,6 +27,7 @@ from allminds.core.frames import reason_of
 from allminds.core.names import Name, parse, parse_all
 
 T = TypeVar("T")
+_USER = "allminds_user_"  # begins the names of modules that are files of the user's
 
 _minds: dict[tuple[str, str], Any] = {}  # (instrument or "*", name) -> class or function
 _instruments: dict[str, type[Instrument]] = {}
@@ -75,12 +76,15 @@ def family(prefix: str) -> Callable[[T], T]:
 
 def _put(table: dict[Any, Any], key: Any, value: Any) -> None:
     known = table.get(key)
-    if known is not None and (known.__module__, known.__qualname__) != (
-        value.__module__,
-        value.__qualname__,
-    ):
+    if known is not None and _source(known) != _source(value):
         raise Error(f"{key} is registered twice: by {known.__module__} and {value.__module__}")
     table[key] = value
+
+
+def _source(thing: Any) -> tuple[str, str]:
+    """Where a class or function is written: a file may be imported under two names."""
+    file = getattr(sys.modules.get(thing.__module__), "__file__", None)
+    return os.path.realpath(file) if file else thing.__module__, thing.__qualname__
 
 
 @functools.cache
@@ -127,28 +131,65 @@ def _minds_for(instrument_name: str) -> dict[str, Any]:
     return {name: _minds[on, name] for on, name in sorted(_minds) if on in fits}
 
 
-def kind(name: str) -> type[Instrument]:
-    """The class of an instrument, one of a family included."""
-    prefix, colon, _ = name.partition(":")
-    if name not in _instruments:
+def kind(which: str | type[Instrument]) -> type[Instrument]:
+    """Return the class of an instrument.
+
+    `which` is its name, one of a family, ``file.py:Class``, ``package.module:Class``, or the class
+    itself. A class is registered under its name, so that its minds and its results find it.
+    """
+    if not isinstance(which, str):
+        return _registered(which, repr(which))
+    prefix, colon, _ = which.partition(":")
+    if which not in _instruments:
         _fetch(prefix)
-    if name not in _instruments and not (colon and prefix in _families):
+    if which not in _instruments and not colon:
         load()
-    if name in _instruments:
-        return _instruments[name]
+    if which in _instruments:
+        return _instruments[which]
     if colon and prefix in _families:
-        return _families[prefix](name)
-    raise Error(f"there is no instrument '{name}'; {nearest(name, instruments())}")
+        return _families[prefix](which)
+    if colon:
+        return _registered(_imported(which, "instrument"), which)
+    raise _unknown(which, instruments())
 
 
-def make_instrument(name: str, settings: Mapping[str, Any] | None = None) -> Instrument:
-    """Make an instrument with its settings checked."""
-    cls = kind(name)
+def _registered(found: Any, text: str) -> type[Instrument]:
+    if not (isinstance(found, type) and issubclass(found, Instrument)):
+        raise Error(f"{text} is no instrument: it is not a subclass of allminds.Instrument")
+    return instrument(found)
+
+
+def reference(which: str | type[Instrument]) -> str:
+    """Return the text by which another process finds an instrument that is given as a class.
+
+    A class of an interactive session or of the script that is run has its name alone, which no
+    other process knows.
+    """
+    if isinstance(which, str):
+        return which
+    cls = kind(which)
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__ == "__main__" or _is_ours(cls) or getattr(module, cls.__name__, None) != cls:
+        return cls.name
+    if cls.__module__.startswith(_USER):
+        return f"{getattr(module, '__file__', '')}:{cls.__name__}"
+    return f"{cls.__module__}:{cls.__name__}"
+
+
+def _unknown(name: str, known: Iterable[str]) -> Error:
+    return Error(f"there is no instrument '{name}'; {nearest(name, known)}")
+
+
+def make_instrument(
+    which: str | type[Instrument], settings: Mapping[str, Any] | None = None
+) -> Instrument:
+    """Make an instrument with its settings checked; see `kind` for what may be given."""
+    cls = kind(which)
     return cls(**_checked_settings(cls, settings or {}))
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = cls.Settings.model_fields  # type: ignore[attr-defined]
+    known = cls.Settings.model_fields
     for name in given:
         if name not in known:
             raise Error(f"{cls.name} has no setting '{name}'; {nearest(name, known)}")
@@ -244,7 +285,7 @@ def _fits(who: Subject, tool: Instrument) -> Subject:
 def _resolve(name: Name, tool: Instrument) -> Subject:
     maker = _find(name.name, tool)
     text = str(replace(name, times=1))
-    if getattr(maker, "takes_members", _is_group(maker)):
+    if _is_group(maker) or getattr(maker, "takes_members", False):
         members = tuple(
             member
             for argument in name.arguments
@@ -264,7 +305,7 @@ def _find(name: str, tool: Instrument) -> Any:
         _fetch(name)
     known = _minds_for(tool.name)
     if ":" in name and name not in known:
-        return _imported(name)
+        return _imported(name, "mind")
     if name not in known:
         known = minds(tool.name)
     if name in known:
@@ -275,7 +316,7 @@ def _find(name: str, tool: Instrument) -> Any:
     raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
 
 
-def _imported(name: str) -> Any:
+def _imported(name: str, what_for: str) -> Any:
     """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
     where, _, what = name.rpartition(":")
     if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
@@ -285,7 +326,7 @@ def _imported(name: str) -> Any:
             _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
     except ModuleNotFoundError as error:
-        raise Error(f"cannot import '{where}' for the mind '{name}': {error}") from None
+        raise Error(f"cannot import '{where}' for the {what_for} '{name}': {error}") from None
     except (Exception, SystemExit) as error:
         raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
     if not hasattr(module, what):
@@ -297,7 +338,7 @@ def _imported(name: str) -> Any:
 def _from_file(path: Path) -> Any:
     if not path.is_file():
         raise ModuleNotFoundError(f"there is no file {path}")
-    name = f"allminds_user_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    name = f"{_USER}{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

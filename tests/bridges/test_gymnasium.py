@@ -16,7 +16,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from allminds import registry  # noqa: E402
 from allminds.bridges import environment_id  # noqa: E402
 from allminds.bridges.gymnasium import IDS, AllmindsEnv, FromZero  # noqa: E402
-from allminds.bridges.gymnasium_spaces import ENCODINGS, observation_space, vector  # noqa: E402
+from allminds.bridges.gymnasium_spaces import observation_space, vector  # noqa: E402
+from allminds.contracts import Presentation  # noqa: E402
 from allminds.core.errors import Error  # noqa: E402
 from allminds.core.seeding import MINDS, Random, key  # noqa: E402
 from allminds.episode import play_on  # noqa: E402
@@ -33,12 +34,15 @@ def test_every_instrument_for_one_mind_has_an_id():
 
 
 def test_every_instrument_can_be_encoded():
-    assert set(registry.instruments()) == set(ENCODINGS)
+    for name in registry.instruments():
+        shown = registry.make_instrument(name).presentation
+        assert type(shown).vector is not Presentation.vector, name
 
 
 def test_an_instrument_without_an_encoding_is_told_what_to_do():
-    with pytest.raises(Error, match="put an Encoding into"):
-        vector("no-such-test", None, 1)
+    shown = Presentation(registry.make_instrument("c-test"))
+    with pytest.raises(Error, match="write `fields` and `vector` in a Presentation"):
+        shown.fields()
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -194,7 +198,7 @@ def test_letters_fit_their_box(settings):
     box = observation_space(tool)
     for i in range(60):
         seen = tool.exercise(2, i).environment.observe(None, 0)
-        assert vector("c-test", seen, 1) in box
+        assert vector(tool.presentation, seen, 1) in box
 
 
 def test_actions_can_be_counted_from_zero():
@@ -244,14 +248,14 @@ def test_a_land_is_drawn_by_its_heights():
 
 
 def test_what_was_seen_is_drawn():
-    from allminds.bridges import rendering
+    from allminds.instruments.lambda_star.present import SEEN
 
     env = AllmindsEnv(
         "lambda-star-coverage", render_mode="rgb_array", rows=8, cols=9, agents=1, iterations=2
     )
     env.reset(seed=2)
     state, picture = env.series.playing().state, env.render()
-    seen = tuple(int(rendering.SEEN[at : at + 2], 16) for at in (1, 3, 5))
+    seen = tuple(int(SEEN[at : at + 2], 16) for at in (1, 3, 5))
     drawn = {cell for cell in range(1, 73) if middle(picture, cell, 9) == seen}
     known = {cell for cell in range(1, 73) if state.seen >> cell & 1}
     assert len(known) == 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
 import numpy as np
@@ -13,12 +14,13 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 
 from allminds import registry  # noqa: E402
 from allminds.bridges.gymnasium import AllmindsEnv  # noqa: E402
-from allminds.bridges.vector import LambdaStarVectorEnv  # noqa: E402
+from allminds.bridges.vector import AllmindsVectorEnv  # noqa: E402
 from allminds.core.errors import Error  # noqa: E402
 from allminds.core.seeding import MINDS, below, keys, words  # noqa: E402
 from allminds.core.watch import Watch  # noqa: E402
 from allminds.episode import form  # noqa: E402
 
+LambdaStarVectorEnv = functools.partial(AllmindsVectorEnv, instrument="lambda-star")
 SETTINGS = [
     {"rows": 5, "cols": 6, "iterations": 7},
     {"rows": 3, "cols": 3, "iterations": 4, "range": 2},
@@ -61,7 +63,7 @@ def test_every_copy_sees_and_gets_what_it_would_alone(settings, seed):
 def test_a_random_policy_scores_as_the_random_mind_of_the_runner():
     copies, seed = 300, 11
     envs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=copies)
-    assert isinstance(envs.unwrapped, LambdaStarVectorEnv)
+    assert isinstance(envs.unwrapped, AllmindsVectorEnv)
     envs.reset(seed=seed)
     lots = keys(seed, np.arange(copies), MINDS)
     over, step = np.array(False), 0

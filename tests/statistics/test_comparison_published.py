@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from allminds.inference import Rule, difference
-from allminds.runs.imports import rows_2011
+from allminds.runs.imports import formats
 from allminds.statistics.comparison import (
     compare,
     correlations,
@@ -23,7 +23,7 @@ from allminds.statistics.reliability import alpha
 
 @pytest.fixture
 def frame(reference):
-    return rows_2011(reference / "lambda_2011_rows.csv")
+    return formats()["lambda-2011"](reference / "lambda_2011_rows.csv")
 
 
 @pytest.fixture

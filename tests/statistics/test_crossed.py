@@ -29,7 +29,7 @@ import pytest
 from scipy import stats
 
 from allminds.core.errors import Error
-from allminds.runs.imports import rows_2011
+from allminds.runs.imports import formats
 from allminds.statistics.comparison import crossed, logistic, mixed_model
 from allminds.statistics.comparison.random_effects import LinearMixed
 
@@ -148,7 +148,7 @@ def test_logistic_model_is_that_of_glmer():
 @pytest.mark.parametrize("people_only", [False, True])
 def test_the_authors_rows(reference, people_only):
     """lmer(score ~ kind * K + (1 | person) + (1 | exercise)); people only: (0 + isp | person)."""
-    frame = rows_2011(reference / "lambda_2011_rows.csv")
+    frame = formats()["lambda-2011"](reference / "lambda_2011_rows.csv")
     expected = [
         (0.23692346937, 0.028587945271, 41.16004),
         (0.02158248299, 0.034081096042, 18.66371),
@@ -174,7 +174,7 @@ def test_the_authors_rows(reference, people_only):
 
 def test_people_on_items_of_their_own_are_the_published_analysis_of_variance(reference):
     """Twenty people, seven exercises each: t² over people is the published F(1, 19) = 0.4605."""
-    frame = rows_2011(reference / "lambda_2011_rows.csv")
+    frame = formats()["lambda-2011"](reference / "lambda_2011_rows.csv")
     person = frame["person"].where(frame["kind"] == "person")
     found = crossed(
         frame["score"], frame["mind"], person, frame["exercise"], "people", "q-learning", -1, 1

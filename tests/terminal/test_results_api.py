@@ -227,15 +227,18 @@ def test_all_slots_count_where_minds_are_copies():
 
 def test_the_codebook_knows_every_column_of_every_instrument():
     from allminds import registry
-    from allminds.terminal.codebook import COLUMNS, COMPLEXITIES
+    from allminds.terminal.codebook import COLUMNS
 
     found = am.evaluate("c-test", ["random"], how=ONE).codebook()
-    assert set(found.index) <= set(COLUMNS) | set(COMPLEXITIES)
+    assert set(found.index) <= {*COLUMNS, "k", "letters"}
+    assert found.loc["k", "meaning"] == "Levin complexity of the series"
     assert found.loc["k", "found"] == "7 to 14"
     assert found.loc["score", "values"] == "reward, −1 to 1"
     for name in registry.instruments():
         tool = registry.make_instrument(name)
-        assert set(tool.exercise(0, 0).environment.complexity) <= set(COMPLEXITIES), name
+        assert set(tool.exercise(0, 0).environment.complexity) <= set(tool.presentation.columns), (
+            name
+        )
 
 
 def test_the_slots_that_count_are_those_of_the_instruments_tally():

@@ -12,15 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from allminds import registry
 from allminds.bridges import items_of
 from allminds.contracts import FAILURES, STATUSES, Instrument
 from allminds.core.errors import Error, nearest
-from allminds.episode import Episode
 
 if TYPE_CHECKING:
     import pandas as pd
-
-BANKS = ("c-test", "matrices")  # instruments whose exercises are questions with one answer
 
 
 # ---------------------------------------------------------------- results
@@ -159,22 +157,23 @@ def items(tool: Instrument, n: int, seed: int = 1) -> Iterator[dict[str, Any]]:
 
     `items` says whether they are published, so that the two are never taken for one another.
     """
-    if tool.name not in BANKS:
-        raise Error(f"{tool.name} has no items with one answer; choose {' or '.join(BANKS)}")
+    shown = tool.presentation
+    if not shown.bank:
+        banks = [name for name in registry.instruments() if _is_bank(name)]
+        raise Error(f"{tool.name} has no items with one answer; choose {' or '.join(banks)}")
     for i in range(n):
         exercise = tool.exercise(seed, i)
-        episode = Episode(exercise)
-        labels = list(getattr(exercise.environment.actions[0], "labels", ()))
-        secret = exercise.environment.secret(episode.state, 0, episode.random)
         yield {
             "id": exercise.id,
             "instrument": tool.name,
             "items": items_of(tool),
-            "question": tool.show(episode.waiting[0], "text"),
-            "options": labels,
-            "answer": secret if isinstance(secret, str) else labels[secret],
+            **shown.item(exercise),
             **exercise.environment.complexity,
         }
+
+
+def _is_bank(name: str) -> bool:
+    return registry.make_instrument(name).presentation.bank
 
 
 def write_items(tool: Instrument, n: int, path: str | Path, seed: int = 1) -> Path:

@@ -6,6 +6,8 @@
     env = gymnasium.make("allminds/LambdaStar-v1", rows=5, cols=5)
     observation, info = env.reset(seed=1, options={"exercise": 7})
 
+    env = gymnasium.make("allminds/Any-v0", instrument="mine.py:NextSymbol")
+
 Rewards are those of the runner for the same (seed, exercise) and the same actions.
 """
 
@@ -19,13 +21,17 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.bridges import environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
+from allminds.contracts import Instrument, Presentation
 from allminds.core.errors import Error
 
 try:
     import gymnasium
 except ImportError:
     raise Error("Gymnasium is not installed; get it with: pip install 'allminds[rl]'") from None
+
+
+ANY = "allminds/Any-v0"  # any instrument: its name or file.py:Class is a keyword
 
 
 class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their types are not read
@@ -44,12 +50,17 @@ class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their typ
 
     metadata = {"render_modes": list(rendering.MODES), "render_fps": 4}  # noqa: RUF012
 
-    def __init__(self, instrument: str, render_mode: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        instrument: str | type[Instrument],
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
         self.series = Series(instrument, settings)
         tool = self.series.tool
         if tool.slots != 1:
             raise Error(
-                f"{instrument} has {tool.slots} slots here, and a Gymnasium environment has one; "
+                f"{tool.name} has {tool.slots} slots here, and a Gymnasium environment has one; "
                 "take allminds.bridges.pettingzoo"
             )
         self.render_mode = render_mode
@@ -94,12 +105,16 @@ class FromZero(gymnasium.ActionWrapper[Vector, Any, Any]):  # type: ignore[misc]
 def register() -> tuple[str, ...]:
     """Register every instrument that one mind plays; those that are there already stay."""
     ids = []
+    if ANY not in gymnasium.registry:
+        gymnasium.register(ANY, entry_point="allminds.bridges.gymnasium:AllmindsEnv")
     for name, cls in registry.instruments().items():
-        if name not in ENCODINGS or registry.make_instrument(name).slots != 1:
+        tool = registry.make_instrument(name)
+        if tool.slots != 1:
             continue
         ids.append(environment_id(cls))
         if ids[-1] not in gymnasium.registry:
-            quick = "allminds.bridges.vector:LambdaStarVectorEnv" if name == "lambda-star" else None
+            several = type(tool.presentation).copies is not Presentation.copies
+            quick = "allminds.bridges.vector:AllmindsVectorEnv" if several else None
             gymnasium.register(
                 ids[-1],
                 entry_point="allminds.bridges.gymnasium:AllmindsEnv",

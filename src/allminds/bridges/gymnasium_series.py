@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from allminds import registry
 from allminds.bridges import gymnasium_spaces as spaces
-from allminds.contracts import Record
+from allminds.contracts import Instrument, Record
 from allminds.core.errors import Error
 from allminds.episode import Episode
 
@@ -26,10 +26,11 @@ class Series:
     kept; one that was broken off is begun again.
     """
 
-    def __init__(self, instrument: str, settings: Mapping[str, Any]) -> None:
+    def __init__(self, instrument: str | type[Instrument], settings: Mapping[str, Any]) -> None:
         self.tool = registry.make_instrument(instrument, settings)
+        self.shown = self.tool.presentation
         self.action_spaces = [spaces.action_space(self.tool, n) for n in range(self.tool.slots)]
-        self.masked = spaces.encoding(instrument).actions is not None or self._some_forbidden()
+        self.masked = self.shown.most_actions is not None or self._some_forbidden()
         self.seed, self.next = 0, 0
         self.records: dict[int, Record] = {}  # of this seed, where they matter
         self.episode: Episode | None = None
@@ -92,7 +93,7 @@ class Series:
 
     def vector(self, slot: int) -> spaces.Vector:
         """What a slot sees now."""
-        return spaces.vector(self.tool.name, self.playing().observe(slot), self.tool.slots)
+        return spaces.vector(self.shown, self.playing().observe(slot), self.tool.slots)
 
     def ended(self) -> tuple[bool, bool]:
         """Terminated, truncated: whether there is nothing left to do, or the time is over."""
@@ -124,7 +125,7 @@ class Series:
         if slot not in episode.waiting:
             return np.zeros(int(self.action_spaces[slot].n), np.int8)
         own = episode.environment.actions[slot]
-        return spaces.mask(self.tool.name, own, episode.waiting[slot])
+        return spaces.mask(self.shown, own, episode.waiting[slot])
 
     def _some_forbidden(self) -> bool:
         first = Episode(self.tool.exercise(0, 0))

@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from allminds.bridges.rules import rules
 from allminds.contracts import Failure, Instrument, Task
 from allminds.core.errors import Error
-from allminds.instruments.series.environment import LETTERS, Item
 
 FORMS = ("text", "image")
-PICTURED = ("matrices",)  # shown as an image unless text is asked for
+HOW = "You may think first. End your reply with a line that has only your answer: ANSWER: {}"
 
 _ANSWER = re.compile(
     r"^[ \t*#>]*answer[ \t*]*:[ \t*]*(.*?)[ \t\r*]*$", re.IGNORECASE | re.MULTILINE
@@ -58,10 +56,9 @@ class Conversation:
         if self.reward is not None:
             lines.append(f"Your reward: {self.reward:+g}")
         if self.form == "image":
-            from allminds.instruments.matrices.drawing.composite import composite_png
-
-            return Turn("\n".join(lines).strip(), composite_png(observation))
-        return Turn("\n".join([*lines, shown(self.tool, observation)]))
+            picture = self.tool.presentation.image(observation)
+            return Turn("\n".join(lines).strip(), picture)
+        return Turn("\n".join([*lines, self.tool.presentation.words(observation)]))
 
     def told(self, reward: float) -> None:
         """What the last action brought; said with the next question."""
@@ -88,20 +85,20 @@ class Conversation:
         return action
 
 
-def shown(tool: Instrument, observation: Any) -> str:
-    """What is seen, in words; the letters on offer in a series are part of the rules."""
-    if isinstance(observation, Item):
-        observation = observation._replace(options=LETTERS)
-    return str(tool.show(observation, "text"))
+def rules(tool: Instrument, task: Task) -> str:
+    """Return what a language model is told before an exercise, and how it is to answer."""
+    text, answer = tool.presentation.rules(task)
+    return f"{text}\n{HOW.format(answer)}"
 
 
 def form_of(tool: Instrument, form: str) -> str:
     """Text or image: as asked for, or as the instrument is shown best."""
     if form and form not in FORMS:
         raise Error(f"there is no form '{form}'; choose {' or '.join(FORMS)}")
-    if form == "image" and tool.name not in PICTURED:
+    pictured = tool.presentation.pictured
+    if form == "image" and not pictured:
         raise Error(f"{tool.name} is shown to language models as text, not as an image")
-    return form or ("image" if tool.name in PICTURED else "text")
+    return form or ("image" if pictured else "text")
 
 
 def mind_name(model: str, tool: Instrument, form: str) -> str:

@@ -31,7 +31,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from allminds.bridges.inspect_words import legal_actions, shown
+from allminds.bridges.inspect_words import legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Status, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
@@ -82,7 +82,7 @@ class Program(MindBase):
         """Ask it."""
         told = {
             "observation": observation,
-            "text": shown(self.tool, observation),
+            "text": self.tool.presentation.words(observation),
             "legal": legal_actions(self.task, observation),
             "random": random.unit(),
         }

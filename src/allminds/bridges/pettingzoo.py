@@ -5,6 +5,7 @@
 
     env = pettingzoo.make("parallel", "allminds/PredatorPrey-v1")
     env = pettingzoo.make("aec", "allminds/LambdaStar-v1", agents=3)
+    env = allminds.bridges.pettingzoo.parallel_env("mine.py:Game")
 
 Slots are agents ``player_0``, ``player_1``, …; who is in a team with whom is in
 ``env.metadata["teams"]``. Rewards are those of the runner for the same (seed, exercise).
@@ -18,7 +19,8 @@ from typing import Any
 from allminds import registry
 from allminds.bridges import agent_name, environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import ENCODINGS, Vector, fields, observation_space
+from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
 
 try:
@@ -32,7 +34,12 @@ class _Table:
 
     metadata: dict[str, Any]
 
-    def __init__(self, instrument: str, render_mode: str | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        instrument: str | type[Instrument],
+        render_mode: str | None = None,
+        **settings: Any,
+    ) -> None:
         self.series = Series(instrument, settings)
         tool = self.series.tool
         self.render_mode = render_mode
@@ -164,6 +171,16 @@ class AllmindsAECEnv(_Table, pettingzoo.AECEnv):  # type: ignore[misc] # types n
         self.agent_selection = agent_name(next(asked, 0))
 
 
+def parallel_env(instrument: str | type[Instrument], **settings: Any) -> AllmindsParallelEnv:
+    """Make any instrument, by its name or ``file.py:Class``, whose minds act at once."""
+    return AllmindsParallelEnv(instrument, **settings)
+
+
+def env(instrument: str | type[Instrument], **settings: Any) -> AllmindsAECEnv:
+    """Make any instrument, by its name or ``file.py:Class``, whose minds are asked in turn."""
+    return AllmindsAECEnv(instrument, **settings)
+
+
 def register() -> tuple[str, ...]:
     """Register every instrument that several minds can play; two, where it is up to the user."""
     ids = []
@@ -173,8 +190,8 @@ def register() -> tuple[str, ...]:
     )
     for name, cls in registry.instruments().items():
         several = registry.make_instrument(name).slots > 1
-        settings = cls.Settings.model_fields  # type: ignore[attr-defined]
-        if name not in ENCODINGS or not (several or "agents" in settings):
+        settings = cls.Settings.model_fields
+        if not (several or "agents" in settings):
             continue
         ids.append(environment_id(cls))
         kwargs: dict[str, Any] = {"instrument": name} | ({} if several else {"agents": 2})

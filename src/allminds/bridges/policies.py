@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from allminds import registry
 from allminds.bridges import agent_name
-from allminds.bridges.gymnasium_spaces import Vector, actions, mask, vector
+from allminds.bridges.gymnasium_spaces import Vector, actions, mask, presentation, vector
 from allminds.contracts import MindBase, Subject, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
@@ -50,6 +50,7 @@ class PolicyMind(MindBase):
     def begin(self, task: Task) -> None:
         """Choose who is to be asked in this slot, and see whether its actions fit."""
         self.task, self.agent = task, agent_name(task.slot)
+        self.shown = presentation(task.instrument)
         own = _of_agent(self.policy, self.agent)
         self.shift = _shift(own, task)
         self.size = getattr(getattr(own, "observation_space", None), "shape", None)
@@ -57,14 +58,14 @@ class PolicyMind(MindBase):
 
     def act(self, observation: Any, random: Random) -> Any:
         """What the policy does with the vector of what is seen."""
-        seen = vector(self.task.instrument, observation, self.task.slots)
+        seen = vector(self.shown, observation, self.task.slots)
         if self.size not in (None, seen.shape):
             raise Error(
                 f"a policy for observations of shape {self.size} cannot be asked about "
                 f"{self.task.instrument}, whose vectors have {len(seen)} numbers; train it with "
                 "the same settings"
             )
-        legal = mask(self.task.instrument, self.task.actions, observation)
+        legal = mask(self.shown, self.task.actions, observation)
         action = self.ask(Moment(seen, self.agent, random, legal))
         if isinstance(action, np.ndarray) and action.size == 1:
             action = action.item()
@@ -85,7 +86,7 @@ def _shift(policy: Any, task: Task) -> int:
     space = getattr(policy, "action_space", None)
     if space is None:
         return 0
-    own = actions(task.instrument, task.actions)
+    own = actions(presentation(task.instrument), task.actions)
     if getattr(space, "n", None) != own.n:
         raise Error(
             f"a policy with actions {space} does not fit {task.instrument}, which has "

@@ -1,9 +1,9 @@
-"""Many copies of Λ* as one Gymnasium vector environment: all of them are one step of arrays.
+"""Many copies of an instrument as one Gymnasium vector environment: one step of arrays for all.
 
     envs = gymnasium.make_vec("allminds/LambdaStar-v1", num_envs=4096)
-    envs = LambdaStarVectorEnv(num_envs=4096, rows=20, cols=20)
+    envs = AllmindsVectorEnv(4096, "lambda-star", rows=20, cols=20)
 
-Good's and Evil's ways through all copies come from the compiled core when a round begins.
+It is for instruments whose presentation has `copies`.
 """
 
 from __future__ import annotations
@@ -16,18 +16,16 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from allminds import registry
 from allminds.bridges.gymnasium_series import exercise_number
 from allminds.bridges.gymnasium_spaces import Vector, action_space, fields, observation_space
 from allminds.core.errors import Error
-from allminds.instruments.lambda_star.fast.forms import make_worlds
-from allminds.instruments.lambda_star.fast.lockstep import Sights, Stage
-from allminds.instruments.lambda_star.instrument import LambdaStar
 
 Flags = NDArray[np.bool_]
 
 
-class LambdaStarVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore[misc] # not read
-    """`num_envs` copies of Λ* for one mind each, its settings as keywords.
+class AllmindsVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore[misc] # not read
+    """`num_envs` copies of an instrument for one mind each, its settings as keywords.
 
     ``reset(seed=s, options={"exercise": i})`` puts exercise i + j of seed s before copy j, and the
     round after it begins with exercise i + num_envs. All episodes end together, by their time
@@ -37,16 +35,20 @@ class LambdaStarVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore
 
     def __init__(
         self,
-        num_envs: int = 1,
-        instrument: str = "lambda-star",
+        num_envs: int,
+        instrument: str,
         render_mode: str | None = None,
         **settings: Any,
     ) -> None:
         if render_mode is not None:
             raise Error(f"{num_envs} copies cannot be rendered; make one with gymnasium.make")
-        self.tool = LambdaStar(**settings)
+        self.tool = registry.make_instrument(instrument, settings)
         if self.tool.slots != 1:
             raise Error(f"{instrument}: a vector environment has one mind a copy; set agents=1")
+        copies = self.tool.presentation.copies()
+        if copies is None:
+            raise Error(f"{instrument} has no form of many copies; use gymnasium.make_vec")
+        self.copies = copies
         self.num_envs = num_envs
         self.metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
         self.single_observation_space = observation_space(self.tool)
@@ -54,9 +56,8 @@ class LambdaStarVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space: MultiDiscrete = batch_space(self.single_action_space, num_envs)
         self.fields = fields(self.tool)
-        self._sights = Sights(self.tool)
-        self._seed, self._first = 0, 0
-        self._stage: Stage | None = None
+        self._steps = self.tool.exercise(0, 0).environment.steps
+        self._seed, self._first, self._begun = 0, 0, False
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -67,48 +68,41 @@ class LambdaStarVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore
         if seed is not None:
             self._seed, self._first = seed, 0
         self._begin(self._first if wanted is None else wanted)
-        return self._seen(), {}
+        return self.copies.observe(), {}
 
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[Vector, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
-        """One step of all copies."""
-        stage, steps = self._stage, self.tool.settings.iterations
-        if stage is None:
-            raise Error("lambda-star: nothing was begun; call reset first")
+        """Play one step of all copies."""
+        if not self._begun:
+            raise Error(f"{self.tool.name}: nothing was begun; call reset first")
         nobody = np.zeros(self.num_envs, bool)
-        if stage.step == steps:
+        if self.copies.step == self._steps:
             self._begin(self._first)
-            return self._seen(), np.zeros(self.num_envs), nobody, nobody.copy(), {}
-        stage.actions[0, stage.step] = self._checked(actions)
-        stage.advance(stage.step)
-        rewards = stage.rewards[0, stage.step - 1] * 0.5
-        over = np.full(self.num_envs, stage.step == steps)
-        return self._seen(), rewards, nobody, over, self._info(stage) if over.all() else {}
+            return self.copies.observe(), np.zeros(self.num_envs), nobody, nobody.copy(), {}
+        rewards = self.copies.play(self._checked(actions))
+        over = np.full(self.num_envs, self.copies.step == self._steps)
+        return self.copies.observe(), rewards, nobody, over, self._info() if over.all() else {}
 
     def _begin(self, first: int) -> None:
-        here = make_worlds(self.tool, self._seed, first, first + self.num_envs)
-        self._stage = Stage(self.tool, here, self._sights)
-        self._first = first + self.num_envs
+        self.copies.begin(self._seed, first, first + self.num_envs)
+        self._first, self._begun = first + self.num_envs, True
 
-    def _seen(self) -> Vector:
-        assert self._stage is not None
-        return np.concatenate(self._stage.observe(0), axis=1, dtype=np.float32)
-
-    def _info(self, stage: Stage) -> dict[str, Any]:
-        score = stage.rewards[0].sum(axis=0) * 0.5 / stage.step
-        return {"score": score, "_score": np.ones(self.num_envs, bool)}
+    def _info(self) -> dict[str, Any]:
+        return {"score": self.copies.scores(), "_score": np.ones(self.num_envs, bool)}
 
     def _checked(self, actions: Any) -> NDArray[np.integer[Any]]:
-        given = np.asarray(actions)
+        given, name = np.asarray(actions), self.tool.name
         if given.shape != (self.num_envs,) or not np.issubdtype(given.dtype, np.integer):
             raise Error(
-                f"lambda-star: {self.num_envs} actions are awaited, whole numbers, "
+                f"{name}: {self.num_envs} actions are awaited, whole numbers, "
                 f"not {given.dtype}{given.shape}"
             )
-        wrong = np.flatnonzero((given < 1) | (given > 9))
+        first = int(self.single_action_space.start)
+        last = first + int(self.single_action_space.n) - 1
+        wrong = np.flatnonzero((given < first) | (given > last))
         if len(wrong):
             raise Error(
-                f"lambda-star: action {given[wrong[0]]} of copy {wrong[0]} is not one of 1..9"
+                f"{name}: action {given[wrong[0]]} of copy {wrong[0]} is not one of {first}..{last}"
             )
         return given

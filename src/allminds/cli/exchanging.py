@@ -31,7 +31,7 @@ def export(
 
 @make.command(epilog="Example: allminds make items c-test --set form=generated --out items.jsonl")
 def items(
-    instrument: Annotated[str, typer.Argument(help="c-test or matrices.")],
+    instrument: Annotated[str, typer.Argument(help="Its name (allminds list), or FILE.py:CLASS.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="A file of JSON lines.")],
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")

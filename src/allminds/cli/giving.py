@@ -118,7 +118,7 @@ def run(
     epilog='Example: allminds evaluate lambda-star -m local-search -m "expert(intercept=false)"'
 )
 def evaluate(
-    instrument: Annotated[str, typer.Argument(help="Its name; see allminds list.")],
+    instrument: Annotated[str, typer.Argument(help="Its name (allminds list), or FILE.py:CLASS.")],
     mind: MindOption = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")

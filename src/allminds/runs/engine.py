@@ -110,23 +110,27 @@ class Part:
 class Given:
     """A test with its names resolved: an instrument, and line-ups for it."""
 
+    instrument: str  # as another process finds it
     tool: Instrument
     settings: Mapping[str, Any]
     minds: Sequence[Any]  # as they were given: names, classes, functions or objects
     line_ups: Sequence[LineUp]
 
     @classmethod
-    def of(cls, instrument: str, settings: Mapping[str, Any], minds: Sequence[Any]) -> Given:
+    def of(
+        cls, instrument: str | type[Instrument], settings: Mapping[str, Any], minds: Sequence[Any]
+    ) -> Given:
         """Resolve names, and reject a mind that is given twice."""
         tool = registry.make_instrument(instrument, settings)
-        return cls(tool, settings, list(minds), line_ups_of(minds, tool))
+        found = line_ups_of(minds, tool)
+        return cls(registry.reference(instrument), tool, settings, list(minds), found)
 
     def seats(self, seed: int, traced: int, time_limit: float) -> list[Sitting]:
         """Make the sittings: all compiled minds in one, every other in one of its own."""
 
         def sitting(minds: Sequence[Any], line_ups: Sequence[LineUp]) -> Sitting:
             made = Sitting(
-                self.tool.name, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
+                self.instrument, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
                 time_limit, working_folder(),
             )  # fmt: skip
             vars(made).update(tool=self.tool, line_ups=list(line_ups))  # another process looks up

@@ -195,11 +195,12 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
 
     source, out = Path(source), Path(out)
     form = form or ENDINGS.get(source.suffix, "csv")
-    if form not in FORMATS:
-        raise Error(f"there is no format '{form}'; {nearest(form, FORMATS)}")
+    known = formats()
+    if form not in known:
+        raise Error(f"there is no format '{form}'; {nearest(form, known)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
-    frame = FORMATS[form](source)
+    frame = known[form](source)
     made = {
         "schema": SCHEMA,
         "source": str(source),
@@ -231,41 +232,6 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
 def _settle(file: Any) -> None:
     file.flush()
     os.fsync(file.fileno())
-
-
-def rows_2011(path: Path) -> pd.DataFrame:
-    """Read the rows of the 2011 experiment of Insa-Cabrera et al. into the common table.
-
-    Every test was taken by another person, and by a fresh learner. The complexity columns are those
-    of the instrument; K_prefix is the K_approx of the authors' own figures.
-    """
-    import pandas as pd
-
-    from allminds.instruments.lambda_ import space as complexity
-    from allminds.instruments.lambda_.rows import read_rows
-    from allminds.instruments.lambda_.space import Space
-
-    made = []
-    for row in read_rows(path):
-        half = len(row.rewards) // 2
-        digits = "".join(map(str, row.pattern))
-        made.append(
-            {
-                "exercise": f"lambda-2011/{row.test:02d}/{row.cells}",
-                "instrument": "lambda",
-                "index": 7 * row.test + row.cells - 3,
-                "test": row.test,
-                **complexity.columns(Space(row.space), digits, 0.0),
-                "mind": row.subject,
-                "kind": "person" if row.subject == "people" else "program",
-                "person": f"{row.subject} {row.test:02d}",
-                "steps": row.steps,
-                "score": row.score,
-                "learning": sum(row.rewards[half:]) / (len(row.rewards) - half)
-                - sum(row.rewards[:half]) / half,
-            }
-        )
-    return _common(pd.DataFrame(made), path.stem)
 
 
 # ---------------------------------------------------------------- CSV
@@ -479,5 +445,18 @@ ENDINGS = {".eval": "inspect", ".parquet": "parquet", ".jsonl": "py-irt"}
 FORMATS: dict[str, Callable[[Path], pd.DataFrame]] = {
     "csv": read_csv,
     **{form: functools.partial(_bridged, form) for form in ENDINGS.values()},
-    "lambda-2011": rows_2011,
 }
+
+
+def formats() -> dict[str, Callable[[Path], pd.DataFrame]]:
+    """Return the formats that can be read, those of the instruments' own files included."""
+    found = dict(FORMATS)
+    for name in registry.instruments():
+        with contextlib.suppress(Error):
+            for form, read in registry.make_instrument(name).presentation.readers.items():
+                found[form] = functools.partial(_read, read)
+    return found
+
+
+def _read(read: Callable[[Path], Any], path: Path) -> pd.DataFrame:
+    return _common(read(path), path.stem)

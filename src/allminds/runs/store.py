@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
@@ -79,7 +80,12 @@ class RunFolder:
             raise Error(f"{path} is not a run folder: it has no readable plan.json") from None
         if schema > SCHEMA:
             raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
-        return cls(path, checked(Plan, stored, f"{path}/plan.json"), made)
+        plan = checked(Plan, stored, f"{path}/plan.json")
+        for test in plan.tests:  # those in the user's files are known by their names then
+            if ":" in test.instrument:
+                with contextlib.suppress(Error):
+                    registry.kind(test.instrument)
+        return cls(path, plan, made)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from allminds import registry
 from allminds.contracts import STATUSES
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,35 +39,6 @@ COLUMNS = {
     "kind": ("what kind of mind it is", "words"),
     "source": ("where the row comes from", "a path"),
 }  # fmt: skip
-COMPLEXITIES = {
-    "K": ("complexity of the pattern: LZ76 phrases in Λ*, bytes after zlib in Λ", "1, 2, …"),
-    "K_prefix": ("bytes after zlib, with the authors' prefix", "bytes"),
-    "LZ": ("LZ76 phrases in one period of the pattern", "1, 2, …"),
-    "H": ("log₂ of the places where what is sought may be", "bits"),
-    "bits": ("description length: of H and K in Λ*, of the space in Λ", "bits"),
-    "segment": ("length of the segment that Good and Evil repeat", "cells"),
-    "pattern": ("length of the pattern", "actions"),
-    "cells": ("cells of the space; in Λ*, different ones that are visited", "1, 2, …"),
-    "actions": ("actions of the space", "2, 3, …"),
-    "xi": ("ξ, the complexity an adaptive test asked for", "1 to 40"),
-    "identity": ("number of the environment", "a whole number"),
-    "upsilon": ("Υ before the exercise, in the anytime test", "a number"),
-    "k": ("Levin complexity of the series", "7 to 15"),
-    "letters": ("letters of the series that are shown", "1, 2, …"),
-    "rounds": ("rounds of the game", "1, 2, …"),
-    "C": ("rules of the matrix", "1, 2, …"),
-    "I_context": ("of the answer, what rows 1 and 2 must supply", "bits"),
-    "I_answer": ("information in the answer", "bits"),
-    "L_rules": ("description length of the rules", "bits"),
-    "H_rule_row1": ("doubt about the kinds of the rules after row 1", "bits"),
-    "needed_rules": ("rules one must know to tell the answer from other options", "1, 2, …"),
-    "option_distance": ("attributes in which a wrong option differs, on average", "a number"),
-    "optima": ("local optima of the landscape", "1, 2, …"),
-    "basin": ("share of cells from which a climber comes to the highest top", "0 to 1"),
-    "autocorrelation": ("of the fitness of neighbouring cells", "−1 to 1"),
-    "drift": ("chance that a hill moves in a step", "0 to 1"),
-    "elements": ("things drawn in the nine cells", "1, 2, …"),
-}
 
 
 def codebook(frame: pd.DataFrame) -> pd.DataFrame:
@@ -72,8 +46,8 @@ def codebook(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     rows = []
+    known = COLUMNS | _complexities(frame)
     for name in frame.columns:
-        known = COLUMNS | COMPLEXITIES
         meaning, values = known.get(name, ("see the instrument's page", "a number"))
         rows.append(
             {
@@ -86,6 +60,25 @@ def codebook(frame: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows).set_index("column")
+
+
+def _complexities(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    """What the complexity columns mean; where instruments differ, each of them says so."""
+    found: dict[str, dict[str, list[str]]] = {}
+    values: dict[str, str] = {}
+    for instrument in frame["instrument"].unique() if "instrument" in frame else ():
+        with contextlib.suppress(Error):  # an instrument that is not installed here
+            columns = registry.make_instrument(str(instrument)).presentation.columns
+            for name, column in columns.items():
+                found.setdefault(name, {}).setdefault(column.meaning, []).append(str(instrument))
+                values.setdefault(name, column.values)
+    return {name: (_meaning(meanings), values[name]) for name, meanings in found.items()}
+
+
+def _meaning(meanings: dict[str, list[str]]) -> str:
+    if len(meanings) == 1:
+        return next(iter(meanings))
+    return "; ".join(f"in {', '.join(names)}: {meaning}" for meaning, names in meanings.items())
 
 
 def _type(column: pd.Series) -> str:

@@ -18,6 +18,7 @@ from allminds.contracts import Instrument, LineUp, Record, Subject
 from allminds.core.blocks import Block
 from allminds.core.watch import Watch
 from allminds.episode import play
+from allminds.web.faces import face
 from allminds.web.sessions import MindResult, Role, Screen, TestResult
 from allminds.web.sessions_play import own_side
 from allminds.web.study import Study, stored
@@ -76,6 +77,7 @@ class Machines:
             minds.append({"mind": mind, "role": role, "score": score(tool, played)})
         return {
             "face": tool.name,
+            "told": face(tool, slot).told(),
             "exercises": len(done),
             "score": score(tool, taken),
             "chance": tool.chance,

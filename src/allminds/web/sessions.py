@@ -17,12 +17,11 @@ present screen (a stale tab, a second click) records nothing and is answered by 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypedDict
+from typing import Any, Literal, Protocol, TypedDict
 
-from allminds.contracts import Failure, Instrument, Record
-from allminds.core.seeding import Random
+from allminds.contracts import Face, Instrument, Record
 
 ScreenName = Literal[
     "join", "consent", "instructions", "check", "exercise", "waiting", "room",
@@ -32,55 +31,6 @@ ScreenName = Literal[
 Sign = Literal[-1, 0, 1]
 Role = Literal["floor", "mind", "ceiling"]
 Waiting = Literal["waiting", "offer", "left", "away"]  # left: the other; away: oneself
-
-
-# ---------------------------------------------------------------- an instrument on the screen
-
-
-class Step(NamedTuple):
-    """One move that was made: what was seen, what was chosen, what it came to."""
-
-    observation: Any
-    choice: str
-    action: Any
-    reward: float
-
-
-class Check(NamedTuple):
-    """A question about the instructions; its words are the screen's, by its name."""
-
-    name: str
-    options: tuple[str, ...]
-    right: str
-
-
-class Face(Protocol):
-    """How an instrument looks to a participant, and what can be chosen."""
-
-    @property
-    def checks(self) -> Sequence[Check]:
-        """The comprehension check; () if there is none."""
-        ...
-
-    def told(self) -> dict[str, Any]:
-        """Return what instructions and questions say of this form of the test."""
-        ...
-
-    def view(self, observation: Any, before: Step | None, shuffle: Random) -> dict[str, Any]:
-        """Return what is drawn: safe for JSON, without answer, seed or role of a symbol.
-
-        `before` is the move that led here, None at the start; `shuffle` has the same words at
-        every step of an exercise, and others in another exercise or session.
-        """
-        ...
-
-    def choices(self, observation: Any) -> Sequence[str]:
-        """List what may be chosen now, as the form says it."""
-        ...
-
-    def action(self, choice: str, observation: Any) -> Any | Failure:
-        """Return the instrument's action; of several that come to the same, the lowest."""
-        ...
 
 
 Faces = Callable[[Instrument, int], Face]  # where faces come from: an instrument, the person's slot
@@ -217,6 +167,7 @@ class TestResult(TypedDict):
     """The participant's own result on one test, beside the programs'."""
 
     face: str
+    told: dict[str, Any]  # of its face
     exercises: int  # finished
     score: float | None
     chance: float

@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from allminds.contracts import Exercise, Failure, Record, Seat, Status, Subject
+from allminds.contracts import Exercise, Failure, Move, Record, Seat, Status, Subject
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
-from allminds.web.sessions import Step
 from allminds.web.sessions_rows import DONE
 from allminds.web.store import EventRow, ExerciseRow
 from allminds.web.study import PERSON, Course
@@ -63,11 +62,11 @@ class Table:
         return self.slot in self.episode.waiting and len(self.made) == len(self._at)
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Move]:
         """The participant's moves; the reward of each is all that came until the next."""
         until = [*self._at[1:], None]
         gains = [sum(self._gains(a, b)) for a, b in zip(self._at, until, strict=False)]
-        return [Step(*made, gain) for made, gain in zip(self.made, gains, strict=False)]
+        return [Move(*made, gain) for made, gain in zip(self.made, gains, strict=False)]
 
     def choose(self, choice: str, action: Any) -> float | None:
         """Make the participant's move; return its reward, None if another's move is needed."""
@@ -137,7 +136,7 @@ class Replays:
         """Forget all exercises but one: what is over is seldom asked for again."""
         self._tables = {one: table for one, table in self._tables.items() if one == idx}
 
-    def steps(self, row: ExerciseRow) -> list[Step]:
+    def steps(self, row: ExerciseRow) -> list[Move]:
         """List the moves that were made in an exercise."""
         return self.table(row).steps
 

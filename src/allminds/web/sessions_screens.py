@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from allminds.contracts import Face
 from allminds.core.seeding import Random, key
+from allminds.web.faces import checks
 from allminds.web.languages import direction
 from allminds.web.sessions import (
     Between,
@@ -15,7 +17,6 @@ from allminds.web.sessions import (
     Consent,
     Done,
     ExerciseScreen,
-    Face,
     Instructions,
     Question,
     Refused,
@@ -118,14 +119,14 @@ def _instructions(visit: Visit, shared: Common) -> Screen:
 def _check(visit: Visit, shared: Common) -> Screen:
     test = visit.place.test
     face = visit.course.face(test)
-    told = visit.row.told or {}
+    told, asked = visit.row.told or {}, checks(face)
     context: CheckScreen = {
         **shared,
         "form": _form(visit),
         "face": visit.study.tests[test].instrument,
         "told": _told(visit, face),
-        "questions": [Question(name=one.name, options=list(one.options)) for one in face.checks],
-        "wrong": [one.name for one in face.checks if told and told.get(one.name) != one.right],
+        "questions": [Question(name=one.name, options=list(one.answers)) for one in asked],
+        "wrong": [one.name for one in asked if told and told.get(one.name) != one.right],
         "given": told,
         "attempt": visit.row.attempts + 1,
     }

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
 from allminds.web import sessions_gaps as gaps
+from allminds.web.faces import checks
 from allminds.web.sessions import Faces
 from allminds.web.sessions_play import Replays, fingerprint, own_side
 from allminds.web.sessions_rows import Held, Rows, held, here
@@ -202,9 +203,9 @@ class Visit:
         if not self._present(place, "check"):
             return
         given = self.study.tests[self.place.test]
-        checks = self.course.face(self.place.test).checks
-        told = {one.name: answers.get(one.name, "")[:64] for one in checks}
-        wrong = [one.name for one in checks if told[one.name] != one.right]
+        asked = checks(self.course.face(self.place.test))
+        told = {one.name: answers.get(one.name, "")[:64] for one in asked}
+        wrong = [one.name for one in asked if told[one.name] != one.right]
         self.row.attempts += 1
         self.row.told = told
         found = {"test": self.place.test, "attempt": self.row.attempts, "wrong": wrong}

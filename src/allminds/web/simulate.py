@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds import registry
-from allminds.contracts import Exercise, LineUp, Record, Seat, Subject, Task
+from allminds.contracts import Exercise, Face, LineUp, Record, Seat, Subject, Task
 from allminds.core.errors import Error
 from allminds.core.names import parse_all
 from allminds.core.seeding import Random
@@ -29,10 +29,9 @@ from allminds.episode import Episode, play
 from allminds.web.app import create_app, now_in_ms
 from allminds.web.debrief import against, score
 from allminds.web.export import export_folder, results
-from allminds.web.faces import face
+from allminds.web.faces import checks, face
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
-from allminds.web.sessions import Face
 from allminds.web.sessions_play import own_side
 from allminds.web.store import Store
 from allminds.web.study import PERSON, Course, Place, Study
@@ -197,8 +196,8 @@ class Participant:
             if place.kind == "consent":
                 self.browser.post("/consent", accept="yes")
             elif place.kind == "check":
-                checks = self.course.face(place.test).checks
-                self.browser.post("/check", **{one.name: one.right for one in checks})
+                asked = checks(self.course.face(place.test))
+                self.browser.post("/check", **{one.name: one.right for one in asked})
             elif place.kind == "exercise":
                 self._exercise(place)
             else:

@@ -19,11 +19,12 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Instrument, Record, Subject
+from allminds.contracts import Exercise, Face, Instrument, Record, Subject
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.settings import Settings, checked
-from allminds.web.sessions import Face, Faces
+from allminds.web.faces import checks
+from allminds.web.sessions import Faces
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out
@@ -281,20 +282,13 @@ def _check_opponent(study: Study, number: int, here: str) -> None:
     machine = study.machine(number)
     if machine.group or machine.traits.practice:
         raise Error(f"{here}: '{machine.name}' must take one slot, and need no rehearsals")
-    if _asked_elsewhere(machine):
+    if machine.traits.one_at_a_time:
         raise Error(f"{here}: the moves of '{machine.name}' could not be worked out again later")
     if given.opponent == PERSON and (given.shuffled or study.assignment == "own"):
         raise Error(
             f"{here}: two people take the same exercises in one order; leave out shuffled, and set "
             "assignment = 'same'"
         )
-
-
-def _asked_elsewhere(machine: Subject) -> bool:
-    """Return whether a mind is a person at a terminal, a language model or a program."""
-    from allminds.instruments.games.minds.human import Human
-
-    return machine.maker is Human or machine.one_at_a_time
 
 
 def _check_twins(study: Study, number: int, here: str) -> None:
@@ -348,7 +342,7 @@ class Course:
     def _of(self, test: int) -> list[Place]:
         given = self.study.tests[test]
         found = [Place("instructions", test)]
-        if given.check and self.face(test).checks:
+        if given.check and checks(self.face(test)):
             found.append(Place("check", test))
         for number in range(given.practice):
             found += [Place("exercise", test, number, practice=True)]

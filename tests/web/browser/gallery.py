@@ -8,11 +8,12 @@ from typing import Any
 
 from allminds import registry
 from allminds import web as people
+from allminds.contracts import Move
 from allminds.core.seeding import Random
 from allminds.episode import Episode
-from allminds.web.faces import face
+from allminds.web.faces import checks, face
 from allminds.web.screens import page as html_of
-from allminds.web.sessions import Step, sign
+from allminds.web.sessions import sign
 from allminds.web.sessions_play import Table
 
 STATIC = Path(people.__file__).parent / "static"
@@ -41,6 +42,7 @@ TESTS: dict[str, tuple[str, dict[str, Any], int]] = {
     "c-test-five": ("c-test", {"options": 5, "task": "abduction", "scoring": "administered"}, 9),
     "matrices": ("matrices", {}, 2),
     "matrices-eight": ("matrices", {"rules": 3, "candidates": 8}, 1),
+    "plain": ("landscape", {}, 0),
 }
 
 
@@ -56,7 +58,7 @@ def exercise(test: str, moves: int = 6) -> dict[str, Any]:
         choice = choices[Random(11).below_at(len(choices), move)]
         action = shown.action(choice, seen)
         episode.play({0: action})
-        before = Step(seen, choice, action, episode.rewards[-1][0])
+        before = Move(seen, choice, action, episode.rewards[-1][0])
     return COMMON | {
         "form": {"exercise": index, "step": moves},
         "face": name,
@@ -127,7 +129,7 @@ def games() -> Iterator[tuple[str, str, dict[str, Any]]]:
             about["told"] = about["told"] | {"other": other}
             counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
             yield f"instructions-{test}-{other}", "instructions", COMMON | about | counts
-        wrong = [face(tool, slot).checks[0].name]
+        wrong = [checks(face(tool, slot))[0].name]
         asked = {"questions": [], "wrong": wrong, "given": {}, "attempt": 2}
         yield f"check-{test}", "check", COMMON | about | asked
         yield f"exercise-{test}-start", "exercise", game(test, 0)
@@ -172,9 +174,15 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         told = COMMON | {"face": name, "told": face(tool).told() | ALONE, "show_numbers": False}
         counts = {"practice": 1, "exercises": 7, "again": test == "matrices"}
         yield f"instructions-{test}", "instructions", told | counts
-        wrong = [face(tool).checks[0].name] if test != "lambda-star" else []
+        wrong = [checks(face(tool))[0].name] if test != "lambda-star" else []
         asked = {"questions": [], "wrong": wrong, "given": {"aim": "reward"}, "attempt": 2}
         yield f"check-{test}", "check", told | asked
+    plain = {
+        "face": "landscape",
+        "told": face(registry.make_instrument("landscape")).told() | ALONE,
+    }
+    counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
+    yield "instructions-plain", "instructions", COMMON | plain | counts
     yield from games()
     yield "exercise-start", "exercise", exercise("lambda-5", 0) | {"practice": True}
     for test in TESTS:
@@ -192,10 +200,12 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
     ]
     alone = {"ceiling": 1.0, "other": ""}
     results = [
-        alone | {"face": "lambda", "exercises": 7, "score": 0.237, "minds": minds},
-        alone | {"face": "c-test", "exercises": 9, "score": 0.6, "minds": []},
-        {"face": "stag-hunt", "exercises": 2, "score": 0.1, "ceiling": 1.0, "minds": minds,
-         "other": "random"},
+        alone | {"face": "lambda", "told": {"kind": "cells"}, "exercises": 7, "score": 0.237,
+         "minds": minds},
+        alone | {"face": "c-test", "told": {"kind": "letters"}, "exercises": 9, "score": 0.6,
+         "minds": []},
+        {"face": "stag-hunt", "told": {"kind": "rounds", "coins": False}, "exercises": 2,
+         "score": 0.1, "ceiling": 1.0, "minds": minds, "other": "random"},
     ]  # fmt: skip
     end = {
         "label": "P-17",

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 
 from allminds.web.app import create_app
-from allminds.web.faces.questions import Question, questions
+from allminds.web.faces import Question, questions
 from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
 from allminds.web.study import Limits, Study
 

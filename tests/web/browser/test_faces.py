@@ -12,15 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.contracts import Failure
-from allminds.core.errors import Error
+from allminds.contracts import Failure, Move
 from allminds.core.seeding import Random
 from allminds.episode import Episode
+from allminds.instruments.lambda_.present import SHAPES
 from allminds.instruments.lambda_.world import HIDDEN, View
 from allminds.web.faces import face
-from allminds.web.faces.cells import SHAPES
 from allminds.web.screens import page as html_of
-from allminds.web.sessions import Step
 
 TESTS = [(name, settings) for name, settings, _ in gallery.TESTS.values()]
 seeds = st.integers(0, 2**32)
@@ -77,10 +75,17 @@ def test_a_view_is_json() -> None:
         assert json.loads(json.dumps(view)) == view
 
 
-def test_a_test_without_a_face() -> None:
-    """Says which have one."""
-    with pytest.raises(Error, match=r"cannot take .* choose lambda"):
-        face(registry.make_instrument("public-goods"))
+@pytest.mark.parametrize("name", ["landscape", "public-goods", "commons", "predator-prey"])
+def test_a_test_without_a_board_has_its_text_and_a_button_for_each_action(name: str) -> None:
+    tool = registry.make_instrument(name)
+    shown, seen = face(tool, tool.slots - 1), Episode(tool.exercise(5, 1)).waiting[tool.slots - 1]
+    view = shown.view(seen, None, Random(1))
+    assert json.loads(json.dumps(view)) == view
+    assert view["text"] == tool.show(seen, "text")
+    assert shown.told()["rules"] in view["rules"]
+    for choice in shown.choices(seen):
+        assert shown.action(choice, seen) == tool.read(choice, seen)
+    assert isinstance(shown.action("no such", seen), Failure)
 
 
 # ---------------------------------------------------------------- cells
@@ -95,7 +100,7 @@ def test_shapes_and_colours_last_an_exercise(seed: int, key: int) -> None:
         seen = episode.waiting[0]
         views.append(shown.view(seen, before, Random(key, step=move)))
         episode.play({0: 0})
-        before = Step(seen, "1", 0, 0.0)
+        before = Move(seen, "1", 0, 0.0)
     assert len({tuple(view["shapes"]) for view in views}) == 1
     assert len({tuple(cell["hue"] for cell in view["cells"]) for view in views}) == 1
     assert len(set(views[0]["shapes"])) == 2
@@ -130,7 +135,7 @@ def test_who_is_out_of_sight_is_in_no_cell() -> None:
     """And nobody is told where it came from."""
     shown, episode = begun("lambda", {"observation": "adjacent"}, 1, 6)
     seen = episode.waiting[0]._replace(symbols=(HIDDEN, 3), cell=4)
-    before = Step(seen._replace(symbols=(2, HIDDEN), cell=5), "1", 0, 0.0)
+    before = Move(seen._replace(symbols=(2, HIDDEN), cell=5), "1", 0, 0.0)
     view = shown.view(seen, before, Random(3))
     places = {place["shape"]: (place["cell"], place["from"]) for place in view["places"]}
     assert places.pop("you") == (5, 6)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Record
+from allminds.contracts import Discrete, Presentation, Record
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings
@@ -180,6 +180,13 @@ class CommonsGame(Game):
         """Build the commons that the settings describe."""
         given = self.settings
         return Commons(given.steps, given.players, given.capacity, given.most, given.growth)
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import CommonsPresentation
+
+        return CommonsPresentation(self)
 
     def told(self, observation: Stock) -> str:
         """Tell how much is left."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Fast, LineUp
+from allminds.contracts import Fast, LineUp, Presentation
 from allminds.core.settings import Settings
 from allminds.core.watch import Watch
 from allminds.instruments.games.game import Game, GameSettings, Joint, Repeated, Round
@@ -39,6 +39,13 @@ class MatrixGame(Game):
             for joint in product(range(len(self.labels)), repeat=len(slots))
         )
         return Repeated(self.settings.steps, len(slots), self.labels, payoffs)
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import TablePresentation
+
+        return TablePresentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
         """Compile the line-up if every mind is a finite machine."""
@@ -163,6 +170,13 @@ class PublicGoods(MatrixGame):
     version = 2
     labels = ("give", "keep")
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import PublicGoodsPresentation
+
+        return PublicGoodsPresentation(self)
 
     def reward(self, slot: int, joint: Joint) -> float:
         """Compute the pay-off, linear in the number of givers."""

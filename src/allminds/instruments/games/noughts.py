@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Presentation
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
@@ -140,6 +140,13 @@ class NoughtsAndCrosses(Game):
     def world(self) -> Noughts:
         """Build the only environment there is."""
         return Noughts()
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import NoughtsPresentation
+
+        return NoughtsPresentation(self)
 
     def told(self, observation: Board) -> str:
         """Draw the board, and tell whose turn it is."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Record
+from allminds.contracts import Discrete, Presentation, Record
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings
@@ -164,6 +164,13 @@ class PluralisticIgnorance(Game):
         """Build the norm that the settings describe."""
         given = self.settings
         return Norm(given.steps, given.players, given.opposed, given.conformity)
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import PluralisticPresentation
+
+        return PluralisticPresentation(self)
 
     def told(self, observation: Public) -> str:
         """Tell the own attitude and the others' acts."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from allminds.contracts import Discrete, Environment
+from allminds.contracts import Discrete, Environment, Presentation
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
@@ -154,6 +154,13 @@ class PredatorPrey(Game):
         """The score of a predator when all move by lot; computed when it is asked for."""
         survives = survival(self.settings.rows, self.settings.cols, self.settings.steps)
         return (1 - 2 * survives) / PREDATORS
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import PredatorsPresentation
+
+        return PredatorsPresentation(self)
 
     def told(self, observation: Sight) -> str:
         """Draw where all stand, and tell the mind its role."""

@@ -12,7 +12,15 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Environment, Exercise, Failure, Instrument, Record, Space
+from allminds.contracts import (
+    Environment,
+    Exercise,
+    Failure,
+    Instrument,
+    Presentation,
+    Record,
+    Space,
+)
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
@@ -171,6 +179,13 @@ class TeamLambdaStar(TeamGame):
     name = "team-lambda-star"
     Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
 
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import TeamLambdaStarPresentation
+
+        return TeamLambdaStarPresentation(self)
+
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ* itself."""
         return torus.LambdaStar(**settings)
@@ -201,6 +216,13 @@ class TeamLambda(TeamGame):
 
     name = "team-lambda"
     Settings: ClassVar[type[Settings]] = TeamLambdaSettings
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import TeamLambdaPresentation
+
+        return TeamLambdaPresentation(self)
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ itself."""

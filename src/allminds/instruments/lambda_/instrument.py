@@ -8,7 +8,16 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record, numbered
+from allminds.contracts import (
+    Exercise,
+    Failure,
+    Fast,
+    Instrument,
+    LineUp,
+    Presentation,
+    Record,
+    numbered,
+)
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings, checked
@@ -116,6 +125,13 @@ class CellsInstrument(Instrument):
         return None
 
     # ------------------------------------------------------------ for people and models
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.lambda_.present import CellsPresentation
+
+        return CellsPresentation(self)
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show where all are, and what each action does."""

@@ -17,8 +17,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from allminds.core.errors import Error
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Space = tuple[tuple[int | None, ...], ...]
 
@@ -156,3 +160,37 @@ def _score(text: str, rewards: tuple[int, ...]) -> float:
     if abs(score - mean) > _ROUNDING:
         raise Error(f"the score {score:g} in column 16 is not the mean of the rewards, {mean:g}")
     return score
+
+
+def results(path: Path) -> pd.DataFrame:
+    """Return the authors' rows as a results table, for ``allminds import``.
+
+    Every test was sat by another person, and by a fresh learner. The complexity columns are those
+    of the instrument; K_prefix is the K_approx of the authors' own figures.
+    """
+    import pandas as pd
+
+    from allminds.instruments.lambda_ import space as complexity
+    from allminds.instruments.lambda_ import space as spaces
+
+    made = []
+    for row in read_rows(path):
+        half = len(row.rewards) // 2
+        digits = "".join(map(str, row.pattern))
+        made.append(
+            {
+                "exercise": f"lambda-2011/{row.test:02d}/{row.cells}",
+                "instrument": "lambda",
+                "index": 7 * row.test + row.cells - 3,
+                "test": row.test,
+                **complexity.columns(spaces.Space(row.space), digits, 0.0),
+                "mind": row.subject,
+                "kind": "person" if row.subject == "people" else "program",
+                "person": f"{row.subject} {row.test:02d}",
+                "steps": row.steps,
+                "score": row.score,
+                "learning": sum(row.rewards[half:]) / (len(row.rewards) - half)
+                - sum(row.rewards[:half]) / half,
+            }
+        )
+    return pd.DataFrame(made)

@@ -10,7 +10,16 @@ from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.complexity import lz76
-from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.contracts import (
+    Environment,
+    Exercise,
+    Failure,
+    Fast,
+    Instrument,
+    LineUp,
+    Presentation,
+    Record,
+)
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -177,6 +186,13 @@ class LambdaStar(Instrument):
             j += 1
 
     # ------------------------------------------------------------ for people and models
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.lambda_star.present import LambdaStarPresentation
+
+        return LambdaStarPresentation(self)
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show the neighbourhood as a small table of rewards."""

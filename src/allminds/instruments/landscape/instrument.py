@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Presentation, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -117,6 +117,13 @@ class FitnessLandscape(Instrument):
         return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, world)
 
     # ------------------------------------------------------------ for people and models
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.landscape.present import LandscapePresentation
+
+        return LandscapePresentation(self)
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show the neighbourhood as a small table of fitness."""

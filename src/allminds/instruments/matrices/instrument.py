@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
+from allminds.contracts import Exercise, Failure, Instrument, Presentation, Record, fingerprint
 from allminds.core.settings import checked
 from allminds.instruments.matrices.environment import DEFAULT, Item, MatricesSettings, Question
 from allminds.instruments.matrices.making.cases import cases
@@ -56,6 +56,13 @@ class Matrices(Instrument):
         question = Question(generate(seed, i, self.settings), self.settings)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, question, fingerprint(question.problem.cells[:8]))
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.matrices.present import MatricesPresentation
+
+        return MatricesPresentation(self)
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show the problem in words, as a picture, or as codes [panel, field]."""

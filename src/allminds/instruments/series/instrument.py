@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
+from allminds.contracts import Exercise, Failure, Instrument, Presentation, Record, fingerprint
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -156,6 +156,13 @@ class CTest(Instrument):
         return replace(super().rule(), strata="k", weighted=True)
 
     # ------------------------------------------------------------ for people and models
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.series.present import SeriesPresentation
+
+        return SeriesPresentation(self)
 
     def show(self, observation: Item, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show the series, and the options if they are not all letters."""

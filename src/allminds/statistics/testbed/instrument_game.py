@@ -20,20 +20,6 @@ from allminds.statistics.testbed.bed import ActionSequence, LineUp, Teams, check
 RANDOM = "random"
 MOST_SEQUENCES = 200_000  # of actions, that are followed
 
-MINDS: Mapping[str, tuple[str, ...]] = {  # who plays when nobody is named
-    "matching-pennies": ("heads", "tails", RANDOM),
-    "rock-paper-scissors": ("rock", "paper", "scissors"),
-    "prisoners-dilemma": ("cooperate", "defect", RANDOM, "tit-for-tat"),
-    "stag-hunt": ("stag", "hare", RANDOM, "tit-for-tat"),
-    "public-goods": ("give", "keep", RANDOM, "conditional-cooperator"),
-    "commons": ("greedy", "sustain", RANDOM),
-    "pluralistic-ignorance": ("honest", "conform", RANDOM),
-    "noughts-and-crosses": (RANDOM, "minimax"),
-    "predator-prey": (RANDOM, "greedy"),
-    "team-lambda": (RANDOM, "follower", "expert"),
-    "team-lambda-star": (RANDOM, "local-search", "expert"),
-}
-
 
 class InstrumentGame:
     """An instrument and some minds, by their names."""
@@ -119,9 +105,10 @@ def _single(subject: Subject) -> Subject:
 
 
 def default_minds(tool: Instrument) -> tuple[str, ...]:
-    """Who plays a game when nobody is named."""
-    if tool.name not in MINDS:
+    """Return the minds of a testbed when none is named."""
+    found = tool.presentation.minds
+    if not found:
         raise Error(
             f"{tool.name} has no usual minds; name some with --minds, see allminds list minds"
         )
-    return MINDS[tool.name]
+    return found

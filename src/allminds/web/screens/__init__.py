@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from allminds.web import languages
-from allminds.web.faces.questions import N_, questions
+from allminds.web.faces import N_, questions
 from allminds.web.sessions import ScreenName
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Failure, MindBase, Task
+from allminds.contracts import Failure, MindBase, Task, Traits
 from allminds.core.seeding import Random
 from allminds.instruments.games.minds.base import GAMES
 from allminds.registry import mind
@@ -14,6 +14,8 @@ from allminds.registry import mind
 @mind("human", (*GAMES, "pettingzoo:"))
 class Human(MindBase):
     """Asks a person at the terminal; an empty line is a refusal. Play with --jobs 1."""
+
+    traits = Traits(one_at_a_time=True)
 
     def begin(self, task: Task) -> None:
         """Find the instrument that puts the game into words."""

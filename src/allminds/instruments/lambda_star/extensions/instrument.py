@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from allminds import registry
-from allminds.contracts import Environment, Fast, LineUp
+from allminds.contracts import Environment, Fast, LineUp, Presentation
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.extensions.environment import (
     Coordination,
@@ -86,6 +86,13 @@ class LambdaStarCoordination(LambdaStar):
             needed=given.needed,
         )  # fmt: skip
 
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.lambda_star.extensions.present import CoordinationPresentation
+
+        return CoordinationPresentation(self)
+
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
         """Compile the ways if every mind has a kernel, and settle them by this rule."""
         from allminds.instruments.lambda_star.extensions.fast import resettled, together_rewards
@@ -142,6 +149,13 @@ class LambdaStarResponsive(LambdaStar):
             self.torus, given.iterations, given.agents, given.range, pattern, columns,
             responsive=given.responsive,
         )  # fmt: skip
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.lambda_star.extensions.present import ResponsivePresentation
+
+        return ResponsivePresentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
         """Compile the line-up if it is one mind with a kernel."""
@@ -202,6 +216,13 @@ class LambdaStarCoverage(LambdaStar):
         return Coverage(
             World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
         )
+
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.lambda_star.extensions.present import CoveragePresentation
+
+        return CoveragePresentation(self)
 
     def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override]
         """Draw the whole torus as in Λ*, and tell how much of it has been seen."""

@@ -1,12 +1,16 @@
-"""Comprehension questions: has the person understood what the instructions say?
+"""Where the screens of participants come from, and the questions that go with each board.
 
-They ask for nothing but what the instructions tell, and a wrong answer is explained.
+An instrument's face names its board (``told()["kind"]``). A board has templates in `screens` and
+comprehension questions here, which ask for nothing but what the instructions tell; a wrong answer
+is explained.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from allminds.contracts import Face, Instrument
 
 
 class Question(NamedTuple):
@@ -184,8 +188,18 @@ _NOUGHTS = (
 )
 
 
+def face(tool: Instrument, slot: int = 0) -> Face:
+    """Return the screen of the participant in a slot of an instrument."""
+    return tool.presentation.face(slot)
+
+
+def checks(shown: Face) -> tuple[Question, ...]:
+    """Return the comprehension questions about a test; () if there are none."""
+    return questions(shown.told())
+
+
 def questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
-    """The questions about what a face says of its test."""
+    """Return the questions about what a face says of its test."""
     if told["kind"] == "letters":
         return (_ONE_LETTER, _AFTER_Z, *([_COSTS] if told["costs"] else []))
     kinds = {
@@ -195,4 +209,4 @@ def questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
         "rounds": _ROUNDS,
         "noughts": _NOUGHTS,
     }
-    return kinds[told["kind"]]
+    return kinds.get(told["kind"], ())

@@ -1,0 +1,361 @@
+"""How games are put to people, language models and libraries.
+
+On the screen of a participant words are neutral: what a paper calls to cooperate is the letter A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from allminds.contracts import FILLER, Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.core.seeding import Random
+from allminds.instruments.games.commons import Stock
+from allminds.instruments.games.game import Round
+from allminds.instruments.games.matrix_games import MatchingPennies, MatrixGame
+from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
+from allminds.instruments.games.pluralistic import Public
+from allminds.instruments.games.predators import PREDATORS, PREY, Sight
+from allminds.instruments.lambda_.present import CellsPresentation, yours
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.present import GoodAndEvil
+from allminds.instruments.sentences import (
+    either,
+    joined,
+    labels,
+    lasts,
+    number,
+    two_teams,
+    you_all,
+)
+
+FOR_YOURSELF = "Get as much as you can for yourself."
+ROUNDS = {"rounds": Column("rounds of the game", "1, 2, …")}
+CELLS = {"cells": Column("cells of the board", "1, 2, …")}
+RANDOM = "random"
+
+
+# ---------------------------------------------------------------- games in normal form
+
+
+class TablePresentation(Presentation):
+    """A game by its table of pay-offs."""
+
+    columns: ClassVar[Mapping[str, Column]] = ROUNDS
+    usual: ClassVar[Mapping[str, tuple[str, ...]]] = {  # by the name of the game
+        "matching-pennies": ("heads", "tails", RANDOM),
+        "rock-paper-scissors": ("rock", "paper", "scissors"),
+        "prisoners-dilemma": ("cooperate", "defect", RANDOM, "tit-for-tat"),
+        "stag-hunt": ("stag", "hare", RANDOM, "tit-for-tat"),
+    }
+
+    @property
+    def minds(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The minds of a testbed."""
+        return self.usual.get(self.tool.name, ())
+
+    def rules(self, task: Task) -> Rules:
+        """Return the pay-offs of two, from the side of a slot."""
+        names, world = labels(task), self.tool.environment
+        lines = []
+        for own, mine in enumerate(names):
+            for other, theirs in enumerate(names):
+                joint = (own, other) if task.slot == 0 else (other, own)
+                paid = world.table[joint]
+                lines.append(
+                    f"If you choose {mine} and the other {theirs}, you get "
+                    f"{number(paid[task.slot])} and the other {number(paid[1 - task.slot])}."
+                )
+        text = joined(
+            f"{you_all(task)} choose {either(names)[1:-1]}, both at once and without talking.",
+            *lines,
+            lasts(task, "rounds"),
+            FOR_YOURSELF,
+        )
+        return Rules(text, either(names))
+
+    def fields(self) -> Sequence[Field]:
+        last = len(self.tool.environment.labels) - 1
+        return (
+            Field("step", 1, 0, self.tool.environment.steps),
+            Field("own", 1, FILLER, last),
+            Field("others", self.tool.slots - 1, FILLER, last),
+        )
+
+    def vector(self, observation: Round, slots: int) -> Iterable[float]:
+        others = observation.others
+        return observation.step, observation.own, *others, *[FILLER] * (slots - 1 - len(others))
+
+    def face(self, slot: int) -> Face:
+        return RoundsFace(self.tool, slot) if self.tool.slots == 2 else super().face(slot)
+
+
+class PublicGoodsPresentation(TablePresentation):
+    """To give or to keep."""
+
+    usual: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "public-goods": ("give", "keep", RANDOM, "conditional-cooperator")
+    }
+
+    def rules(self, task: Task) -> Rules:
+        given, table = self.tool.settings, self.tool.environment.table
+        others = task.slots - 1
+
+        def paid(own: int) -> str:
+            joints = [(own, *[0] * n, *[1] * (others - n)) for n in range(task.slots)]
+            return ", ".join(number(table[joint][0]) for joint in joints)
+
+        counts = ", ".join(map(str, range(task.slots)))
+        text = joined(
+            f"{you_all(task)} have one unit each, to give or to keep, and choose at once. What is "
+            f"given becomes {given.factor:g} times as much and is shared equally among all of "
+            "you, whoever gave. What you have then is your pay-off, rescaled to lie between -1 "
+            f"and 1: if {counts} of the others give, you get {paid(0)} if you give and {paid(1)} "
+            "if you keep.",
+            lasts(task, "rounds"),
+            FOR_YOURSELF,
+        )
+        return Rules(text, either(labels(task)))
+
+
+# ---------------------------------------------------------------- one game each
+
+
+class CommonsPresentation(Presentation):
+    """A stock that several harvest from."""
+
+    columns: ClassVar[Mapping[str, Column]] = ROUNDS
+    minds = ("greedy", "sustain", RANDOM)
+
+    def rules(self, task: Task) -> Rules:
+        given = self.tool.settings
+        text = joined(
+            f"{you_all(task)} harvest from one stock, {given.capacity} units at first. Each step "
+            f"everybody asks at once for 0 to {given.most} units, and gets them; if that is more "
+            "than there is, it is shared out as it was asked for. What is left grows by "
+            f"{given.growth:g} x left x (1 - left / {given.capacity}), rounded down, so that "
+            "nothing grows back from nothing. Your reward is what you got: -1 for 0 units, 1 for "
+            f"{given.most}, and evenly between.",
+            lasts(task),
+            FOR_YOURSELF,
+        )
+        return Rules(text, either(labels(task)))
+
+    def fields(self) -> Sequence[Field]:
+        world = self.tool.environment
+        return Field("step", 1, 0, world.steps), Field("stock", 1, 0, world.capacity)
+
+    def vector(self, observation: Stock, slots: int) -> Iterable[float]:  # noqa: ARG002
+        return observation.step, observation.stock
+
+
+class PluralisticPresentation(Presentation):
+    """To say in public what one thinks, or what the others say."""
+
+    columns: ClassVar[Mapping[str, Column]] = ROUNDS
+    minds = ("honest", "conform", RANDOM)
+
+    def rules(self, task: Task) -> Rules:
+        weight = self.tool.settings.conformity
+        text = joined(
+            f"{you_all(task)} oppose or support something in public, all at once, again and "
+            "again; so far all have supported it. You know what you think of it in private, not "
+            "what the others think. Each round you get the sum of two parts: "
+            f"{number(1 - weight)} if you do in public what you think in private, else "
+            f"{number(weight - 1)}; and {number(weight)} times how much the share of the others "
+            "who do as you do is above the share of those who do not.",
+            lasts(task, "rounds"),
+            FOR_YOURSELF,
+        )
+        return Rules(text, either(labels(task)))
+
+    def fields(self) -> Sequence[Field]:
+        return (
+            Field("step", 1, 0, self.tool.environment.steps),
+            Field("attitude", 1, 0, 1),
+            Field("others", self.tool.slots - 1, 0, 1),
+        )
+
+    def vector(self, observation: Public, slots: int) -> Iterable[float]:  # noqa: ARG002
+        return observation.step, observation.attitude, *observation.others
+
+
+class PredatorsPresentation(Presentation):
+    """Three chase one."""
+
+    columns: ClassVar[Mapping[str, Column]] = CELLS
+    minds = (RANDOM, "greedy")
+
+    def rules(self, task: Task) -> Rules:
+        given, prize = self.tool.settings, number(1 / PREDATORS)
+        who = (
+            "You are the prey."
+            if task.slot == PREY
+            else f"You are predator {task.slot}, in a team with the other predators."
+        )
+        text = joined(
+            f"There are {PREDATORS} predators, marked by their numbers from 0, and a prey, P, on a "
+            f"grid of {given.rows} x {given.cols} cells whose edges are joined, like a torus. All "
+            "move at once, one cell up, down, left or right, or stay. The prey is caught when a "
+            "predator is in its cell or changes places with it. If it is caught within "
+            f"{task.steps} steps each predator gets {prize} and the prey -1; if not, each "
+            f"predator gets -{prize} and the prey 1.",
+            who,
+        )
+        return Rules(text, either(labels(task)))
+
+    def fields(self) -> Sequence[Field]:
+        world = self.tool.environment
+        return (
+            Field("step", 1, 0, world.steps),
+            Field("slot", 1, 0, self.tool.slots - 1),
+            Field("cells", self.tool.slots, 1, world.torus.cells),
+        )
+
+    def vector(self, observation: Sight, slots: int) -> Iterable[float]:  # noqa: ARG002
+        return observation.step, observation.slot, *observation.cells
+
+
+class NoughtsPresentation(Presentation):
+    """Three in a row."""
+
+    columns: ClassVar[Mapping[str, Column]] = CELLS
+    minds = (RANDOM, "minimax")
+
+    def rules(self, task: Task) -> Rules:  # noqa: ARG002
+        return Rules(
+            "You play noughts and crosses against another: three of your marks in a row, a column "
+            "or a diagonal win. The winner gets 1, the loser -1, and for a draw there is 0. Name "
+            "the empty cell for your next mark, its row and then its column.",
+            "<cell>",
+        )
+
+    def fields(self) -> Sequence[Field]:
+        return Field("turn", 1, 1, 2), Field("board", 9, 0, 2)
+
+    def vector(self, observation: Board, slots: int) -> Iterable[float]:  # noqa: ARG002
+        return observation.turn + 1, *(".xo".index(mark) for mark in observation.cells)
+
+    def face(self, slot: int) -> Face:
+        return NoughtsFace(slot)
+
+
+# ---------------------------------------------------------------- Λ and Λ* between teams
+
+
+class TeamLambdaStarPresentation(GoodAndEvil):
+    """Λ* between two teams."""
+
+    minds = (RANDOM, "local-search", "expert")
+
+    @property
+    def torus(self) -> Torus:
+        torus: Torus = self.tool.alone.torus
+        return torus
+
+    def special(self, task: Task) -> Sequence[str]:
+        gain = "After the step every player gains the reward of its cell."
+        return gain, two_teams(self.tool, task)
+
+    def face(self, slot: int) -> Face:
+        return Presentation.face(self, slot)
+
+
+class TeamLambdaPresentation(CellsPresentation):
+    """Λ between two teams."""
+
+    minds = (RANDOM, "follower", "expert")
+
+    def special(self, task: Task) -> Sequence[str]:
+        return (two_teams(self.tool, task, yours(task)),)
+
+    def face(self, slot: int) -> Face:
+        return Presentation.face(self, slot)
+
+
+# ---------------------------------------------------------------- the screens of participants
+
+LETTERS = "ABCDEFGH"
+
+
+class RoundsFace(Face):
+    """Both choose at once, and then see what the other chose and what it brought."""
+
+    def __init__(self, tool: MatrixGame, slot: int) -> None:
+        self.slot, self.game = slot, tool.environment
+        self.coins = isinstance(tool, MatchingPennies)
+        self.names = tool.labels if self.coins else tuple(LETTERS[: len(tool.labels)])
+
+    def told(self) -> dict[str, Any]:
+        """The pay-offs: own choice by row, the other's by column."""
+        count = len(self.names)
+        return {
+            "kind": "rounds",
+            "coins": self.coins,
+            "same": self.slot == 0,  # of coins: whether the same side wins
+            "rounds": self.game.steps,
+            "names": list(self.names),
+            "table": [[self._paid(own, other) for other in range(count)] for own in range(count)],
+        }
+
+    def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        """The round before, and what there is to choose from."""
+        last = None
+        if observation.others:
+            (other,) = observation.others
+            names = {"own": self.names[observation.own], "other": self.names[other]}
+            last = names | self._paid(observation.own, other)
+        return self.told() | {"last": last}
+
+    def _paid(self, own: int, other: int) -> dict[str, float]:
+        joint = (own, other) if self.slot == 0 else (other, own)
+        rewards = self.game.table[joint]
+        return {"mine": rewards[self.slot], "theirs": rewards[1 - self.slot]}
+
+    def choices(self, observation: Round) -> Sequence[str]:  # noqa: ARG002
+        """The same in every round."""
+        return self.names
+
+    def chosen(self, choice: str, observation: Round) -> int:  # noqa: ARG002
+        """The game's own action."""
+        return self.names.index(choice)
+
+
+class NoughtsFace(Face):
+    """Three by three cells, in reading order; a choice is the number of one, from 1."""
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+
+    def told(self) -> dict[str, Any]:
+        """Whose the crosses are."""
+        return {"kind": "noughts", "mark": MARKS[self.slot]}
+
+    def view(self, observation: Board, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        """The board, what is new on it, and how it ended."""
+        old = before.observation.cells if before else EMPTY * 9
+        turn = not observation.over and observation.turn == self.slot
+        won = winner(observation.cells)
+        row = [line for line in LINES if won and all(observation.cells[n] == won for n in line)]
+        ended = "drawn" if not won else "won" if won == MARKS[self.slot] else "lost"
+        return self.told() | {
+            "cells": [
+                {
+                    "number": n + 1,
+                    "mark": "" if mark == EMPTY else mark,
+                    "open": turn and mark == EMPTY,
+                    "new": mark == MARKS[1 - self.slot] and old[n] == EMPTY,
+                    "row": any(n in line for line in row),
+                }
+                for n, mark in enumerate(observation.cells)
+            ],
+            "ended": ended if observation.over else "",
+        }
+
+    def choices(self, observation: Board) -> Sequence[str]:
+        """The cells that are empty."""
+        return [str(cell + 1) for cell in observation.legal]
+
+    def chosen(self, choice: str, observation: Board) -> int:  # noqa: ARG002
+        """Cells are counted from 0."""
+        return int(choice) - 1

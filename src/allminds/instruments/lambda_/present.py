@@ -1,0 +1,201 @@
+"""How Λ is put to people, language models and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from allminds.contracts import FILLER, Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.core.seeding import Random
+from allminds.instruments.lambda_ import rows
+from allminds.instruments.lambda_.instrument import CellsInstrument
+from allminds.instruments.lambda_.screen import OTHER as OTHER_SIGN
+from allminds.instruments.lambda_.screen import SYMBOLS
+from allminds.instruments.lambda_.screen import YOU as OWN_SIGN
+from allminds.instruments.lambda_.space import MOST
+from allminds.instruments.lambda_.world import HIDDEN, View
+from allminds.instruments.sentences import joined, lasts
+
+POSITION = (
+    "After a step whoever is in the good symbol's cell gains +1, whoever is in the evil one's -1."
+)
+TRAIL = (
+    "At every step the good symbol leaves +1 in its cell and the evil one -1, in place of what "
+    "lay there, and what lies in all other cells becomes half of it. After a step you gain what "
+    "lies in your cell, in equal shares with whoever else is there, and the cell is empty then."
+)
+
+
+class CellsPresentation(Presentation):
+    """Two symbols in a graph of cells, and the mind among them."""
+
+    most_actions = MOST
+    readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {"lambda-2011": rows.results}
+    columns: ClassVar[Mapping[str, Column]] = {
+        "cells": Column("cells of the space", "1, 2, …"),
+        "actions": Column("actions of the space", "2, 3, …"),
+        "K": Column("complexity of the pattern: bytes after zlib", "1, 2, …"),
+        "K_prefix": Column("bytes after zlib, with the authors' prefix", "bytes"),
+        "LZ": Column("LZ76 phrases in one period of the pattern", "1, 2, …"),
+        "bits": Column("description length of the space", "bits"),
+        "pattern": Column("length of the pattern", "actions"),
+        "xi": Column("ξ, the complexity an adaptive test asked for", "1 to 40"),
+        "identity": Column("number of the environment", "a whole number"),
+        "upsilon": Column("Υ before the exercise, in the anytime test"),
+    }
+
+    def rules(self, task: Task) -> Rules:
+        first, second = SYMBOLS
+        given = self.tool.settings
+        unseen = (
+            "You see only what is in your own cell and in those that your actions lead to."
+            if given.observation == "adjacent"
+            else ""
+        )
+        text = joined(
+            f"You ({OWN_SIGN}) are in a space of cells, together with the symbols {first} and "
+            f"{second}{_signs(task)}. One of the two symbols is good, the other evil, and you are "
+            "not told which is which. Both repeat a pattern of actions, and all move at the same "
+            "time.",
+            TRAIL if given.rewards == "trail" else POSITION,
+            unseen,
+            *self.special(task),
+            lasts(task),
+            "Each step, choose an action by its number.",
+        )
+        return Rules(text, "<number>")
+
+    def special(self, task: Task) -> Sequence[str]:
+        """Say who shares, and what to do."""
+        shared = "Each of you gets the mean of what your team gains." if len(task.team) > 1 else ""
+        return yours(task), shared, "Collect as much as you can."
+
+    def fields(self) -> Sequence[Field]:
+        return (
+            Field("symbols", 2, FILLER, MOST - 1),
+            Field("cell", 1, 0, MOST - 1),
+            Field("reachable", MOST, FILLER, MOST - 1),
+            Field("others", self.tool.slots - 1, FILLER, MOST - 1),
+            Field("cells", 1, 0, MOST),
+        )
+
+    def vector(self, observation: View, slots: int) -> Iterable[float]:  # noqa: ARG002
+        seen = observation
+        to = (*seen.reachable, *[FILLER] * (MOST - len(seen.reachable)))
+        return *seen.symbols, seen.cell, *to, *seen.others, seen.cells
+
+    def face(self, slot: int) -> Face:  # noqa: ARG002
+        return CellsFace(self.tool)
+
+
+def yours(task: Task) -> str:
+    """Say who is in the same team, if there is another."""
+    others = [slot for slot in range(task.slots) if slot != task.slot]
+    mates = [_sign(n) for n, slot in enumerate(others) if slot in task.team]
+    return f"Your team are you and {', '.join(mates)}." if mates else ""
+
+
+def _sign(n: int) -> str:
+    """How the n-th of the other players is shown."""
+    return f"{OTHER_SIGN}{n}" if n else OTHER_SIGN
+
+
+def _signs(task: Task) -> str:
+    """The other players, if there are any."""
+    signs = [_sign(n) for n in range(task.slots - 1)]
+    return f" and other players ({', '.join(signs)})" if signs else ""
+
+
+# ---------------------------------------------------------------- the screen of a participant
+
+SHAPES = (
+    "crescent", "diamond", "drop", "half-disc", "hexagon", "pentagon", "star", "trefoil"
+)  # fmt: skip
+YOU, OTHER = "you", "other"
+HUES = 9
+COLUMNS = {2: 2, 3: 3, 4: 4, 5: 5, 6: 3, 7: 4, 8: 4, 9: 3}  # cells in a row
+
+
+class CellsFace(Face):
+    """A board of cells; a choice is the number of the cell to go to, from 1."""
+
+    def __init__(self, tool: CellsInstrument) -> None:
+        self.tool = tool
+
+    def told(self) -> dict[str, Any]:
+        """How much of the board is seen, and whether there are other minds."""
+        given = self.tool.settings
+        return {
+            "kind": "cells",
+            "adjacent": given.observation == "adjacent",
+            "others": given.agents - 1,
+        }
+
+    def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:
+        """The cells and what is in them; in `places`, cell 0 is out of sight."""
+        shapes, hues = _shapes(shuffle.at_step(0)), _order(HUES, shuffle.at_step(0).part(1))
+        now = _places(observation, shapes)
+        earlier = _places(before.observation, shapes) if before else {}
+        return self.told() | {
+            "cells": [
+                {
+                    "number": cell + 1,
+                    "hue": hues[cell],
+                    "open": cell in observation.reachable,
+                    "here": _sorted([shape for shape, at in now.items() if cell in at]),
+                    "others": now.get(OTHER, []).count(cell),
+                }
+                for cell in range(observation.cells)
+            ],
+            "columns": COLUMNS[observation.cells],
+            "shapes": sorted(shapes),
+            "places": [
+                {"shape": shape, "cell": cell + 1, "from": _came(shape, cell, earlier)}
+                for shape in _sorted(now)
+                for cell in now[shape]
+            ],
+        }
+
+    def choices(self, observation: View) -> Sequence[str]:
+        """The cells that some action leads to."""
+        return [str(cell + 1) for cell in sorted(set(observation.reachable))]
+
+    def chosen(self, choice: str, observation: View) -> int:
+        """The lowest of the actions that lead to the cell."""
+        return observation.reachable.index(int(choice) - 1)
+
+
+def _places(seen: View, shapes: Sequence[str]) -> dict[str, list[int]]:
+    """The cells of everybody, by the name of the shape they are drawn as."""
+    places = {YOU: [seen.cell]}
+    places |= {shape: [cell] for shape, cell in zip(shapes, seen.symbols, strict=True)}
+    if seen.others:
+        places[OTHER] = list(seen.others)
+    return places
+
+
+def _came(shape: str, cell: int, earlier: dict[str, list[int]]) -> int | None:
+    """The cell that a shape came from, if it moved and was seen there; for those who only hear."""
+    before = earlier.get(shape, [HIDDEN])
+    return None if shape == OTHER or before[0] in (HIDDEN, cell) else before[0] + 1
+
+
+def _sorted(shapes: Any) -> list[str]:
+    """By name, the person first."""
+    return sorted(shapes, key=lambda shape: (shape != YOU, shape))
+
+
+def _shapes(shuffle: Random) -> tuple[str, str]:
+    """Two different shapes, for the two symbols in the instrument's order."""
+    order = _order(len(SHAPES), shuffle)
+    return SHAPES[order[0]], SHAPES[order[1]]
+
+
+def _order(count: int, shuffle: Random) -> list[int]:
+    """0..count-1 in random order, by words 1..count-1."""
+    order = list(range(count))
+    for place in range(count - 1, 0, -1):
+        other = shuffle.below_at(place + 1, place)
+        order[place], order[other] = order[other], order[place]
+    return order

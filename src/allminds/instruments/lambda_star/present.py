@@ -1,0 +1,214 @@
+"""How Λ* and other tests on a torus are put to people, language models and libraries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from allminds.contracts import Column, Copies, Face, Field, Move, Presentation, Rules, Task
+from allminds.core.seeding import Random
+from allminds.core.svg import sheet
+from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
+from allminds.instruments.lambda_star.instrument import LambdaStar
+from allminds.instruments.lambda_star.world import View
+from allminds.instruments.sentences import joined, lasts
+
+MOVES_IN_WORDS = (
+    "Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, 7 down-left, 8 down, "
+    "9 down-right."
+)
+OWN_CELL = "After the step you get the reward of your cell. Collect as much as you can."
+SQUARE = 32  # pixels along a cell
+GOOD, EVIL, MIND, GRID = "#009e73", "#d55e00", "#0072b2", "#c8c8c8"
+SEEN = "#dceaf5"  # a cell that a mind has seen
+
+
+class Square(NamedTuple):
+    """A cell of the torus with its colour, and the sign in it."""
+
+    cell: int
+    colour: str
+    mark: str = ""
+
+
+class OnTorus(Presentation):
+    """What all tests share whose minds walk on a torus and see the cells round them."""
+
+    @property
+    def torus(self) -> Torus:
+        """The torus that the minds walk on."""
+        torus: Torus = self.tool.torus
+        return torus
+
+    def field(self, task: Task) -> str:
+        """Describe the torus, and the others on it, whom a mind is not shown."""
+        given, others = self.tool.settings, task.slots - 1
+        who = "Another player is" if others == 1 else f"{others} other players are"
+        return joined(
+            f"You are on a grid of {given.rows} x {given.cols} cells whose edges are joined, like "
+            "a torus.",
+            f"{who} on it too, and you do not see where." if others else "",
+        )
+
+    @property
+    def sight(self) -> str:
+        """The cells that a mind sees, in words."""
+        reach = self.tool.settings.range
+        away = "next to you" if reach == 1 else f"up to {reach} away from you"
+        return f"the cells {away}, with your own in the middle"
+
+    def fields(self) -> Sequence[Field]:
+        given = self.tool.settings
+        sight = (2 * given.range + 1) ** 2
+        return Field("cells", sight, 1, given.rows * given.cols), Field("rewards", sight, -1, 1)
+
+    def vector(self, observation: View, slots: int) -> Iterable[float]:  # noqa: ARG002
+        return *observation.cells, *observation.rewards
+
+    def squares(self, environment: Any, state: Any) -> Iterator[Square]:  # noqa: ARG002
+        """Colour what was seen of the torus, Good (+) and Evil (−)."""
+        seen = bin(getattr(state, "seen", 0))[:1:-1]
+        yield from (Square(cell, SEEN) for cell, bit in enumerate(seen) if bit == "1")
+        yield Square(state.good, GOOD, "+")
+        yield Square(state.evil, EVIL, "−")
+
+    def picture(self, environment: Any, state: Any) -> str:
+        """Draw the squares, and on them the minds as discs with the number of their slot."""
+        return torus_svg(self.torus, self.squares(environment, state), state.minds)
+
+
+class GoodAndEvil(OnTorus):
+    """Λ* and the tests that are made of it."""
+
+    columns: ClassVar[Mapping[str, Column]] = {
+        "K": Column("complexity of the pattern: LZ76 phrases", "1, 2, …"),
+        "H": Column("log₂ of the places where what is sought may be", "bits"),
+        "bits": Column("description length of H and K", "bits"),
+        "segment": Column("length of the segment that Good and Evil repeat", "cells"),
+        "cells": Column("different cells that the pattern visits", "1, 2, …"),
+    }
+
+    def rules(self, task: Task) -> Rules:
+        text = joined(
+            self.field(task),
+            "Good and Evil wander over it, each in a pattern that repeats itself. In Good's cell "
+            "lies the reward +1.0 and next to it +0.5; with Evil they are negative, and near both "
+            f"they add up. Each step you see the rewards that lie in {self.sight}. Then everybody "
+            "makes one move at once, Good and Evil too.",
+            *self.special(task),
+            lasts(task),
+            MOVES_IN_WORDS,
+        )
+        return Rules(text, "<number>")
+
+    def special(self, task: Task) -> Sequence[str]:  # noqa: ARG002
+        """Say what a mind gets."""
+        return (OWN_CELL,)
+
+    def face(self, slot: int) -> Face:  # noqa: ARG002
+        return TorusFace(self.tool)
+
+
+class LambdaStarPresentation(GoodAndEvil):
+    """Λ* itself, which can be played as many copies at once."""
+
+    def copies(self) -> Copies:
+        from allminds.instruments.lambda_star.fast.copies import LambdaStarCopies
+
+        return LambdaStarCopies(self.tool)
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def mixed(colour: str, share: float) -> str:
+    """Mix a share of a colour into white."""
+    parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)
+
+
+def torus_svg(torus: Torus, squares: Iterable[Square], minds: Sequence[int]) -> str:
+    """Draw squares, and on them the minds as discs with the number of their slot."""
+    width, height = torus.cols * SQUARE, torus.rows * SQUARE
+    parts = []
+    for cell, colour, mark in squares:
+        left, top = _corner(torus, cell)
+        parts.append(
+            f'<rect x="{left}" y="{top}" width="{SQUARE}" height="{SQUARE}" fill="{colour}"/>'
+            f'<text x="{left + 3}" y="{top + 12}" font-size="13" fill="white">{mark}</text>'
+        )
+    lines = [f"M{x} 0V{height}" for x in range(0, width + 1, SQUARE)]
+    lines += [f"M0 {y}H{width}" for y in range(0, height + 1, SQUARE)]
+    parts.append(f'<path d="{"".join(lines)}" stroke="{GRID}" fill="none"/>')
+    for slot, cell in enumerate(minds):
+        left, top = _corner(torus, cell)
+        x, y = left + SQUARE / 2, top + SQUARE / 2
+        parts.append(
+            f'<circle cx="{x}" cy="{y}" r="{SQUARE * 0.3}" fill="{MIND}" stroke="white"/>'
+            f'<text x="{x}" y="{y + 4}" font-size="12" text-anchor="middle" '
+            f'fill="white">{slot}</text>'
+        )
+    return sheet(width + 1, height + 1, "".join(parts))
+
+
+def _corner(torus: Torus, cell: int) -> tuple[int, int]:
+    row, col = divmod(cell - 1, torus.cols)
+    return col * SQUARE, row * SQUARE
+
+
+# ---------------------------------------------------------------- the screen of a participant
+
+CHOICES = tuple(str(action) for action in range(1, 10))
+
+
+class TorusFace(Face):
+    """The neighbourhood as a square of cells; a choice is an action 1..9.
+
+    Actions run in reading order, and the digit stands in the cell. A mind is told the number of
+    every cell it sees, so the participant is told row and column.
+    """
+
+    def __init__(self, tool: LambdaStar) -> None:
+        self.tool = tool
+
+    def told(self) -> dict[str, Any]:
+        """Say how large the torus is, and how much of it is seen."""
+        given = self.tool.settings
+        return {
+            "kind": "torus",
+            "rows": given.rows,
+            "cols": given.cols,
+            "side": 2 * given.range + 1,
+            "others": given.agents - 1,
+        }
+
+    def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        """Return the rewards round about, the digits of the moves, and the place on the torus."""
+        side = math.isqrt(len(observation.cells))
+        row, col = self.tool.torus.place(observation.cell)
+        return self.told() | {
+            "side": side,
+            "cells": [_cell(n, side, reward) for n, reward in enumerate(observation.rewards)],
+            "row": row + 1,
+            "col": col + 1,
+            "moved": list(MOVES[before.action - 1]) if before else [0, 0],  # down, to the right
+        }
+
+    def choices(self, observation: View) -> Sequence[str]:  # noqa: ARG002
+        return CHOICES
+
+    def chosen(self, choice: str, observation: View) -> int:  # noqa: ARG002
+        return int(choice)
+
+
+def _cell(n: int, side: int, reward: float) -> dict[str, Any]:
+    """Cell n in reading order; beyond the nine in the middle no move leads."""
+    row, col = n // side - side // 2, n % side - side // 2
+    action = action_of(row, col) if max(abs(row), abs(col)) <= 1 else 0
+    return {
+        "reward": float(reward),
+        "sign": (reward > 0) - (reward < 0),
+        "digit": str(action) if action else "",
+        "direction": ACTIONS[action - 1] if action else "",
+    }

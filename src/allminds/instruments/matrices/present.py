@@ -1,0 +1,91 @@
+"""How matrices are put to people, language models and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from allminds.contracts import Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.core.seeding import Random
+from allminds.instruments.matrices.environment import Item
+from allminds.instruments.matrices.instrument import Matrices
+from allminds.instruments.matrices.making.panel import NAMES, SIDE
+from allminds.instruments.matrices.making.rules import encoded
+
+LARGEST_CODE = 2**16 - 1  # of a panel
+
+
+class MatricesPresentation(Presentation):
+    """Eight panels, a blank and some options."""
+
+    pictured = True
+    columns: ClassVar[Mapping[str, Column]] = {
+        "C": Column("rules of the matrix", "1, 2, …"),
+        "I_context": Column("of the answer, what rows 1 and 2 must supply", "bits"),
+        "I_answer": Column("information in the answer", "bits"),
+        "L_rules": Column("description length of the rules", "bits"),
+        "H_rule_row1": Column("doubt about the kinds of the rules after row 1", "bits"),
+        "needed_rules": Column(
+            "rules one must know to tell the answer from other options", "1, 2, …"
+        ),
+        "option_distance": Column("attributes in which a wrong option differs, on average"),
+        "elements": Column("things drawn in the nine cells", "1, 2, …"),
+    }
+
+    def rules(self, task: Task) -> Rules:  # noqa: ARG002
+        return Rules(
+            "A 3 x 3 matrix follows rules along its rows; its last panel is missing. Choose the "
+            "option that belongs there.",
+            "<letter of the option>",
+        )
+
+    def picture(self, environment: Any, state: Any) -> str:
+        return str(self.tool.show(environment.observe(state, 0), "svg"))
+
+    def image(self, observation: Item) -> bytes:
+        from allminds.instruments.matrices.drawing.composite import composite_png
+
+        return composite_png(observation)
+
+    def fields(self) -> Sequence[Field]:
+        panels = 8 + self.tool.settings.candidates
+        seen = self.tool.exercise(0, 0).environment.observe(None, 0)
+        width = self.tool.show(seen, "array").shape[1]
+        return (Field("panels", panels * width, 0, LARGEST_CODE),)
+
+    def vector(self, observation: Item, slots: int) -> Iterable[float]:  # noqa: ARG002
+        panels = (*observation.cells, *observation.options)
+        return [code for panel in panels for code in encoded(panel)]
+
+    def face(self, slot: int) -> Face:  # noqa: ARG002
+        return MatricesFace(self.tool)
+
+
+class MatricesFace(Face):
+    """The drawing that machines are given too, panel by panel; a choice is an option's letter."""
+
+    def __init__(self, tool: Matrices) -> None:
+        self.tool = tool
+
+    def told(self) -> dict[str, Any]:
+        """Say how many options there are."""
+        return {"kind": "matrix", "options": self.tool.settings.candidates}
+
+    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        """Return what is drawn in each panel, as the inside of an SVG of `field` by `field`."""
+        from allminds.instruments.matrices.drawing.svg import drawn
+
+        return self.told() | {
+            "field": SIDE,
+            "panels": [drawn(panel) for panel in observation.cells],
+            "candidates": [
+                {"name": name, "panel": drawn(panel)}
+                for name, panel in zip(NAMES, observation.options, strict=False)
+            ],
+        }
+
+    def choices(self, observation: Item) -> Sequence[str]:
+        return list(NAMES[: len(observation.options)])
+
+    def chosen(self, choice: str, observation: Item) -> int:  # noqa: ARG002
+        return NAMES.index(choice)

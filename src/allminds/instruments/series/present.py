@@ -1,0 +1,92 @@
+"""How the C-test is put to people, language models and libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from allminds.contracts import Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.core.errors import Error
+from allminds.core.seeding import Random
+from allminds.instruments.sentences import joined, labels
+from allminds.instruments.series.environment import BLANK, LETTERS, NO_ANSWER, Item
+from allminds.instruments.series.instrument import CTest
+
+LONGEST = 16  # letters of a series
+CODES = f" {LETTERS}{BLANK}"  # 0 is nothing, 1..26 the letters, 27 the blank
+NONE = "none"
+
+
+class SeriesPresentation(Presentation):
+    """A series of letters with one left out."""
+
+    columns: ClassVar[Mapping[str, Column]] = {
+        "k": Column("Levin complexity of the series", "7 to 15"),
+        "letters": Column("letters of the series that are shown", "1, 2, …"),
+    }
+
+    def rules(self, task: Task) -> Rules:
+        names = labels(task)
+        choice = f"Choose from: {', '.join(names)}." if len(names) < len(LETTERS) else ""
+        text = joined(
+            "A series of letters follows a rule; the alphabet is a circle, so that a comes after "
+            "z. One letter is missing, marked _. Find the letter that belongs there.",
+            choice,
+            "If you do not know, answer none.",
+        )
+        return Rules(text, "<letter>")
+
+    def words(self, observation: Item) -> str:
+        """Return the series alone: the letters on offer are part of the rules."""
+        return super().words(observation._replace(options=LETTERS))
+
+    def fields(self) -> Sequence[Field]:
+        letters = len(LETTERS)
+        return (
+            Field("shown", LONGEST, 0, letters + 1),
+            Field("options", self.tool.settings.options, 1, letters),
+        )
+
+    def vector(self, observation: Item, slots: int) -> Iterable[float]:  # noqa: ARG002
+        """Return the numbers of the letters; 0 fills up the series."""
+        shown, name = observation.shown, self.tool.name
+        if len(shown) > LONGEST:
+            raise Error(f"{name}: '{shown}' is longer than the {LONGEST} letters of a vector")
+        return [CODES.index(letter) for letter in shown.ljust(LONGEST) + observation.options]
+
+    def face(self, slot: int) -> Face:  # noqa: ARG002
+        return SeriesFace(self.tool)
+
+
+class SeriesFace(Face):
+    """A keypad of letters; a choice is a letter, or `none`."""
+
+    def __init__(self, tool: CTest) -> None:
+        self.tool = tool
+
+    def told(self) -> dict[str, Any]:
+        """Say whether the letter is free, and whether a wrong one costs anything."""
+        given = self.tool.settings
+        return {
+            "kind": "letters",
+            "free": given.options == len(LETTERS),
+            "options": given.options,
+            "task": given.task,
+            "costs": given.scoring == "administered",
+        }
+
+    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+        """Return the series, with nothing at the blank, and the letters in the given order."""
+        return self.told() | {
+            "series": [None if letter == BLANK else letter for letter in observation.shown],
+            "next": observation.blank == len(observation.shown) - 1,
+            "letters": list(observation.options),
+            "alphabet": LETTERS,
+            "none": NONE,
+        }
+
+    def choices(self, observation: Item) -> Sequence[str]:
+        return [*observation.options, NONE]
+
+    def chosen(self, choice: str, observation: Item) -> int:
+        return NO_ANSWER if choice == NONE else observation.options.index(choice)
