@@ -111,7 +111,7 @@ def test_it_keeps_the_contract():
     ("which", "said"),
     [
         ("mine.py:Nextsymbol", "'mine.py' has no 'Nextsymbol'"),
-        ("nowhere.py:NextSymbol", "cannot import 'nowhere.py' for the instrument"),
+        ("nowhere.py:NextSymbol", "there is no instrument 'nowhere.py:NextSymbol': cannot import"),
         ("mine.py:Repeater", "is no instrument"),
     ],
 )

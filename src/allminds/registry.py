@@ -326,6 +326,10 @@ def _imported(name: str, what_for: str) -> Any:
             _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
     except ModuleNotFoundError as error:
+        if what_for == "instrument":
+            raise Error(
+                f"there is no instrument '{name}': cannot import {where}: {error}"
+            ) from None
         raise Error(f"cannot import '{where}' for the {what_for} '{name}': {error}") from None
     except (Exception, SystemExit) as error:
         raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
