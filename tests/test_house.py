@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import collections
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -146,3 +147,42 @@ def test_evaluating_does_not_import_presentations():
         "import allminds as am\nam.evaluate('c-test', ['random'], episodes=3, how=am.How(jobs=1))"
     )
     assert not [name for name in loaded_by(code) if name.endswith(".present")]
+
+
+MINDS_AND_TOOLS = {"mind", "subject", "who", "maker", "machine", "member", "tool", "instrument"}
+
+
+def read_by_name(path: Path) -> Iterator[str]:
+    """Attributes of minds, subjects and instruments that a file reads without a contract."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr == "func":
+            yield f"line {node.lineno}: .func"
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        if node.func.id == "getattr" and isinstance(node.args[1], ast.Constant):
+            name = ast.unparse(node.args[0]).rpartition(".")[2].removesuffix("()")
+            if name in MINDS_AND_TOOLS:
+                yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def test_the_whole_contract_is_in_the_contract():
+    found = {
+        path.relative_to(SOURCE).as_posix(): lines
+        for path in sorted(SOURCE.rglob("*.py"))
+        if path.name not in ("contracts.py", "registry.py") and (lines := list(read_by_name(path)))
+    }
+    assert found == {}
+
+
+def test_a_word_has_one_meaning():
+    """No class is called as two others are, and none has a name that says nothing."""
+    names = collections.Counter(
+        node.name
+        for path in SOURCE.rglob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert [name for name, count in names.items() if count > 2] == []
+    vague = {"Place", "Scores", "Table", "Sums", "Walk"}
+    assert vague.isdisjoint(names)
+    assert names["Results"] == 1

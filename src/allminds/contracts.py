@@ -227,6 +227,7 @@ class Subject:
     built_in: bool = False  # it and its members come with allminds: no time limit
     instruments: tuple[str, ...] = ()  # () means any
     maker: Any = None  # the class or function that `make` calls
+    alone: str = ""  # of a group: the mind that a member is by itself, if the name has none
 
     @property
     def one_at_a_time(self) -> bool:

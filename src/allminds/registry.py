@@ -402,7 +402,8 @@ def _subject_of(
         raise Error(f"cannot make {text}: {reason_of(error)}") from None
     ours = _is_ours(maker) and all(member.built_in for member in members)
     return Subject(
-        text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker
+        text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker,
+        alone=getattr(maker, "alone", ""),
     )  # fmt: skip
 
 

@@ -187,8 +187,8 @@ def test_a_total_is_the_weighted_mean_of_those_who_took_all_of_it(tmp_path):
 def test_a_total_of_lopsided_intervals_keeps_them_lopsided():
     """By Zou and Donner: down and up are put together each by itself."""
     one, other = (SimpleNamespace(tool=SimpleNamespace(name=name)) for name in "ab")
-    first = profile.Place("m", one, 0.5, (0.2, 0.6), strips.MIND)
-    second = profile.Place("m", other, 0.9, (0.5, 1.2), strips.MIND)
+    first = profile.ProfileMark("m", one, 0.5, (0.2, 0.6), strips.MIND)
+    second = profile.ProfileMark("m", other, 0.9, (0.5, 1.2), strips.MIND)
     scaled = [(one, [first]), (other, [second])]
     (row,) = profile.total(scaled, {"a": 1.0, "b": 1.0}, (0.0, 1.0))["rows"]
     assert row["value"] == pytest.approx(0.7)

@@ -18,7 +18,7 @@ from allminds.runs.imports import read_results
 from allminds.web.debrief import against
 from allminds.web.export import export_folder, results
 from allminds.web.faces import face
-from allminds.web.sessions_play import Table
+from allminds.web.sessions_play import ReplayedExercise
 from allminds.web.simulate import simulate
 from allminds.web.store import EventRow, ExerciseRow
 from allminds.web.study import Course
@@ -182,7 +182,7 @@ def test_a_table_is_the_runners_loop_whoever_sits_there(name, slot, seed, mine, 
     exercise = tool.exercise(seed, 2)
     machine = registry.subject("random", tool)
     script = Subject("script", lambda: Script(mine))
-    table, mind = Table(exercise, slot, machine), Script(mine)
+    table, mind = ReplayedExercise(exercise, slot, machine), Script(mine)
     while not table.over:
         action = mind.act(table.episode.waiting[slot], None)
         table.choose("", action)
@@ -191,7 +191,10 @@ def test_a_table_is_the_runners_loop_whoever_sits_there(name, slot, seed, mine, 
         rewards[slot] for rewards in table.episode.rewards
     )
 
-    tables, minds = [Table(exercise, 0), Table(exercise, 1)], [Script(mine), Script(theirs)]
+    tables, minds = (
+        [ReplayedExercise(exercise, 0), ReplayedExercise(exercise, 1)],
+        [Script(mine), Script(theirs)],
+    )
     while not tables[0].over:
         moved = {}
         for seat, at in enumerate(tables):

@@ -194,14 +194,11 @@ def remember_sources(sources: Mapping[str, str] | Iterable[tuple[str, str]]) -> 
 
 
 def _codes(thing: Any) -> Iterator[CodeType]:
-    """Yield the code of a function, of all methods of a class, or of the parts of a partial."""
-    if isinstance(thing, functools.partial):
-        for part in (thing.func, *thing.args):
-            yield from _codes(part)
-    elif isinstance(thing, FunctionType):
+    """Yield the code of a function, or of all methods of a class."""
+    if isinstance(thing, FunctionType):
         yield thing.__code__
-    else:
-        for base in (thing if isinstance(thing, type) else type(thing)).__mro__:
+    elif isinstance(thing, type):
+        for base in thing.__mro__:
             for value in vars(base).values():
                 if isinstance(value, FunctionType):
                     yield value.__code__

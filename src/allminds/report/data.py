@@ -207,7 +207,7 @@ def _read_test(found: TestData) -> None:
     parts = [part for source in found.sources for part in source.parts]
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
-    sums = Sums(found.minds, levels, tool)
+    sums = LevelSums(found.minds, levels, tool)
     sums.hits = tool.exercise(0, 0).environment.steps == 1
     found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)
     found.about = _numbered_items(found.test.episodes)
@@ -331,7 +331,7 @@ def _round_step(least: float) -> float:
 # ---------------------------------------------------------------- records
 
 
-class Sums:
+class LevelSums:
     """Count, sum and sum of squares for each mind at each complexity.
 
     The scored slots of an exercise are one value, as `play_scores` makes it: failures count. The

@@ -88,7 +88,7 @@ def alone(subject: Subject, tool: Instrument) -> list[str]:
     if subject.members:
         return [member.name for member in subject.members]
     name = parse(subject.name)
-    single = getattr(subject.make(), "alone", "")
+    single = subject.alone
     maker = registry.minds(tool.name).get(single)
     if maker is None:
         return []

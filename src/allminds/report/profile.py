@@ -76,7 +76,7 @@ def _symbol(dot: Dot, x: float, y: float, low: float) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class ProfileMark:
     """One mind on one test: 0 is the floor, 1 the ceiling, both as measured there."""
 
     mind: str
@@ -92,10 +92,10 @@ class Place:
         return Dot(self.value, low, high, self.kind)
 
 
-def places(data: TestData) -> list[Place]:
+def places(data: TestData) -> list[ProfileMark]:
     """List the normalised scores of a test, best first; none where there is no scale."""
     found = [
-        Place(
+        ProfileMark(
             mind=row["mind"],
             data=data,
             value=row["normalised"],
@@ -108,7 +108,7 @@ def places(data: TestData) -> list[Place]:
     return sorted(found, key=lambda place: -place.value)
 
 
-def best(found: Sequence[Place]) -> Place | None:
+def best(found: Sequence[ProfileMark]) -> ProfileMark | None:
     """Find the best mind that is neither end of the scale, or else the ceiling."""
     for kind in (MIND, CEILING):
         own = [place for place in found if place.kind == kind]
@@ -148,7 +148,7 @@ def _axis(ends: tuple[float, float]) -> dict[str, float]:
     return {name: 100 * (MARGIN + share * inside) / WIDTH for name, share in at.items()}
 
 
-def _row(data: TestData, found: Sequence[Place], ends: tuple[float, float]) -> dict[str, Any]:
+def _row(data: TestData, found: Sequence[ProfileMark], ends: tuple[float, float]) -> dict[str, Any]:
     return {
         "data": data,
         "strip": strip([place.dot for place in found], ends),
@@ -159,10 +159,10 @@ def _row(data: TestData, found: Sequence[Place], ends: tuple[float, float]) -> d
 
 
 def _cards(
-    scaled: Sequence[tuple[TestData, list[Place]]], ends: tuple[float, float]
+    scaled: Sequence[tuple[TestData, list[ProfileMark]]], ends: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """List the minds that took two or more instruments, each with its tests, without floors."""
-    of: dict[str, list[Place]] = {}
+    of: dict[str, list[ProfileMark]] = {}
     for _, found in scaled:
         for place in found:
             of.setdefault(place.mind, []).append(place)
@@ -191,7 +191,7 @@ def check_weights(weights: Mapping[str, float], tests: Sequence[TestData]) -> No
 
 
 def total(
-    scaled: Sequence[tuple[TestData, list[Place]]],
+    scaled: Sequence[tuple[TestData, list[ProfileMark]]],
     weights: Mapping[str, float],
     limits: tuple[float, float],
 ) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def total(
     own, so their errors are independent.
     """
     whole = sum(weights.values())
-    shares: dict[str, list[tuple[float, Place]]] = {}
+    shares: dict[str, list[tuple[float, ProfileMark]]] = {}
     needed = 0
     for name, weight in weights.items():
         own = [found for data, found in scaled if data.tool.name == name and weight > 0]

@@ -75,7 +75,7 @@ class Sitting:
         With `every`, for another machine, the copy has the source of all the user's minds.
         """
         subjects = [seat.subject for line_up in self.line_ups for seat in line_up.seats]
-        makers = [one.make for who in subjects for one in (who, *who.members)]
+        makers = [one.maker for who in subjects for one in (who, *who.members)]
         return replace(self, sources=sources_of(makers, every))
 
     @property

@@ -20,7 +20,7 @@ from allminds.runs import engine
 from allminds.runs.engine import Given, Part, Sitting, Spread
 from allminds.runs.plan import Plan, Test
 from allminds.runs.store import RunFolder
-from allminds.runs.summary import Scores, summarise
+from allminds.runs.summary import TestScores, summarise
 from allminds.runs.warming import compiling_ahead
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def give(
     what = {"tests": [test], "seed": seed, "time_limit": time_limit}
     checked(Plan, what, f"evaluate {name}")
     sittings = given.seats(seed, 0, time_limit)
-    scores = Scores(given.tool, given.line_ups)
+    scores = TestScores(given.tool, given.line_ups)
 
     def take(part: Part) -> None:
         scores.take(sittings[part.sitting], part)

@@ -69,7 +69,7 @@ class Score:
         }
 
 
-class Scores:
+class TestScores:
     """The scores of all minds of a test, filled part by part."""
 
     def __init__(self, tool: Instrument, line_ups: Sequence[LineUp]) -> None:
@@ -129,7 +129,7 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
     tests = []
     for number, test in enumerate(folder.plan.tests):
         given = Given.of(test.instrument, test.settings, test.minds)
-        scores = Scores(given.tool, given.line_ups)
+        scores = TestScores(given.tool, given.line_ups)
         for path in folder.parts(number):
             rows = read_part(path)
             for name, score in scores.of.items():

@@ -13,7 +13,7 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.table import scored
 from allminds.inference import Rule, Tally
-from allminds.statistics.comparison.table import Scores, item_codes, scores_of
+from allminds.statistics.comparison.table import ScoreTable, item_codes, scores_of
 from allminds.statistics.reliability import LARGEST_BUDGET, Strata, Values
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class Pilot:
 class _Whole:
     """All scores of the pilot, and their instrument."""
 
-    scores: Scores
+    scores: ScoreTable
     tool: Instrument | None
 
     @property
@@ -190,7 +190,7 @@ class _Whole:
         rule = Rule() if self.tool is None else self.tool.rule()
         return Tally(replace(rule, scored=(0,)))  # plays are one value here
 
-    def strata(self, scores: Scores) -> Strata:
+    def strata(self, scores: ScoreTable) -> Strata:
         """Return the number of each exercise's stratum."""
         column = self.tool.strata if self.tool is not None and not self.tool.adaptive else None
         if column is None or column not in scores.exercises:
@@ -199,7 +199,7 @@ class _Whole:
         return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
-def _spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
+def _spread(own: ScoreTable, whole: _Whole, unit: int) -> Spread | str:
     """Estimate how much the score of one mind varies, or say why that is impossible."""
     values = own.means[:, 0]
     there = ~np.isnan(values)
@@ -258,7 +258,7 @@ def _alike(values: Values, hits: bool, lost: float) -> Spread:
     return Spread(share * (1 - share), 0.0, count, lost=lost, most=most * (1 - most))
 
 
-def _adaptive_spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
+def _adaptive_spread(own: ScoreTable, whole: _Whole, unit: int) -> Spread | str:
     """Estimate the spread from one administration to the next; failures count in them."""
     figures = _administrations([own], whole, unit)[:, 0]
     if len(figures) > 1:
@@ -269,7 +269,7 @@ def _adaptive_spread(own: Scores, whole: _Whole, unit: int) -> Spread | str:
     )
 
 
-def _administrations(minds: list[Scores], whole: _Whole, unit: int) -> Values:
+def _administrations(minds: list[ScoreTable], whole: _Whole, unit: int) -> Values:
     """Compute the figure of each whole administration: [administration, mind]."""
     count = min(len(own.exercises) for own in minds) // unit
     made = np.full((count, len(minds)), np.nan)
@@ -283,7 +283,7 @@ def _administrations(minds: list[Scores], whole: _Whole, unit: int) -> Values:
     return made
 
 
-def _block(own: Scores) -> Block:
+def _block(own: ScoreTable) -> Block:
     """Convert the scores of one mind to a block, which a tally accepts."""
     score = own.means[:, :1]
     rows = len(score)
@@ -315,7 +315,7 @@ def _rows(block: Block, rows: slice) -> Block:
     )
 
 
-def _notes(tool: Instrument | None, unit: int, scores: Scores) -> list[str]:
+def _notes(tool: Instrument | None, unit: int, scores: ScoreTable) -> list[str]:
     """Write the notes that a reader of the numbers must know."""
     notes = []
     if tool is not None and tool.length is not None:

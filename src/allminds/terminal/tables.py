@@ -126,7 +126,7 @@ def _bar(row: dict[str, Any]) -> dict[str, float] | None:
 # ---------------------------------------------------------------- profiles
 
 
-class Place(NamedTuple):
+class ProfileScore(NamedTuple):
     """A mind's score on one test, from the floor (0) to the ceiling (1)."""
 
     instrument: str
@@ -159,9 +159,9 @@ def show_profiles(plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]) 
 
 def profiles(
     plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]
-) -> dict[str, list[Place]]:
+) -> dict[str, list[ProfileScore]]:
     """Collect the normalised scores of all minds that took several instruments, test by test."""
-    found: dict[str, list[Place]] = {}
+    found: dict[str, list[ProfileScore]] = {}
     for given, summary in zip(plan, summaries, strict=True):
         tool = registry.make_instrument(given.instrument, given.settings)
         for row in summary["results"]:
@@ -169,7 +169,7 @@ def profiles(
             if row["normalised"] is None or row["end"] == "floor":
                 continue
             ends = row["normalised_ci95"]
-            place = Place(tool.name, settings_text(given.settings), row["normalised"], ends)
+            place = ProfileScore(tool.name, settings_text(given.settings), row["normalised"], ends)
             found.setdefault(mind, []).append(place)
     several = {mind: len({place.instrument for place in its}) > 1 for mind, its in found.items()}
     return {mind: places for mind, places in found.items() if several[mind]}

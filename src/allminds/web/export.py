@@ -28,7 +28,7 @@ from allminds.runs.store import versions
 from allminds.web.monitor import behaviours, iso
 from allminds.web.sessions import Faces
 from allminds.web.sessions_gaps import meaning
-from allminds.web.sessions_play import Replays, Table, again, fingerprint, grouped
+from allminds.web.sessions_play import ReplayedExercise, Replays, again, fingerprint, grouped
 from allminds.web.sessions_rows import DONE
 from allminds.web.store import (
     ConsentRow,
@@ -283,7 +283,9 @@ def _team(teams: Sequence[Sequence[int]], slot: int) -> int:
     return next(number for number, team in enumerate(teams) if slot in team)
 
 
-def check_replay(study: StudyRow, row: ExerciseRow, table: Table, done: Sequence[EventRow]) -> None:
+def check_replay(
+    study: StudyRow, row: ExerciseRow, table: ReplayedExercise, done: Sequence[EventRow]
+) -> None:
     """Require that a replay shows and gives what the participant saw and got."""
     for event in done:
         seen = fingerprint(table.episode.waiting[row.slot]) if event.kind == "choice" else None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from allminds.contracts import Face, Instrument
 
 
-class Question(NamedTuple):
+class CheckQuestion(NamedTuple):
     """A question with its answers by name, the right one among them, and why it is right."""
 
     name: str
@@ -28,7 +28,7 @@ def N_(text: str) -> str:  # gettext's customary name: translated where it is sh
     return text
 
 
-_AIM = Question(
+_AIM = CheckQuestion(
     "aim",
     N_("What should you try to do?"),
     {
@@ -40,7 +40,7 @@ _AIM = Question(
     N_("Only rewards count. There is no time limit."),
 )
 _CELLS = (
-    Question(
+    CheckQuestion(
         "you",
         N_("Which sign stands for you?"),
         {
@@ -51,7 +51,7 @@ _CELLS = (
         "ring",
         N_("The ring is you, in every exercise."),
     ),
-    Question(
+    CheckQuestion(
         "where",
         N_("Where can you go on a move?"),
         {
@@ -65,7 +65,7 @@ _CELLS = (
     _AIM,
 )
 _TORUS = (
-    Question(
+    CheckQuestion(
         "you",
         N_("Where are you on the board that you see?"),
         {
@@ -76,7 +76,7 @@ _TORUS = (
         "middle",
         N_("You see the cells round you, so you are always in the middle."),
     ),
-    Question(
+    CheckQuestion(
         "edge",
         N_("What happens at the edge of the whole board?"),
         {
@@ -89,14 +89,14 @@ _TORUS = (
     ),
     _AIM,
 )
-_AFTER_Z = Question(
+_AFTER_Z = CheckQuestion(
     "after",
     N_("Which letter comes after z?"),
     {"none": N_("None"), "y": "y", "a": "a"},
     "a",
     N_("The alphabet goes round: after z comes a, and before a comes z."),
 )
-_ONE_LETTER = Question(
+_ONE_LETTER = CheckQuestion(
     "how",
     N_("What do you do in each exercise?"),
     {
@@ -107,7 +107,7 @@ _ONE_LETTER = Question(
     "one",
     N_("One letter of the series is left out. You choose that letter."),
 )
-_COSTS = Question(
+_COSTS = CheckQuestion(
     "costs",
     N_("What does a wrong letter cost?"),
     {
@@ -119,7 +119,7 @@ _COSTS = Question(
     N_("A wrong letter costs a quarter of a point. If you have no idea, give no answer."),
 )
 _MATRIX = (
-    Question(
+    CheckQuestion(
         "rows",
         N_("Where do you look for the rules?"),
         {
@@ -130,7 +130,7 @@ _MATRIX = (
         "rows",
         N_("The same rules hold along each of the three rows."),
     ),
-    Question(
+    CheckQuestion(
         "one",
         N_("How many of the figures to choose from are right?"),
         {"one": N_("Exactly one"), "some": N_("One or more"), "perhaps": N_("Perhaps none")},
@@ -139,7 +139,7 @@ _MATRIX = (
     ),
 )
 _ROUNDS = (
-    Question(
+    CheckQuestion(
         "when",
         N_("When do you see what the other has chosen?"),
         {
@@ -150,7 +150,7 @@ _ROUNDS = (
         "after",
         N_("Both choose at the same time. Then both see what the other chose."),
     ),
-    Question(
+    CheckQuestion(
         "score",
         N_("What is your score made of?"),
         {
@@ -163,7 +163,7 @@ _ROUNDS = (
     ),
 )
 _NOUGHTS = (
-    Question(
+    CheckQuestion(
         "win",
         N_("How do you win?"),
         {
@@ -174,7 +174,7 @@ _NOUGHTS = (
         "three",
         N_("Three in a row win: across, down or from corner to corner."),
     ),
-    Question(
+    CheckQuestion(
         "begins",
         N_("Who begins?"),
         {
@@ -193,12 +193,12 @@ def face(tool: Instrument, slot: int = 0) -> Face:
     return tool.presentation.face(slot)
 
 
-def checks(shown: Face) -> tuple[Question, ...]:
+def checks(shown: Face) -> tuple[CheckQuestion, ...]:
     """Return the comprehension questions about a test; () if there are none."""
     return questions(shown.told())
 
 
-def questions(told: Mapping[str, Any]) -> tuple[Question, ...]:
+def questions(told: Mapping[str, Any]) -> tuple[CheckQuestion, ...]:
     """Return the questions about what a face says of its test."""
     if told["kind"] == "letters":
         return (_ONE_LETTER, _AFTER_Z, *([_COSTS] if told["costs"] else []))

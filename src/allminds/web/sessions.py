@@ -69,7 +69,7 @@ class Join(Common):
     returning: bool  # the link was used before: it goes on where it was left
 
 
-class Question(TypedDict):
+class ConsentQuestion(TypedDict):
     """A question about the participant, which may be left out; posted as `about_{name}`."""
 
     name: str
@@ -82,7 +82,7 @@ class Consent(Common):
     form: dict[str, Any]  # place
     text: str  # paragraphs are parted by an empty line
     version: str
-    ask: list[Question]
+    ask: list[ConsentQuestion]
     retention: str  # ISO date until when data are kept
 
 
@@ -104,7 +104,7 @@ class CheckScreen(Common):
     form: dict[str, Any]  # place
     face: str
     told: dict[str, Any]
-    questions: list[Question]
+    questions: list[ConsentQuestion]
     wrong: list[str]  # names of the questions that were answered wrongly the last time
     given: dict[str, str]  # what was answered the last time
     attempt: int  # from 1

@@ -31,7 +31,7 @@ ENDED: dict[
 }
 
 
-class Table:
+class ReplayedExercise:
     """An exercise with all its players: the participant, and the opponent in a game for two.
 
     A machine moves by itself whenever it is its turn, by the runner's own random words; what
@@ -122,9 +122,9 @@ class Replays:
         events: Callable[[int], Sequence[Any]],
     ) -> None:
         self.course, self._rows, self._events = course, rows, events
-        self._tables: dict[int, Table] = {}
+        self._tables: dict[int, ReplayedExercise] = {}
 
-    def table(self, row: ExerciseRow) -> Table:
+    def table(self, row: ExerciseRow) -> ReplayedExercise:
         """Return the exercise as it is now."""
         if row.idx not in self._tables:
             self._tables[row.idx] = self.fresh(row)
@@ -154,7 +154,7 @@ class Replays:
         assert episode.record is not None
         return episode.record
 
-    def fresh(self, row: ExerciseRow) -> Table:
+    def fresh(self, row: ExerciseRow) -> ReplayedExercise:
         """Return the exercise before its first move."""
         history: list[Record] = []
         if self.course.tool(row.test, row.practice).adaptive and not row.practice:
@@ -167,10 +167,10 @@ class Replays:
         machine = None
         if row.opponent not in (None, PERSON):
             machine = self.course.study.machine(row.test, row.practice)
-        return Table(exercise, row.slot, machine)
+        return ReplayedExercise(exercise, row.slot, machine)
 
 
-def again(table: Table, event: Any) -> float | None:
+def again(table: ReplayedExercise, event: Any) -> float | None:
     """Repeat what an event says; return what it brought."""
     if event.kind == "met":
         return table.meet({int(slot): action for slot, action in event.payload["actions"].items()})

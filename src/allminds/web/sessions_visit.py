@@ -15,7 +15,7 @@ from allminds.web.sessions import Faces
 from allminds.web.sessions_play import Replays, fingerprint, own_side
 from allminds.web.sessions_rows import Held, Rows, held, here
 from allminds.web.store import ConsentRow, ExerciseRow, GameRow, StudyRow, forget, part
-from allminds.web.study import PERSON, QUESTIONS, Course, Place, course
+from allminds.web.study import PERSON, QUESTIONS, Course, Stop, course
 
 INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
 NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")
@@ -57,7 +57,7 @@ class Visit:
     # ------------------------------------------------------------ where it is
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Stop:
         """The screen that is due, in the course."""
         return self.course.places[self.row.place]
 

@@ -34,7 +34,7 @@ from allminds.web.security import COOKIE
 from allminds.web.serve import running
 from allminds.web.sessions_play import own_side
 from allminds.web.store import Store
-from allminds.web.study import PERSON, Course, Place, Study
+from allminds.web.study import PERSON, Course, Stop, Study
 
 if TYPE_CHECKING:
     import httpx
@@ -204,7 +204,7 @@ class Participant:
                 self.browser.post("/next")
         return self.records
 
-    def _exercise(self, place: Place) -> None:
+    def _exercise(self, place: Stop) -> None:
         test, slot = place.test, self.browser.slot
         exercise = self.course.exercise(
             test, place.practice, self.course.number(place, self.number), self.records[test]

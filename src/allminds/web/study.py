@@ -314,7 +314,7 @@ SCREEN = ORDER + 1  # and what is shuffled on the screen
 
 
 @dataclass(frozen=True)
-class Place:
+class Stop:
     """One screen of the course."""
 
     kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
@@ -332,31 +332,31 @@ class Course:
     faces: Faces
 
     @cached_property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[Stop, ...]:
         """Every screen from consent to the end."""
-        found = [Place("consent")]
+        found = [Stop("consent")]
         for test in range(len(self.study.tests)):
             found += self._of(test)
-        return (*found, Place("done"))
+        return (*found, Stop("done"))
 
-    def _of(self, test: int) -> list[Place]:
+    def _of(self, test: int) -> list[Stop]:
         given = self.study.tests[test]
-        found = [Place("instructions", test)]
+        found = [Stop("instructions", test)]
         if given.check and checks(self.face(test)):
-            found.append(Place("check", test))
+            found.append(Stop("check", test))
         for number in range(given.practice):
-            found += [Place("exercise", test, number, practice=True)]
-            found += [Place("between", test, number, practice=True)]
+            found += [Stop("exercise", test, number, practice=True)]
+            found += [Stop("between", test, number, practice=True)]
         if given.opponent == PERSON:
-            found.append(Place("room", test))
+            found.append(Stop("room", test))
         count = self.study.count(test)
         for number in range(count):
-            found.append(Place("exercise", test, number))
+            found.append(Stop("exercise", test, number))
             rests = given.pause_every and (number + 1) % given.pause_every == 0
             if self.told_after(test):
-                found.append(Place("between", test, number))
+                found.append(Stop("between", test, number))
             elif rests and number + 1 < count:
-                found.append(Place("between", test, number, rest=True))
+                found.append(Stop("between", test, number, rest=True))
         return found
 
     def told_after(self, test: int) -> bool:
@@ -386,7 +386,7 @@ class Course:
         """Return the seed of the exercises that count, or of practice."""
         return self.study.seed + (PRACTICE_STREAM if practice else 0)
 
-    def number(self, place: Place, participant: int) -> int:
+    def number(self, place: Stop, participant: int) -> int:
         """Return the index of a place's exercise in the series of its instrument."""
         if place.practice:
             return place.number
@@ -421,7 +421,7 @@ class Course:
             return tool.exercise(seed, number * tool.sitting)
         return _exercise(tool, seed, number)
 
-    def progress(self, place: Place) -> tuple[int, int]:
+    def progress(self, place: Stop) -> tuple[int, int]:
         """Return exercise k of n: over the whole study, or of this practice."""
         if place.practice:
             return place.number + 1, self.study.tests[place.test].practice

@@ -19,7 +19,7 @@ from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.landscape.drawing import colour, picture
-from allminds.instruments.landscape.environment import Landscape, Place, measures, ways
+from allminds.instruments.landscape.environment import Landscape, Standpoint, measures, ways
 from allminds.instruments.landscape.field import Hills
 
 TORUS = Torus(11, 11)
@@ -45,7 +45,7 @@ class Began:
         return getattr(self.world, name)
 
     def reset(self, random):
-        return Place(0, self.world.hills.tops, (self.start,))
+        return Standpoint(0, self.world.hills.tops, (self.start,))
 
 
 # ---------------------------------------------------------------- exact examples
@@ -284,7 +284,7 @@ def test_colours_run_from_blue_over_white_to_orange():
 def test_the_state_is_shown_as_a_map():
     tool = registry.make_instrument("landscape", {"rows": 5, "cols": 5, "agents": 2})
     world = tool.exercise(1, 0).environment
-    shown = tool.show_state(world, Place(0, world.hills.tops, (1, 1)))
+    shown = tool.show_state(world, Standpoint(0, world.hills.tops, (1, 1)))
     assert len(shown.splitlines()) == 5
     assert shown.count("^") == 1
     assert "[*]" in shown.splitlines()[0]

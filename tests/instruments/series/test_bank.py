@@ -90,7 +90,7 @@ def test_questions_pass_the_definitions_by_search(k, form):
     assert len({one.whole for one in questions}) == 12
 
 
-def _check_stable(one: bank.Question) -> None:
+def _check_stable(one: bank.BankItem) -> None:
     """The programs that agree with all but the last shown letter give it."""
     shown = one.whole[:-1] if one.form == "induction" else one.whole
     if one.form == "induction":

@@ -14,7 +14,7 @@ from allminds.episode import Episode
 from allminds.web.faces import checks, face
 from allminds.web.screens import page as html_of
 from allminds.web.sessions import sign
-from allminds.web.sessions_play import Table
+from allminds.web.sessions_play import ReplayedExercise
 
 STATIC = Path(people.__file__).parent / "static"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -85,11 +85,14 @@ GAMES: dict[str, tuple[str, dict[str, Any], str, int]] = {
 }
 
 
-def seated(test: str, moves: int) -> tuple[dict[str, Any], Table]:
+def seated(test: str, moves: int) -> tuple[dict[str, Any], ReplayedExercise]:
     """What is said of a game, and the game after some moves against a machine."""
     name, settings, mind, slot = GAMES[test]
     tool = registry.make_instrument(name, settings)
-    shown, table = face(tool, slot), Table(tool.exercise(7, 0), slot, registry.subject(mind, tool))
+    shown, table = (
+        face(tool, slot),
+        ReplayedExercise(tool.exercise(7, 0), slot, registry.subject(mind, tool)),
+    )
     for move in range(moves):
         if not table.over:
             seen = table.episode.waiting[slot]

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 
 from allminds.web.app import create_app
-from allminds.web.faces import Question, questions
+from allminds.web.faces import CheckQuestion, questions
 from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
 from allminds.web.study import Limits, Study
 
@@ -165,7 +165,7 @@ def at(page: Page, exercise: int, move: int) -> None:
     page.wait_for_selector(main, state="attached")
 
 
-def asked(page: Page) -> tuple[Question, ...]:
+def asked(page: Page) -> tuple[CheckQuestion, ...]:
     """The comprehension questions on the screen, with their answers."""
     kind = page.locator("main").get_attribute("data-kind")
     costs = page.locator("input[name=costs]").count() > 0

@@ -25,7 +25,7 @@ NO_MOVE = -1  # stands for a slot that was not awaited
 Joint = tuple[int, ...]  # the action of every slot, numbered from 0
 
 
-class Place(NamedTuple):
+class Node(NamedTuple):
     """Where a history stands: the state of the world and the memory of every mind."""
 
     state: Any
@@ -38,17 +38,17 @@ class Move(NamedTuple):
     joint: Joint
     chance: float
     rewards: tuple[float, ...]
-    after: Place
+    after: Node
 
 
 @dataclass
 class Tree:
     """Layer k has the places that k steps lead to, each with its moves; none where it is over."""
 
-    layers: list[dict[Place, list[Move]]]
+    layers: list[dict[Node, list[Move]]]
 
     @property
-    def start(self) -> Place:
+    def start(self) -> Node:
         """The place where all histories begin."""
         return next(iter(self.layers[0]))
 
@@ -86,8 +86,8 @@ class Walker:
 
     def tree(self, players: Sequence[Player]) -> Tree:
         """Build the tree of everything that these players may do."""
-        layer = {Place(self.begin, tuple(player.start for player in players)): None}
-        layers: list[dict[Place, list[Move]]] = []
+        layer = {Node(self.begin, tuple(player.start for player in players)): None}
+        layers: list[dict[Node, list[Move]]] = []
         moves = 0
         while layer:
             step = len(layers) + 1
@@ -105,7 +105,7 @@ class Walker:
         return Tree(layers)
 
     def _choices(
-        self, place: Place, players: Sequence[Player]
+        self, place: Node, players: Sequence[Player]
     ) -> tuple[list[Choices], tuple[int, ...]]:
         """Return what each mind may do at a place, and their memories after they have looked."""
         awaited = self.environment.awaited(place.state)
@@ -118,7 +118,7 @@ class Walker:
 
     def _moves(
         self,
-        place: Place,
+        place: Node,
         players: Sequence[Player],
         step: int,
         choices: list[Choices],
@@ -135,7 +135,7 @@ class Walker:
                 done = not self.environment.awaited(state)
                 seen = None if done else self.observed(state, slot)
                 after[slot] = players[slot].told(memories[slot], rewards[slot], seen, done)
-            moves.append(Move(joint, math.prod(chances), rewards, Place(state, tuple(after))))
+            moves.append(Move(joint, math.prod(chances), rewards, Node(state, tuple(after))))
         return moves
 
     def observed(self, state: Any, slot: int) -> Any:
@@ -253,7 +253,7 @@ def _summed(tree: Tree, score: str, sequences: Mapping[Joints, float]) -> Outcom
     here = {tree.start: _Mass(1.0, rewards, 0.0, 0.0)}
     ends: list[_Mass] = []
     for made, layer in enumerate(tree.layers):
-        following: dict[Place, _Mass] = {}
+        following: dict[Node, _Mass] = {}
         for place, moves in layer.items():
             mass = here[place]
             for move in moves:
@@ -273,7 +273,7 @@ def _summed(tree: Tree, score: str, sequences: Mapping[Joints, float]) -> Outcom
     )
 
 
-def _pour(mass: _Mass, move: Move, following: dict[Place, _Mass], step_sums: list[float]) -> None:
+def _pour(mass: _Mass, move: Move, following: dict[Node, _Mass], step_sums: list[float]) -> None:
     """Pass the histories of a place on along one move."""
     total = math.fsum(move.rewards)
     step_sums[:] = min(step_sums[0], total), max(step_sums[1], total)
@@ -331,7 +331,7 @@ def _count(tree: Tree) -> int:
     ways = {tree.start: 1}
     ended = 0
     for layer in tree.layers:
-        following: dict[Place, int] = {}
+        following: dict[Node, int] = {}
         for place, moves in layer.items():
             ended += 0 if moves else ways[place]
             for move in moves:
@@ -341,7 +341,7 @@ def _count(tree: Tree) -> int:
 
 
 def _walk(tree: Tree) -> Iterator[tuple[Joints, float]]:
-    waiting: list[tuple[Joints, float, Place]] = [((), 1.0, tree.start)]
+    waiting: list[tuple[Joints, float, Node]] = [((), 1.0, tree.start)]
     while waiting:
         so_far, chance, place = waiting.pop()
         moves = tree.layers[len(so_far)][place]

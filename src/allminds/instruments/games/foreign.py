@@ -11,7 +11,7 @@ from allminds.contracts import Discrete
 from allminds.core.errors import Error, nearest
 
 
-class State(Protocol):
+class ForeignState(Protocol):
     """A state that a live environment can be set to."""
 
     seed: int
@@ -127,7 +127,7 @@ class Live:
         self._log: list[dict[int, int]] | None = None
         self._length = -1
 
-    def at(self, state: State) -> Live:
+    def at(self, state: ForeignState) -> Live:
         """Set this environment to a state: as it is, or played again from the start."""
         if state.log is not self._log or state.length != self._length:
             self.restart(state)
@@ -136,13 +136,13 @@ class Live:
             self._length = state.length
         return self
 
-    def restart(self, state: State) -> None:
+    def restart(self, state: ForeignState) -> None:
         """Go to the beginning of the game that this state belongs to."""
         self._log, self._length = state.log, 0
         self.totals = [0.0] * len(self.agents)
         self._reset(state.seed)
 
-    def advance(self, after: State) -> Sequence[float]:
+    def advance(self, after: ForeignState) -> Sequence[float]:
         """Play the last actions of this state, one step on; return the rewards by slot."""
         self._log, self._length = after.log, after.length
         return self._play(after.log[after.length - 1])

@@ -66,11 +66,11 @@ class Protocol:
     def begin(self, tasks: Sequence[Task]) -> None:
         """Make the members' minds."""
         self.torus: Torus = torus_of(tasks[0])
-        makers = [member.make for member in self.members] or [LocalSearch] * len(tasks)
-        self.minds = [make() for make in makers]
-        for mind, task in zip(self.minds, tasks, strict=True):
+        members = self.members or [Subject("", LocalSearch)] * len(tasks)
+        self.minds = [member.make() for member in members]
+        for member, mind, task in zip(members, self.minds, tasks, strict=True):
             if hasattr(mind, "begin"):
-                sees = getattr(mind, "traits", Traits()).sees == "future"
+                sees = member.traits.sees == "future"
                 mind.begin(task if sees else replace(task, secret=None))
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:

@@ -22,7 +22,7 @@ from allminds.core.seeding import MAKING, Random
 from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
 
 if TYPE_CHECKING:
-    from allminds.instruments.lambda_star.fast.worlds import Rules
+    from allminds.instruments.lambda_star.fast.worlds import TorusRules
 
 Kind = Literal["cyclic", "drift", "released"]
 Segment = tuple[int, ...]  # actions 1..9
@@ -266,9 +266,9 @@ def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
     return Catalogue(shelf, moves, lengths, distinct)
 
 
-def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
+def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> TorusRules:
     """Build the kernels' rules for drawing segments; `more` adds what whole worlds need."""
-    from allminds.instruments.lambda_star.fast.worlds import CYCLIC, DRIFT, RELEASED, Rules
+    from allminds.instruments.lambda_star.fast.worlds import CYCLIC, DRIFT, RELEASED, TorusRules
 
     limit = max(1, steps // 2)
     chances = walk_chances(torus, limit) if kind == "cyclic" else np.zeros((1, torus.cells))
@@ -279,7 +279,7 @@ def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> Rules:
         "lengths": np.zeros(0, np.int64),
         "distinct": np.zeros(0, np.int64),
     }
-    return Rules(
+    return TorusRules(
         kind={"cyclic": CYCLIC, "drift": DRIFT, "released": RELEASED}[kind],
         rows=torus.rows,
         cols=torus.cols,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from allminds.contracts import Exercise, Record
 from allminds.core.errors import Error
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.landscape.environment import Fitness, Landscape, Place, ways
+from allminds.instruments.landscape.environment import Fitness, Landscape, Standpoint, ways
 
 CELL = 16  # pixels
 BAR, GAP, LABELS, EDGE = 14, 14, 34, 4  # the colour bar, the space before it, its figures, a margin
@@ -78,7 +78,7 @@ def _optimum(torus: Torus, cell: int) -> Iterator[str]:
         )
 
 
-def _trails(torus: Torus, states: Sequence[Place]) -> Iterator[str]:
+def _trails(torus: Torus, states: Sequence[Standpoint]) -> Iterator[str]:
     """Draw the way of every mind, broken where it goes round the torus; a dot where it began."""
     for slot in range(len(states[0].minds)):
         line = ""

@@ -17,7 +17,7 @@ from allminds.instruments.landscape.field import Hills
 Fitness = tuple[float, ...]  # of cells 1, 2, … in reading order
 
 
-class Place(NamedTuple):
+class Standpoint(NamedTuple):
     """The state after `step` steps: the tops of the hills and the minds, as cells."""
 
     step: int
@@ -60,39 +60,39 @@ class Landscape:
         torus = self.hills.torus
         return {"rows": torus.rows, "cols": torus.cols, "range": self.reach}
 
-    def field(self, state: Place) -> Fitness:
+    def field(self, state: Standpoint) -> Fitness:
         """Return the fitness of every cell."""
         return fitness(self.hills, state.tops)
 
-    def reset(self, random: Random) -> Place:
+    def reset(self, random: Random) -> Standpoint:
         """Place the minds on the first cells of a random permutation, as in Λ*."""
         cells = list(range(1, self.hills.torus.cells + 1))
         for place in range(self.agents):
             other = place + random.below_at(len(cells) - place, 2 + place)
             cells[place], cells[other] = cells[other], cells[place]
-        return Place(0, self.hills.tops, tuple(cells[: self.agents]))
+        return Standpoint(0, self.hills.tops, tuple(cells[: self.agents]))
 
-    def awaited(self, state: Place) -> tuple[int, ...]:
+    def awaited(self, state: Standpoint) -> tuple[int, ...]:
         """Await every mind until ϑ steps are made."""
         return tuple(range(self.agents)) if state.step < self.steps else ()
 
-    def observe(self, state: Place, slot: int) -> View:
+    def observe(self, state: Standpoint, slot: int) -> View:
         """Show the cells round a mind and their fitness."""
         field = self.field(state)
         cells = self.hills.torus.around(state.minds[slot], self.reach)
         return View(cells, tuple(field[cell - 1] for cell in cells))
 
     def step(
-        self, state: Place, actions: Mapping[int, int], random: Random
-    ) -> tuple[Place, Sequence[float]]:
+        self, state: Standpoint, actions: Mapping[int, int], random: Random
+    ) -> tuple[Standpoint, Sequence[float]]:
         """Move the minds, then let hills drift; reward each mind by its own cell."""
         moved = self.hills.torus.moved
         minds = tuple(moved(cell, int(actions[slot])) for slot, cell in enumerate(state.minds))
-        after = Place(state.step + 1, self._drifted(state.tops, random), minds)
+        after = Standpoint(state.step + 1, self._drifted(state.tops, random), minds)
         field = self.field(after)
         return after, [field[cell - 1] for cell in minds]
 
-    def secret(self, state: Place, slot: int, random: Random) -> Forecast:  # noqa: ARG002
+    def secret(self, state: Standpoint, slot: int, random: Random) -> Forecast:  # noqa: ARG002
         """Return the fields to come, which no mind can change."""
         tops = [state.tops]
         for step in range(1, self.steps + 1):
@@ -147,7 +147,7 @@ def measures(exercise: Exercise, record: Record) -> Measures:
     )
 
 
-def ways(exercise: Exercise, record: Record) -> list[Place]:
+def ways(exercise: Exercise, record: Record) -> list[Standpoint]:
     """List the states of an exercise before the first step and after every one."""
     if set(record.status) != {"ok"} or len(record.actions) != record.steps:
         raise Error(f"exercise {record.index}: only a whole record can be measured")

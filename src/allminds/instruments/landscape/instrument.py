@@ -18,7 +18,7 @@ from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.words import read_move, show_view
 from allminds.instruments.lambda_star.world import View
-from allminds.instruments.landscape.environment import Landscape, Place
+from allminds.instruments.landscape.environment import Landscape, Standpoint
 from allminds.instruments.landscape.field import (
     Hills,
     autocorrelation,
@@ -133,7 +133,7 @@ class FitnessLandscape(Instrument):
         """Parse an action by its number 1..9 or its name."""
         return read_move(answer)
 
-    def show_state(self, environment: Landscape, state: Place) -> str:
+    def show_state(self, environment: Landscape, state: Standpoint) -> str:
         """Draw the land in tenths, ^ the global optimum, digits in brackets the minds."""
         field, ground = environment.field(state), self.ground
         lines = []
@@ -165,7 +165,7 @@ def _made(ground: Torus, peaks: int, making: int) -> tuple[Hills, Mapping[str, f
     return hills, columns
 
 
-def _marked(cell: int, value: float, state: Place) -> str:
+def _marked(cell: int, value: float, state: Standpoint) -> str:
     text = "^" if cell == state.tops[0] else f"{10 * value:.0f}"
     here = [slot for slot, mind in enumerate(state.minds) if mind == cell]
     mark = ("*" if len(here) > 1 else str(here[0] % 10)) if here else ""

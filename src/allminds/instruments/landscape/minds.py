@@ -191,7 +191,7 @@ def _check_share(name: str, share: float) -> None:
 
 
 @mind("optimum", INSTRUMENT)
-class Optimum(MindBase):
+class HighestPeak(MindBase):
     """The true ceiling: backward induction over the fields to come; first among equals."""
 
     traits = Traits(deterministic=True, sees="future")

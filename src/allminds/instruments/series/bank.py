@@ -43,7 +43,7 @@ NOTHING = 2**62
 
 
 @dataclass(frozen=True)
-class Question:
+class BankItem:
     """A series with a blank, and all that is known of it."""
 
     id: str
@@ -230,13 +230,13 @@ def questions(
     seed: int,
     jobs: int = 1,
     done: Callable[[str], object] = lambda _: None,
-) -> list[Question]:
+) -> list[BankItem]:
     """Make so many questions of each form and k, or all where there are fewer, in that order.
 
     The harder they are, the longer a start letter takes, so hard ones begin with a few letters
     only (`STAGES`).
     """
-    result: list[Question] = []
+    result: list[BankItem] = []
     easiest = 0
     for stage, starts in STAGES.items():
         ks = [k for _, k in sizes if easiest < k <= stage]
@@ -256,7 +256,7 @@ def questions(
 
 def drawn(
     rows: Certified, levels: Sequence[Level], k: int, form: Form, count: int, seed: int
-) -> tuple[Question, ...]:
+) -> tuple[BankItem, ...]:
     """Draw some of the rows at random, and a place for the blank of each."""
     keys = seeding.keys(seed, np.arange(len(rows.codes)), seeding.MAKING)
     step = 2 * k + (form == "abduction")
@@ -294,10 +294,10 @@ def _code(whole: str) -> int:
 
 def question(
     name: str, form: Form, whole: str, blank: int, k: int, program: Program, rivals: str
-) -> Question:
+) -> BankItem:
     """Make the question of a whole series with one place left blank."""
     steps = run(program, number(whole[0]), CLOCK).times[-1]
-    return Question(
+    return BankItem(
         id=name,
         form=form,
         series=f"{whole[: blank - 1]}_{whole[blank:]}",
@@ -329,7 +329,7 @@ def unpacked(program: int) -> Program:
 
 
 @cache
-def shipped() -> tuple[Question, ...]:
+def shipped() -> tuple[BankItem, ...]:
     """Read the questions that come with allminds, in the order of form and k."""
     lines = gzip.decompress(BANK.read_bytes()).decode().splitlines()
     result = []
@@ -342,12 +342,12 @@ def shipped() -> tuple[Question, ...]:
 
 
 @cache
-def known() -> dict[str, Question]:
+def known() -> dict[str, BankItem]:
     """Index the shipped questions by what they show."""
     return {one.series: one for one in shipped()}
 
 
-def write(chosen: Iterable[Question], path: Path = BANK) -> None:
+def write(chosen: Iterable[BankItem], path: Path = BANK) -> None:
     """Write the bank: the same bytes for the same questions."""
     lines = ["id,form,k,series,blank,program,rivals"]
     numbers: dict[tuple[str, int], int] = {}

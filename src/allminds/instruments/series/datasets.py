@@ -25,7 +25,7 @@ import numpy as np
 from allminds.complexity.levin import printed
 from allminds.core import seeding
 from allminds.core.errors import Error
-from allminds.instruments.series.bank import SIZES, STAGES, Form, Question, questions, shipped
+from allminds.instruments.series.bank import SIZES, STAGES, BankItem, Form, questions, shipped
 from allminds.instruments.series.environment import LETTERS
 from allminds.instruments.series.options import five_options
 
@@ -102,7 +102,7 @@ def chosen(
     seed: int,
     jobs: int = 1,
     done: Callable[[str], object] = lambda _: None,
-) -> list[Question]:
+) -> list[BankItem]:
     """Choose so many questions in all, spread over forms and k as evenly as possible.
 
     They come from the bank that ships where it has enough of a form and k, else they are made
@@ -111,7 +111,7 @@ def chosen(
     for k in ks:
         if k not in SIZES:
             raise Error(f"there are no questions of k = {k}: choose {min(SIZES)}..{max(SIZES)}")
-    stored: dict[tuple[Form, int], list[Question]] = {}
+    stored: dict[tuple[Form, int], list[BankItem]] = {}
     for one in shipped():
         stored.setdefault((one.form, one.k), []).append(one)
     shares = _shares([(form, k) for k in ks for form in forms], count, stored)
@@ -129,7 +129,7 @@ def chosen(
 
 
 def _shares(
-    cells: Sequence[tuple[Form, int]], count: int, stored: dict[tuple[Form, int], list[Question]]
+    cells: Sequence[tuple[Form, int]], count: int, stored: dict[tuple[Form, int], list[BankItem]]
 ) -> dict[tuple[Form, int], int]:
     """Divide the total: the forms and k that have few give all, the others share the rest."""
     shares: dict[tuple[Form, int], int] = {}
@@ -151,7 +151,7 @@ def _too_many(cell: tuple[Form, int], there: int, share: int) -> None:
     )
 
 
-def letters_by_k(found: Sequence[Question]) -> list[tuple[str, float, float]]:
+def letters_by_k(found: Sequence[BankItem]) -> list[tuple[str, float, float]]:
     """Average the number of letters shown, for each form and k."""
     shown: dict[tuple[str, int], list[int]] = {}
     for one in found:
@@ -162,7 +162,7 @@ def letters_by_k(found: Sequence[Question]) -> list[tuple[str, float, float]]:
 # ---------------------------------------------------------------- as files
 
 
-def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, Any]]:
+def rows(found: Sequence[BankItem], seed: int, options: int) -> list[dict[str, Any]]:
     """Make a plain row for each question; with five options also the letters on offer."""
     made = []
     for n, one in enumerate(found):
@@ -174,7 +174,7 @@ def rows(found: Sequence[Question], seed: int, options: int) -> list[dict[str, A
     return made
 
 
-def write(found: Sequence[Question], out: Path, seed: int, options: int) -> list[Shortcut]:
+def write(found: Sequence[BankItem], out: Path, seed: int, options: int) -> list[Shortcut]:
     """Write the set whole or not at all; return the shortcuts that its card shows."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
@@ -206,7 +206,7 @@ def write(found: Sequence[Question], out: Path, seed: int, options: int) -> list
     return shortcuts
 
 
-def card(found: Sequence[Question], shortcuts: Sequence[Shortcut], seed: int, options: int) -> str:
+def card(found: Sequence[BankItem], shortcuts: Sequence[Shortcut], seed: int, options: int) -> str:
     """Describe the set: how many questions there are of each k, and what blind minds get."""
     of_k = Counter((one.form, one.k) for one in found)
     forms = [form for form in get_args(Form) if any(form == of for of, _ in of_k)]

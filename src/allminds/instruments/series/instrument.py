@@ -20,7 +20,7 @@ from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 
 if TYPE_CHECKING:
-    from allminds.instruments.series.bank import Question as Certified
+    from allminds.instruments.series.bank import BankItem as Certified
 
 
 ALL_K = "7..15"  # cut to what the bank has; any other range must be there whole

@@ -21,7 +21,7 @@ from allminds.statistics.comparison.correlation import Correlation, correlations
 from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, logistic
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.statistics.comparison.ranks import Rank, ranks
-from allminds.statistics.comparison.table import Scores, complexities, plays_by_mind, scores_of
+from allminds.statistics.comparison.table import ScoreTable, complexities, plays_by_mind, scores_of
 from allminds.statistics.comparison.whole import Comparison, Standing, compare
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
     "Logistic",
     "Mixed",
     "Rank",
-    "Scores",
+    "ScoreTable",
     "Size",
     "Standing",
     "Term",

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.statistics.comparison.table import Scores, Values, column
+from allminds.statistics.comparison.table import ScoreTable, Values, column
 
 LEAST_UNITS = 4
 _VARIES = 1e-12  # of the sum of squares: what is below is rounding
@@ -35,7 +35,7 @@ class Correlation:
 
 
 def correlations(
-    scores: Scores, complexities: Sequence[str], by: str | None = None
+    scores: ScoreTable, complexities: Sequence[str], by: str | None = None
 ) -> list[Correlation]:
     """Correlate every mind's scores with each complexity.
 
@@ -88,7 +88,7 @@ def _interval(z: float, left: Values, count: int) -> tuple[float, float]:
     return math.tanh(z - reach), math.tanh(z + reach)
 
 
-def _levels(scores: Scores, by: str | None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
+def _levels(scores: ScoreTable, by: str | None) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
     """Yield all exercises, and those at each value of the factor."""
     yield None, np.ones(len(scores.exercises), bool)
     if by is not None:

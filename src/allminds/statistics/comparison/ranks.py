@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.statistics.comparison.table import Scores, Values
+from allminds.statistics.comparison.table import ScoreTable, Values
 
 DRAWS = 2000
 MOST_LOTS = 2000  # more units than these are resampled in lots, which says the same and is quick
@@ -57,7 +57,7 @@ class Rank:
     interval: tuple[int, int]
 
 
-def ranks(scores: Scores, rng: np.random.Generator, draws: int = DRAWS) -> list[Rank]:
+def ranks(scores: ScoreTable, rng: np.random.Generator, draws: int = DRAWS) -> list[Rank]:
     """Rank all minds on the exercises that they all have; [] where there are none.
 
     Minds that tie share the better place, and the interval of each holds all places of the tie.

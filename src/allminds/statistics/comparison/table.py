@@ -34,7 +34,7 @@ OTHER = frozenset((
 
 
 @dataclass(frozen=True)
-class Scores:
+class ScoreTable:
     """The scores of some minds on some exercises."""
 
     minds: tuple[str, ...]
@@ -129,7 +129,9 @@ def rule_of(frame: pd.DataFrame, tool: Instrument | None) -> Rule:
     return Rule(low=-1.0 if low < 0 else 0.0, high=1.0 if high <= 1 else high)
 
 
-def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None = None) -> Scores:
+def scores_of(
+    frame: pd.DataFrame, unit: str | None = None, lowest: float | None = None
+) -> ScoreTable:
     """Collect the scores in a results table; `unit` names the column of tests, if there is one.
 
     A failed play without a score of its own has `lowest`, that of the table by default.
@@ -172,7 +174,7 @@ def scores_of(frame: pd.DataFrame, unit: str | None = None, lowest: float | None
     gone = np.bincount(place[~fault & (status != "ok")], minlength=size) > 0
     values[(count == 0) | (gone & (faults == 0))] = np.nan
     exercises = frame.drop_duplicates("exercise").reset_index(drop=True)
-    return Scores(
+    return ScoreTable(
         minds=tuple(str(name) for name in minds),
         values=values.reshape(shape),
         exercises=exercises,

@@ -23,7 +23,7 @@ from allminds.statistics.comparison.people import (
 )
 from allminds.statistics.comparison.ranks import DRAWS, ranks
 from allminds.statistics.comparison.table import (
-    Scores,
+    ScoreTable,
     check_constant,
     column,
     complexities,
@@ -161,7 +161,7 @@ def compare(
     )
 
 
-def _counted(frame: pd.DataFrame, scores: Scores) -> tuple[list[int], str]:
+def _counted(frame: pd.DataFrame, scores: ScoreTable) -> tuple[list[int], str]:
     """Select the minds that reliability is about, by traits and instrument in the table."""
     from allminds import registry
 
@@ -212,7 +212,7 @@ def _difference(
     return found
 
 
-def _size(scores: Scores, pair: Difference) -> Size | None:
+def _size(scores: ScoreTable, pair: Difference) -> Size | None:
     """Compute Hedges' g of a pair, on the units they have in common."""
     places = [scores.minds.index(name) for name in (pair.first, pair.second)]
     if not pair.paired or not scores.common(places).any():
@@ -222,7 +222,7 @@ def _size(scores: Scores, pair: Difference) -> Size | None:
 
 
 def _standings(
-    people: pd.DataFrame | None, scores: Scores, plays: Mapping[str, Plays], rule: Rule,
+    people: pd.DataFrame | None, scores: ScoreTable, plays: Mapping[str, Plays], rule: Rule,
     rng: np.random.Generator, draws: int,
 ) -> tuple[Standing, ...]:  # fmt: skip
     """Sort the scores, best first; a mind that failed too often has no rank."""

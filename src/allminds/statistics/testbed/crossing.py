@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from allminds.core.errors import Error
 from allminds.statistics.testbed.bed import Floats, LineUp, LineUpWeights, Played, slots
 from allminds.statistics.testbed.interaction import mean_over, pairs
-from allminds.statistics.testbed.results import Results, Sums, empty, needed
+from allminds.statistics.testbed.results import RewardSums, RewardTable, empty, needed
 from allminds.statistics.testbed.trial import check_record
 
 LEAST = 4  # episodes of a line-up: two in each half
@@ -35,7 +35,7 @@ class Crossing:
     line_ups: list[LineUp]
     scores: Floats  # [line-up, repeat, slot]
     actions: NDArray[np.int16]  # [line-up, repeat, step, slot], of as many repeats as are kept
-    sums: Sums
+    sums: RewardSums
 
     @property
     def repeats(self) -> int:
@@ -60,7 +60,7 @@ class Crossing:
         return found
 
     @cached_property
-    def results(self) -> Results:
+    def results(self) -> RewardTable:
         """The means of each line-up, with their noise."""
         half = self.repeats // 2
         halves = self.scores[:, :half].mean(axis=1), self.scores[:, half:].mean(axis=1)
@@ -68,11 +68,11 @@ class Crossing:
         return self._table(self.scores.mean(axis=1), noise, halves)
 
     @cached_property
-    def careful_results(self) -> Results:
+    def careful_results(self) -> RewardTable:
         """The means of each line-up, with noise by the careful covariance."""
         return self._table(self.scores.mean(axis=1), self.careful / self.repeats, None)
 
-    def resampled(self, rng: np.random.Generator) -> Results:
+    def resampled(self, rng: np.random.Generator) -> RewardTable:
         """Resample the results: episodes are drawn again within every line-up.
 
         Deviations are stretched by √(r/(r-1)), for resampled means vary too little; and noise is in
@@ -93,8 +93,10 @@ class Crossing:
         stretched: Floats = centre + np.sqrt(size / (size - 1)) * (drawn - centre)
         return stretched
 
-    def _table(self, means: Floats, noise: Floats, halves: tuple[Floats, Floats] | None) -> Results:
-        return Results(
+    def _table(
+        self, means: Floats, noise: Floats, halves: tuple[Floats, Floats] | None
+    ) -> RewardTable:
+        return RewardTable(
             self.game.teams,
             self.weights,
             self.game.random,
@@ -124,7 +126,7 @@ def crossed(game: Played, weights: LineUpWeights, episodes: int, seed: int) -> C
             f"{game.name}: {len(line_ups):,} line-ups, {LEAST} episodes each at least, are more "
             f"than {episodes:,}; give --episodes {LEAST * len(line_ups)}, or name fewer minds"
         )
-    sums, size = Sums(), (len(line_ups), each, slots(game))
+    sums, size = RewardSums(), (len(line_ups), each, slots(game))
     scores = np.empty(size)
     kept = min(each, max(LEAST, MOST_ACTIONS // (len(line_ups) * game.steps * slots(game))))
     actions = np.full((len(line_ups), kept, game.steps, slots(game)), NO_MOVE, np.int16)

@@ -29,8 +29,8 @@ from allminds.statistics.testbed.grading import Cycle
 from allminds.statistics.testbed.interaction import mean_over, slot_reward_dependency
 from allminds.statistics.testbed.results import (
     Property,
-    Results,
-    Sums,
+    RewardSums,
+    RewardTable,
     combined,
     empty,
     exactly,
@@ -247,19 +247,19 @@ def exact_profile(game: Exact, weights: LineUpWeights, w_s: Floats) -> Profile:
     )
 
 
-def exact_results(game: Exact, weights: LineUpWeights) -> tuple[Results, Sums, int]:
+def exact_results(game: Exact, weights: LineUpWeights) -> tuple[RewardTable, RewardSums, int]:
     """Compute the table of a game, the sums of its rewards, and the number of line-ups."""
-    rewards, sums, count = empty(game), Sums(), 0
+    rewards, sums, count = empty(game), RewardSums(), 0
     for line_up, outcome in streamed(game, needed(game)):
         rewards[line_up] = outcome.rewards
         if len(game.minds) not in line_up:
             sums.add(outcome)
             count += 1
-    return Results(game.teams, weights, game.random, rewards), sums, count
+    return RewardTable(game.teams, weights, game.random, rewards), sums, count
 
 
 def _properties(
-    game: Exact, table: Results, w_s: Floats, figures: dict[str, float]
+    game: Exact, table: RewardTable, w_s: Floats, figures: dict[str, float]
 ) -> dict[str, Property]:
     weighty = int((table.weights.minds > 0).sum())
 
@@ -286,7 +286,7 @@ def _properties(
     return found | _symmetry(table)
 
 
-def _action_dependency(game: Exact, table: Results, w_s: Floats, weighty: int) -> Property:
+def _action_dependency(game: Exact, table: RewardTable, w_s: Floats, weighty: int) -> Property:
     try:
         each = [interaction.action_dependency(game, table.weights, i) for i in table.slots]
     except Error as error:  # more action sequences than can be enumerated
@@ -297,7 +297,7 @@ def _action_dependency(game: Exact, table: Results, w_s: Floats, weighty: int) -
         binary, why, graded, graded_by_step=by_step)  # fmt: skip
 
 
-def _symmetry(table: Results) -> dict[str, Property]:
+def _symmetry(table: RewardTable) -> dict[str, Property]:
     equal = grading.equal_teams(table.teams)
     intra = exactly(grading.asymmetry(table, "intra"), "")
     if not equal:
@@ -314,7 +314,7 @@ def _symmetry(table: Results) -> dict[str, Property]:
     }
 
 
-def _sums(sums: Sums, table: Results) -> dict[str, Property]:
+def _sums(sums: RewardSums, table: RewardTable) -> dict[str, Property]:
     low, high = float(table.of_minds.min()), float(table.of_minds.max())
     return {
         "bounded": Property(True, exact=True, more={"range": [low, high]}),
@@ -327,7 +327,7 @@ def _sums(sums: Sums, table: Results) -> dict[str, Property]:
     }
 
 
-def exact_ratings(game: Exact, table: Results, w_s: Floats) -> Ratings | None:
+def exact_ratings(game: Exact, table: RewardTable, w_s: Floats) -> Ratings | None:
     """Compute ratings and cycles from exact margins."""
     margins = grading.mean_margins(table, w_s)
     if np.isnan(margins).any():

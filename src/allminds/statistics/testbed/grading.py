@@ -14,10 +14,10 @@ from typing import Literal
 import numpy as np
 
 from allminds.statistics.testbed.bed import SAME, Floats, LineUp, Teams
-from allminds.statistics.testbed.results import Results
+from allminds.statistics.testbed.results import RewardTable
 
 
-def margins(table: Results, i: int, j: int) -> Floats:
+def margins(table: RewardTable, i: int, j: int) -> Floats:
     """Compute m(a, b) as [a, b, line-up of the others], for slots i and j."""
     n = table.minds
     rewards = table.pair(table.rewards, i, j)[:n, :n]
@@ -26,7 +26,7 @@ def margins(table: Results, i: int, j: int) -> Floats:
     return half
 
 
-def margin_variances(table: Results, i: int, j: int) -> Floats:
+def margin_variances(table: RewardTable, i: int, j: int) -> Floats:
     """Compute the variance of the errors of `margins`; the two meetings are played apart."""
     assert table.noise is not None
     n = table.minds
@@ -65,7 +65,7 @@ def triples(n: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
     return every[:, 0], every[:, 1], every[:, 2]  # type: ignore[return-value]
 
 
-def triple_weights(table: Results, i: int, j: int) -> Floats:
+def triple_weights(table: RewardTable, i: int, j: int) -> Floats:
     """Compute the weight of every triple in every company, [triple, line-up of the others].
 
     A mind weighs the mean of its weights in the two slots.
@@ -75,7 +75,7 @@ def triple_weights(table: Results, i: int, j: int) -> Floats:
     return np.outer(mine[x] * mine[y] * mine[z], table.weights.others(i, j).ravel())
 
 
-def grading(table: Results, i: int, j: int) -> tuple[float, float]:
+def grading(table: RewardTable, i: int, j: int) -> tuple[float, float]:
     """Compute STG and PG of a pair of slots: shares of triples in a strict order, and with ties."""
     weights = triple_weights(table, i, j)
     total = weights.sum()
@@ -88,7 +88,7 @@ def grading(table: Results, i: int, j: int) -> tuple[float, float]:
 # ---------------------------------------------------------------- ratings
 
 
-def mean_margins(table: Results, w_s: Floats) -> Floats:
+def mean_margins(table: RewardTable, w_s: Floats) -> Floats:
     """Average m(a, b) over all companies and pairs of slots of different teams; NaN if none."""
     found = table.different_teams()
     weights = [w_s[i] * w_s[j] for i, j in found]
@@ -179,7 +179,7 @@ def orbit(line_up: LineUp, slot: int, teams: Teams, part: Part) -> tuple[object,
     return tuple(tuple(team) for team in marked)
 
 
-def orbits(table: Results, part: Part) -> dict[tuple[object, ...], list[Place]]:
+def orbits(table: RewardTable, part: Part) -> dict[tuple[object, ...], list[Place]]:
     """Group all places by their orbit."""
     found: dict[tuple[object, ...], list[Place]] = {}
     for line_up in np.ndindex(table.of_minds.shape[:-1]):
@@ -188,7 +188,7 @@ def orbits(table: Results, part: Part) -> dict[tuple[object, ...], list[Place]]:
     return found
 
 
-def asymmetry(table: Results, part: Part) -> float:
+def asymmetry(table: RewardTable, part: Part) -> float:
     """Compute max |R_i(μ[l]) - R_s(i)(μ[l∘s⁻¹])|.
 
     By `part`, s may fix every team ("intra"), move teams whole ("inter"), or both ("all").

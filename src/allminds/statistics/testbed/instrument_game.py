@@ -13,7 +13,7 @@ from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.instruments import games as social
-from allminds.instruments.games.exact import Place, Tree, Walker
+from allminds.instruments.games.exact import Node, Tree, Walker
 from allminds.instruments.games.machine import Machine
 from allminds.statistics.testbed.bed import ActionSequence, LineUp, Teams, checked_line_up, name_of
 
@@ -79,10 +79,10 @@ class InstrumentGame:
 
 def acts_of_others(tree: Tree, slot: int, name: str) -> dict[ActionSequence, float]:
     """The distribution of what all slots but one do; histories that they share go on as one."""
-    here: dict[tuple[ActionSequence, Place], float] = {((), tree.start): 1.0}
+    here: dict[tuple[ActionSequence, Node], float] = {((), tree.start): 1.0}
     found: dict[ActionSequence, float] = {}
     for layer in tree.layers:
-        following: dict[tuple[ActionSequence, Place], float] = {}
+        following: dict[tuple[ActionSequence, Node], float] = {}
         for (so_far, place), chance in here.items():
             if not layer[place]:
                 found[so_far] = found.get(so_far, 0.0) + chance

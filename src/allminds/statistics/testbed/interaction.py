@@ -23,7 +23,7 @@ from allminds.statistics.testbed.bed import (
     LineUp,
     LineUpWeights,
 )
-from allminds.statistics.testbed.results import Property, Results
+from allminds.statistics.testbed.results import Property, RewardTable
 
 NOTHING = SAME**2  # a variance no larger than this is none
 
@@ -52,14 +52,14 @@ def differing(values: Floats, weights: Floats) -> float:
     return float(weights[order] @ (heaped[-1] - near))
 
 
-def reward_dependency(table: Results, i: int) -> float:
+def reward_dependency(table: RewardTable, i: int) -> float:
     """Compute RD_i: how often other partners give a mind another result."""
     mine, others = table.weights.mind(i), table.weights.others(i).ravel()
     each = [differing(row, others) for row in table.slot(i)]
     return float(mine @ each) / pairs(others)
 
 
-def fine_discrimination(table: Results, i: int) -> float:
+def fine_discrimination(table: RewardTable, i: int) -> float:
     """Compute FD_i: how often two minds get different results in the same company."""
     mine, others, rewards = table.weights.mind(i), table.weights.others(i).ravel(), table.slot(i)
     found = sum(
@@ -69,7 +69,7 @@ def fine_discrimination(table: Results, i: int) -> float:
     return float(found) / pairs(mine)
 
 
-def coarse_discrimination(table: Results, i: int) -> float:
+def coarse_discrimination(table: RewardTable, i: int) -> float:
     """Compute CD_i: how often two minds have different scores Υ_i."""
     mine = table.weights.mind(i)
     return differing(table.slot(i) @ table.weights.others(i).ravel(), mine) / pairs(mine)
@@ -91,7 +91,7 @@ class Split(NamedTuple):
         return self.me + self.them + self.match
 
 
-def split(table: Results, i: int) -> Split:
+def split(table: RewardTable, i: int) -> Split:
     """Compute V_me, V_them and V_match of a slot; without noise, so sampled ones can be below 0."""
     mine, others, rewards = table.weights.mind(i), table.weights.others(i).ravel(), table.slot(i)
     by_mind, by_company = rewards @ others, mine @ rewards
@@ -106,7 +106,7 @@ def split(table: Results, i: int) -> Split:
     return Split(me, them, total - me - them)
 
 
-def graded(table: Results, i: int) -> dict[str, float]:
+def graded(table: RewardTable, i: int) -> dict[str, float]:
     """Compute RD², FD² and CD²: mean squares of half the difference over unequal pairs."""
     part = split(table, i)
     mine, others = pairs(table.weights.mind(i)), pairs(table.weights.others(i).ravel())
@@ -117,7 +117,7 @@ def graded(table: Results, i: int) -> dict[str, float]:
     }
 
 
-def shares(table: Results, i: int) -> tuple[float, float]:
+def shares(table: RewardTable, i: int) -> tuple[float, float]:
     """Compute the social and the strategic share: (V_them + V_match) and V_match of the whole."""
     part = split(table, i)
     if part.total <= NOTHING:
@@ -185,7 +185,7 @@ def step_variation(p: Mapping[ActionSequence, float], q: Mapping[ActionSequence,
 # ---------------------------------------------------------------- slot against slot
 
 
-def slot_reward_dependency(table: Results) -> Floats:
+def slot_reward_dependency(table: RewardTable) -> Floats:
     """Compute the matrix SRD_ij: correlations of R_i and R_j over line-ups, or NaN."""
     n = len(table.slots)
     rewards, weights = table.of_minds.reshape(-1, n), table.weights.all.ravel()
@@ -200,7 +200,7 @@ def slot_reward_dependency(table: Results) -> Floats:
     return found
 
 
-def anticipation(table: Results, i: int, j: int) -> float:
+def anticipation(table: RewardTable, i: int, j: int) -> float:
     """Compute AComp_ij or ACoop_ij: half of what slot i gains if the mind in j is not random."""
     if table.random is None:
         return float("nan")
@@ -210,7 +210,7 @@ def anticipation(table: Results, i: int, j: int) -> float:
     return float(mine @ gain @ theirs) / 2
 
 
-def potential(table: Results, i: int, j: int) -> float:
+def potential(table: RewardTable, i: int, j: int) -> float:
     """Compute what knowing the partner in slot j can gain slot i beyond both main effects.
 
     Sampled, the best answer to a partner is chosen by one half of the episodes and judged by the
@@ -222,13 +222,13 @@ def potential(table: Results, i: int, j: int) -> float:
     return (_potential(table, i, j, chosen, judged) + _potential(table, i, j, judged, chosen)) / 2
 
 
-def _potential(table: Results, i: int, j: int, chosen: Floats, judged: Floats) -> float:
+def _potential(table: RewardTable, i: int, j: int, chosen: Floats, judged: Floats) -> float:
     best = _matched(table, i, j, chosen).argmax(axis=0)
     gains = _matched(table, i, j, judged)[best, range(table.minds)]
     return float(gains @ table.weights.mind(j))
 
 
-def _matched(table: Results, i: int, j: int, rewards: Floats) -> Floats:
+def _matched(table: RewardTable, i: int, j: int, rewards: Floats) -> Floats:
     """Compute ¼[R_i(π1,π2) - R_i(π1,π_r) - R_i(π_r,π2) + R_i(π_r,π_r)] as [π1, π2]."""
     n, r = table.minds, table.random
     means = _means(table, rewards, i, j)
@@ -237,7 +237,7 @@ def _matched(table: Results, i: int, j: int, rewards: Floats) -> Floats:
     return quarter
 
 
-def _means(table: Results, rewards: Floats, i: int, j: int) -> Floats:
+def _means(table: RewardTable, rewards: Floats, i: int, j: int) -> Floats:
     """Average R_i over the companies w_{-ij}: [mind in i, mind in j]."""
     found: Floats = table.pair(rewards[..., i], i, j) @ table.weights.others(i, j).ravel()
     return found

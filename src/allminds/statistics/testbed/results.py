@@ -1,8 +1,8 @@
 """The table of expected rewards of every slot in every line-up, their sums, and properties.
 
 Line-ups are streamed; what is kept of each is one number for each slot. The same table holds
-sampled results: then with the noise of every mean, which the properties take out again. `Sums`
-tells zero-sum games, and `Property` is one figure of a testbed.
+sampled results: then with the noise of every mean, which the properties take out again.
+`RewardSums` tells zero-sum games, and `Property` is one figure of a testbed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST = 4_000_000  # numbers in a table
 
 
 @dataclass(frozen=True, eq=False)
-class Results:
+class RewardTable:
     """Expected rewards R_i(μ[l]) of all line-ups, also with the random mind π_r in some slots.
 
     ``rewards[l_0, l_1, …, i]``; the number after the last mind is the random one, unless it is one
@@ -156,7 +156,7 @@ def team_sums(rewards: tuple[float, ...], teams: Teams) -> tuple[float, ...]:
 
 
 @dataclass
-class Sums:
+class RewardSums:
     """The sums of the rewards of all slots, as far as they were seen."""
 
     low: float = math.inf  # of Σ_i r_ik over steps

@@ -20,8 +20,8 @@ from allminds.statistics.testbed.exact import UNEQUAL, Profile, Ratings, in_orde
 from allminds.statistics.testbed.interaction import NOTHING, mean_over, slot_reward_dependency
 from allminds.statistics.testbed.results import (
     Property,
-    Results,
-    Sums,
+    RewardSums,
+    RewardTable,
     expected_team_totals,
     interval,
     kind,
@@ -63,7 +63,7 @@ def sampled_grading(crossing: Crossing, w_s: Floats, why: str) -> dict[str, Prop
     }
 
 
-def _graded(table: Results, i: int, j: int, far: float) -> tuple[float, float, float, float]:
+def _graded(table: RewardTable, i: int, j: int, far: float) -> tuple[float, float, float, float]:
     """Compute shares of triples: surely strict, perhaps strict, surely no cycle, no sure cycle."""
     weights = grading.triple_weights(table, i, j)
     if weights.sum() <= 0:
@@ -115,7 +115,7 @@ def sampled_symmetry(crossing: Crossing, part: grading.Part) -> tuple[float, tup
     return float(gap.max()), (low, high)
 
 
-def _gap(table: Results, l: LineUp, i: int, m: LineUp, j: int) -> tuple[float, float]:
+def _gap(table: RewardTable, l: LineUp, i: int, m: LineUp, j: int) -> tuple[float, float]:
     """Compute the difference of two results, and the variance of its error."""
     assert table.noise is not None
     variance = table.noise[(*l, i, i)] + table.noise[(*m, j, j)]
@@ -134,7 +134,7 @@ def symmetric(ci95: tuple[float, float]) -> bool | None:
 # ---------------------------------------------------------------- sums
 
 
-def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
+def sampled_sums(sums: RewardSums, slots: int) -> dict[str, Property]:
     """Decide on sums from what was seen: one exception settles it, without one it stays open."""
     totals = np.abs(sums.totals)
     stderr = float(totals.std(ddof=1) / math.sqrt(len(totals)))
@@ -152,7 +152,7 @@ def sampled_sums(sums: Sums, slots: int) -> dict[str, Property]:
     }  # fmt: skip
 
 
-def _never_broken(held: bool, sums: Sums, **more: object) -> Property:
+def _never_broken(held: bool, sums: RewardSums, **more: object) -> Property:
     episodes = len(sums.totals)
     if not held:
         return Property(False, exact=True, more=more)
@@ -198,7 +198,7 @@ def sampled_profile(crossing: Crossing, w_s: Floats, seed: int = 1) -> Profile:
 
 
 def _figures(
-    crossing: Crossing, again: list[Results], w_s: Floats, weighty: int
+    crossing: Crossing, again: list[RewardTable], w_s: Floats, weighty: int
 ) -> dict[str, Property]:
     """Estimate the figures that a table gives, with bootstrap intervals."""
     game, figures = crossing.game, statistics(crossing.results, w_s)
@@ -255,7 +255,7 @@ def _symmetry(crossing: Crossing) -> dict[str, Property]:
     }
 
 
-def _ratings(crossing: Crossing, again: list[Results], w_s: Floats) -> Ratings | None:
+def _ratings(crossing: Crossing, again: list[RewardTable], w_s: Floats) -> Ratings | None:
     margins = grading.mean_margins(crossing.results, w_s)
     if np.isnan(margins).any():
         return None

@@ -16,11 +16,11 @@ import numpy as np
 from allminds.statistics.testbed import grading, interaction
 from allminds.statistics.testbed.bed import Exact, Floats, Game, Testbed, line_ups, slots
 from allminds.statistics.testbed.interaction import mean_over
-from allminds.statistics.testbed.results import Results, streamed
+from allminds.statistics.testbed.results import RewardTable, streamed
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class TestbedScores:
     """The scores Υ, Υ(π) and Υ_i(π, μ)."""
 
     upsilon: float
@@ -32,7 +32,7 @@ class Scores:
         return np.stack([each @ w for each, w in zip(self.slots, w_s, strict=True)], axis=1)
 
 
-def upsilon(testbed: Testbed[Exact]) -> Scores:
+def upsilon(testbed: Testbed[Exact]) -> TestbedScores:
     """Compute Υ exactly, in one pass over the line-ups, of which none is kept."""
     total, by_slot = 0.0, []
     for game, w_m, w_s, w_l in zip(
@@ -48,18 +48,18 @@ def upsilon(testbed: Testbed[Exact]) -> Scores:
     return _scores(testbed, total, by_slot)
 
 
-def slot_scores(table: Results) -> Floats:
+def slot_scores(table: RewardTable) -> Floats:
     """Compute Υ_i(π) of one environment as [mind, slot]."""
     return np.stack([table.slot(i) @ table.weights.others(i).ravel() for i in table.slots], axis=1)
 
 
-def _scores(testbed: Testbed[Exact], total: float, by_slot: list[Floats]) -> Scores:
+def _scores(testbed: Testbed[Exact], total: float, by_slot: list[Floats]) -> TestbedScores:
     minds = sum(
         w_m * (scores @ w_s)
         for w_m, scores, w_s in zip(testbed.w_m, by_slot, testbed.w_s, strict=True)
     )
     constant = testbed.weights.constant
-    return Scores(constant * total, constant * np.asarray(minds, float), by_slot)
+    return TestbedScores(constant * total, constant * np.asarray(minds, float), by_slot)
 
 
 # ---------------------------------------------------------------- figures of a table
@@ -82,7 +82,7 @@ FIGURES = (  # that are properties as they are
 Pair = tuple[int, int]
 
 
-def statistics(table: Results, w_s: Floats) -> dict[str, float]:
+def statistics(table: RewardTable, w_s: Floats) -> dict[str, float]:
     """Compute every figure by its name; those of minds by their number."""
     return (
         _scores_of_minds(table, w_s)
@@ -92,13 +92,13 @@ def statistics(table: Results, w_s: Floats) -> dict[str, float]:
     )
 
 
-def _scores_of_minds(table: Results, w_s: Floats) -> dict[str, float]:
+def _scores_of_minds(table: RewardTable, w_s: Floats) -> dict[str, float]:
     means = (table.weights.all[..., None] * table.of_minds).sum(axis=tuple(table.slots))
     each = slot_scores(table) @ w_s
     return {"upsilon": float(means @ w_s)} | {f"upsilon[{n}]": float(s) for n, s in enumerate(each)}
 
 
-def _variances(table: Results, w_s: Floats) -> dict[str, float]:
+def _variances(table: RewardTable, w_s: Floats) -> dict[str, float]:
     squares = [interaction.graded(table, i) for i in table.slots]
     splits = [interaction.split(table, i) for i in table.slots]
     shares = [interaction.shares(table, i) for i in table.slots]
@@ -117,11 +117,11 @@ def _root(square: float) -> float:
     return math.sqrt(max(square, 0.0)) if not math.isnan(square) else square
 
 
-def _slots(table: Results, w_s: Floats) -> dict[str, float]:
+def _slots(table: RewardTable, w_s: Floats) -> dict[str, float]:
     apart, together = table.different_teams(), table.same_team()
     matrix = interaction.slot_reward_dependency(table)
 
-    def over(pairs: Sequence[Pair], of: Callable[[Results, int, int], float]) -> float:
+    def over(pairs: Sequence[Pair], of: Callable[[RewardTable, int, int], float]) -> float:
         ordered = [*pairs, *((j, i) for i, j in pairs)]
         values = (of(table, i, j) for i, j in ordered)
         return mean_over(values, (w_s[i] * w_s[j] for i, j in ordered))
@@ -136,7 +136,7 @@ def _slots(table: Results, w_s: Floats) -> dict[str, float]:
     }
 
 
-def _ratings(table: Results, w_s: Floats) -> dict[str, float]:
+def _ratings(table: RewardTable, w_s: Floats) -> dict[str, float]:
     margins = grading.mean_margins(table, w_s)
     rest, whole = grading.cyclic(margins)
     each = {f"rating[{n}]": float(r) for n, r in enumerate(grading.ratings(margins))}

@@ -133,7 +133,7 @@ class RothErev(TableReader):
 
 @dataclass
 @mind("q-learning", (*GAMES, "pettingzoo:"))
-class QLearning(MindBase):
+class GameQLearning(MindBase):
     """Q-learning over situations (Watkins and Dayan 1992), practising on the exercise itself.
 
     It rehearses `sessions` times with the same others, and then plays with its table frozen; with

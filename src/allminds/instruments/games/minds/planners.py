@@ -11,7 +11,7 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Discrete, Environment, Task, Traits
 from allminds.core.errors import Error
-from allminds.instruments.games.exact import Move, Place, Tree, Walker
+from allminds.instruments.games.exact import Move, Node, Tree, Walker
 from allminds.instruments.games.game import Round
 from allminds.instruments.games.machine import Choices, Machine, Player
 from allminds.instruments.games.minds.base import MATRIX_GAMES, PolicyMind, certain
@@ -157,8 +157,8 @@ class Plan:
     def __init__(self, walker: Walker, tree: Tree, slot: int) -> None:
         self.walker, self.layers, self.slot = walker, tree.layers, slot
         self.start = tree.start
-        self.best: list[dict[Place, int]] = []
-        worth: dict[Place, float] = {}
+        self.best: list[dict[Node, int]] = []
+        worth: dict[Node, float] = {}
         for layer in reversed(self.layers):
             values = {place: self._values(moves, worth) for place, moves in layer.items()}
             self.best.append(
@@ -167,7 +167,7 @@ class Plan:
             worth = {place: max(of.values(), default=0.0) for place, of in values.items()}
         self.best.reverse()
 
-    def _values(self, moves: list[Move], worth: dict[Place, float]) -> dict[int, float]:
+    def _values(self, moves: list[Move], worth: dict[Node, float]) -> dict[int, float]:
         values: dict[int, float] = {}
         for move in moves:
             gain = move.rewards[self.slot] + worth[move.after]
@@ -175,7 +175,7 @@ class Plan:
             values[own] = values.get(own, 0.0) + move.chance * gain
         return values
 
-    def after(self, step: int, place: Place | None, seen: Any) -> Place | None:
+    def after(self, step: int, place: Node | None, seen: Any) -> Node | None:
         """Return the place if this is seen next; None if the others are not as expected."""
         moves = [] if place is None else self.layers[step].get(place, [])
         for move in moves:
@@ -225,7 +225,7 @@ class BestResponse(PolicyMind):
         names = self.others * others if len(self.others) == 1 else self.others
         self.known = (task.instrument, task.facts["rules"], task.slot, names)
         self.step = 0
-        self.place: Place | None = planned(*self.known).start
+        self.place: Node | None = planned(*self.known).start
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Follow what the others did."""

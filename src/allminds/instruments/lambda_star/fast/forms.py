@@ -20,7 +20,7 @@ from allminds.core.blocks import Block
 from allminds.core.compiled import keys, strata
 from allminds.core.seeding import MAKING, MINDS, WORLD
 from allminds.instruments.lambda_star.fast import singles, worlds
-from allminds.instruments.lambda_star.fast.worlds import LANES, Rules, Ways
+from allminds.instruments.lambda_star.fast.worlds import LANES, TorusRules, Ways
 from allminds.instruments.lambda_star.patterns import base_rules
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Failures = dict[int, tuple[int, dict[int, Failure]]]  # exercise -> step, and th
 class Worlds:
     """Exercises first, first + 1, … with Good and Evil on their way."""
 
-    rules: Rules
+    rules: TorusRules
     seed: int
     first: int
     count: int
@@ -46,7 +46,7 @@ class Worlds:
         return len(self.ways.good_row)
 
 
-def rules_of(tool: LambdaStar) -> Rules:
+def rules_of(tool: LambdaStar) -> TorusRules:
     """Build the kernels' rules of an instrument."""
     given = tool.settings
     more: dict[str, Any] = {"agents": given.agents}
@@ -96,7 +96,7 @@ def _wanted(tool: LambdaStar, seed: int, numbers: NDArray[np.int64]) -> NDArray[
 
 
 @lru_cache(maxsize=16)
-def _rules(tool: LambdaStar) -> Rules:
+def _rules(tool: LambdaStar) -> TorusRules:
     return rules_of(tool)
 
 

@@ -16,7 +16,7 @@ CYCLIC, DRIFT, RELEASED = 0, 1, 2
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 
 
-class Rules(NamedTuple):
+class TorusRules(NamedTuple):
     """What a setting of Λ* comes to: the numbers and tables that every episode shares."""
 
     kind: int

@@ -1,8 +1,8 @@
 """Banks of 3 x 3 arrays for one field: all that a rule allows and no rival hypothesis upsets.
 
-Where a domain is small enough, all arrays are enumerated once and the ambiguous ones left out; a
-`Table` has the rest, by their ninth value. Rules over sets have too many: their rows are tabled,
-`Rows`, and an array is three of them, drawn until it is unambiguous.
+Where a domain is small enough, all arrays are enumerated once and the ambiguous ones left out; an
+`ArrayTable` has the rest, by their ninth value. Rules over sets have too many: their rows are
+tabled, `Rows`, and an array is three of them, drawn until it is unambiguous.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Bank:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Bank):
+class ArrayTable(Bank):
     """All unambiguous arrays of a rule."""
 
     @property
@@ -232,4 +232,4 @@ def bank(way: str, domain: int, scale: Scale) -> Bank:
         rows = ROWS[way]([1 << n for n in bits(domain)])
         return Rows(scale, tuple(sorted(rows, key=lambda row: (row[-1], row))))
     arrays = [array for array in enumerated(way, domain, scale) if unambiguous(array, scale)]
-    return Table(scale, tuple(sorted(arrays, key=lambda array: (array[-1], array))))
+    return ArrayTable(scale, tuple(sorted(arrays, key=lambda array: (array[-1], array))))

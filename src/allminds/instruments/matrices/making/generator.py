@@ -15,7 +15,7 @@ from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.instruments.matrices.environment import DEFAULT, MatricesSettings
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making import solver
-from allminds.instruments.matrices.making.arrays import Array, Bank, Table, unambiguous
+from allminds.instruments.matrices.making.arrays import Array, ArrayTable, Bank, unambiguous
 from allminds.instruments.matrices.making.cases import Case, Cases, cases
 from allminds.instruments.matrices.making.panel import Problem
 from allminds.instruments.matrices.making.problems import DESIGNS, problem
@@ -90,7 +90,7 @@ def drawn_array(bank: Bank, answer: int, random: Random) -> Array:
     """Draw an unambiguous array that ends in the answer."""
     first, last = bank.spans[answer]
     line = bank.lines[first + random.below_at(last - first, LINE)]
-    if isinstance(bank, Table):
+    if isinstance(bank, ArrayTable):
         return line
     for j in range(TRIES, TRIES + 2 * MOST_TRIES, 2):
         rows = [bank.lines[random.below_at(len(bank.lines), j + n)] for n in (0, 1)]
