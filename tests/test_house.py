@@ -48,6 +48,9 @@ def test_every_public_name_can_be_imported():
 
     for name in allminds.__all__:
         assert getattr(allminds, name) is not None
+    assert set(dir(allminds)) == {*allminds.__all__, "__version__"}
+    assert allminds.__version__[0].isdigit()
+    assert callable(allminds.evaluate), "a module of that name would hide it"
 
 
 COUNTED = """

@@ -43,7 +43,15 @@ __all__ = [
 ]  # fmt: skip
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("allminds")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'allminds' has no attribute '{name}'")
     return getattr(importlib.import_module(f"allminds.{_HOME_OF[name]}"), name)
