@@ -12,7 +12,7 @@ from allminds import registry
 from allminds.episode import Episode
 from allminds.web.export import results
 from allminds.web.faces import face
-from allminds.web.sessions_gaps import meaning
+from allminds.web.session import meaning
 from allminds.web.store import EventRow, ExerciseRow, SessionRow
 
 

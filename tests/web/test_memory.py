@@ -8,8 +8,8 @@ import pytest
 from company import DILEMMA
 from studio import SHORT, Clock, Person, Server, events, make, rows, study
 
-from allminds.web.sessions_memory import Memory
-from allminds.web.sessions_rows import Rows
+from allminds.web.rows import Rows
+from allminds.web.session import Memory
 from allminds.web.store import EventRow, SessionRow
 
 TESTS: dict[str, dict] = {

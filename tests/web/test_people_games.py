@@ -18,7 +18,7 @@ from allminds.runs.imports import read_results
 from allminds.web.debrief import against
 from allminds.web.export import export_folder, results
 from allminds.web.faces import face
-from allminds.web.sessions_play import ReplayedExercise
+from allminds.web.replays import ReplayedExercise
 from allminds.web.simulate import simulate
 from allminds.web.store import EventRow, ExerciseRow
 from allminds.web.study import Course

@@ -227,7 +227,7 @@ def test_rewards_are_numbers_only_where_the_study_says_so(opened):
 
 
 def test_notes_are_kept_up_to_a_limit_and_only_known_ones(person, monkeypatch):
-    from allminds.web import sessions_rows
+    from allminds.web import rows as sessions_rows
 
     monkeypatch.setattr(sessions_rows, "MOST_NOTES", 3)
     for kind in ("blur", "focus", "<script>", "hidden", "visible"):

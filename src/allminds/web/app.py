@@ -34,15 +34,15 @@ from starlette.responses import (
 from starlette.staticfiles import StaticFiles
 
 from allminds.web import forms
+from allminds.web.arrivals import NO_SESSION, Desk, device
+from allminds.web.contexts import Faces, Screen, Screens
 from allminds.web.debrief import Machines
 from allminds.web.export import Lines, choices_csv, events_jsonl
 from allminds.web.monitor import monitor
+from allminds.web.next_screen import refused
+from allminds.web.pairing import decide
 from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, hashed, same
-from allminds.web.sessions import Faces, Screen, Screens
-from allminds.web.sessions_desk import NO_SESSION, Desk, device
-from allminds.web.sessions_pair import decide
-from allminds.web.sessions_screens import refused
-from allminds.web.sessions_visit import Act
+from allminds.web.session import Act
 from allminds.web.store import Store, StudyRow
 from allminds.web.study import DEFAULT_LIMITS, Limits
 

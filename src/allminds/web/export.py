@@ -25,11 +25,11 @@ from allminds.core.errors import Error
 from allminds.core.table import SCHEMA, units_of
 from allminds.runs.imports import read_csv
 from allminds.runs.store import versions
+from allminds.web.contexts import Faces
 from allminds.web.monitor import behaviours, iso
-from allminds.web.sessions import Faces
-from allminds.web.sessions_gaps import meaning
-from allminds.web.sessions_play import ReplayedExercise, Replays, again, fingerprint, grouped
-from allminds.web.sessions_rows import DONE
+from allminds.web.replays import ReplayedExercise, Replays, again, fingerprint, grouped
+from allminds.web.rows import DONE
+from allminds.web.session import meaning
 from allminds.web.store import (
     ConsentRow,
     EventRow,

@@ -10,8 +10,8 @@ from itertools import groupby
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from allminds.web.sessions import Faces, Monitor, Screen
-from allminds.web.sessions_screens import common
+from allminds.web.contexts import Faces, Monitor, Screen
+from allminds.web.next_screen import common
 from allminds.web.store import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
 from allminds.web.study import course, stored
 

@@ -30,9 +30,9 @@ from allminds.web.app import create_app, now_in_ms
 from allminds.web.debrief import against, score
 from allminds.web.export import export_folder, results
 from allminds.web.faces import checks, face
+from allminds.web.replays import own_side
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
-from allminds.web.sessions_play import own_side
 from allminds.web.store import Store
 from allminds.web.study import PERSON, Course, Stop, Study
 

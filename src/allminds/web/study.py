@@ -23,8 +23,8 @@ from allminds.contracts import Exercise, Face, Instrument, Record, Subject
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.settings import Settings, checked
+from allminds.web.contexts import Faces
 from allminds.web.faces import checks
-from allminds.web.sessions import Faces
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out

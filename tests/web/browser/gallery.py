@@ -11,10 +11,10 @@ from allminds import web as people
 from allminds.contracts import Move
 from allminds.core.seeding import Random
 from allminds.episode import Episode
+from allminds.web.contexts import sign
 from allminds.web.faces import checks, face
+from allminds.web.replays import ReplayedExercise
 from allminds.web.screens import page as html_of
-from allminds.web.sessions import sign
-from allminds.web.sessions_play import ReplayedExercise
 
 STATIC = Path(people.__file__).parent / "static"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

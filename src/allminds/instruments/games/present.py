@@ -19,15 +19,7 @@ from allminds.instruments.games.predators import PREDATORS, PREY, Sight
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
-from allminds.instruments.sentences import (
-    either,
-    joined,
-    labels,
-    lasts,
-    number,
-    two_teams,
-    you_all,
-)
+from allminds.instruments.sentences import either, joined, labels, lasts, number, two_teams, you_all
 
 FOR_YOURSELF = "Get as much as you can for yourself."
 ROUNDS = {"rounds": Column("rounds of the game", "1, 2, …")}

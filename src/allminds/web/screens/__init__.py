@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from allminds.web import languages
+from allminds.web.contexts import ScreenName
 from allminds.web.faces import N_, questions
-from allminds.web.sessions import ScreenName
 
 if TYPE_CHECKING:
     from gettext import NullTranslations

@@ -15,7 +15,7 @@ from typing import Any
 from allminds.contracts import Exercise, Failure, Move, Record, Seat, Status, Subject
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
-from allminds.web.sessions_rows import DONE
+from allminds.web.rows import DONE
 from allminds.web.store import EventRow, ExerciseRow
 from allminds.web.study import PERSON, Course
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from allminds.contracts import Face
 from allminds.core.seeding import Random, key
-from allminds.web.faces import checks
-from allminds.web.languages import direction
-from allminds.web.sessions import (
+from allminds.web.contexts import (
     Between,
     CheckScreen,
     Closed,
@@ -25,8 +23,10 @@ from allminds.web.sessions import (
     Waiting,
     sign,
 )
-from allminds.web.sessions_pair import offers
-from allminds.web.sessions_visit import Visit
+from allminds.web.faces import checks
+from allminds.web.languages import direction
+from allminds.web.pairing import offers
+from allminds.web.session import Visit
 from allminds.web.store import ExerciseRow, StudyRow
 from allminds.web.study import PERSON, QUESTIONS, SCREEN, Study
 

@@ -10,13 +10,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from allminds.web.contexts import Faces, Join, Screen
+from allminds.web.next_screen import closed, common, present, refused
+from allminds.web.pairing import catch_up
+from allminds.web.rows import here
 from allminds.web.security import form_token, hashed, new_token
-from allminds.web.sessions import Faces, Join, Screen
-from allminds.web.sessions_memory import Memory
-from allminds.web.sessions_pair import catch_up
-from allminds.web.sessions_rows import here
-from allminds.web.sessions_screens import closed, common, present, refused
-from allminds.web.sessions_visit import Act, Visit, find, open_now
+from allminds.web.session import Act, Memory, Visit, find, open_now
 from allminds.web.store import ParticipantRow, SessionRow, Store, StudyRow, add_participant
 from allminds.web.study import Study, stored
 

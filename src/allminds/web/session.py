@@ -1,21 +1,40 @@
-"""One request of one participant, from arrival to the next screen, in one transaction."""
+"""One session: every request of a participant, the rules for gaps, and what a server remembers."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
-from allminds.web import sessions_gaps as gaps
+from allminds.web.contexts import Faces
 from allminds.web.faces import checks
-from allminds.web.sessions import Faces
-from allminds.web.sessions_play import Replays, fingerprint, own_side
-from allminds.web.sessions_rows import Held, Rows, held, here
+from allminds.web.replays import Replays, fingerprint, own_side
+from allminds.web.rows import Held, Rows, held, here
 from allminds.web.store import ConsentRow, ExerciseRow, GameRow, StudyRow, forget, part
-from allminds.web.study import PERSON, QUESTIONS, Course, Stop, course
+from allminds.web.study import PERSON, QUESTIONS, Course, Stop, Study, course
+
+Meaning = Literal["go on", "again", "replace", "void", "over"]
+MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
+
+
+def meaning(study: Study, gap: int, begun: bool, midst: bool) -> Meaning:
+    """Return what a gap of so many milliseconds means; `midst`: between two moves."""
+    rules = study.resume
+    if begun and gap > rules.long_hours * HOUR:
+        return "over"
+    if not midst or gap < rules.short_minutes * MINUTE:
+        return "go on"
+    if rules.policy == "continue":
+        return "again"
+    return rules.policy
+
+
+# ---------------------------------------------------------------- one request of one participant
+
 
 INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
 NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")
@@ -35,7 +54,7 @@ class Visit:
         self.course: Course = course(self.row.plan, faces)
         self.study = self.course.study
         self._moved = False  # whether a choice was made in this visit
-        self.game: GameRow | None = None  # with another person, at this place (`sessions_pair`)
+        self.game: GameRow | None = None  # with another person, at this place (`pairing`)
 
     def again(self, db: Session, now: int) -> bool:
         """Begin another visit after one that was kept; False if the session changed meanwhile."""
@@ -131,20 +150,20 @@ class Visit:
         if not self.running:
             return
         gap = self.now - self.seen
-        meaning = gaps.meaning(self.study, gap, self.rows.latest is not None, self._midst())
-        if meaning == "over":
+        means = meaning(self.study, gap, self.rows.latest is not None, self._midst())
+        if means == "over":
             self._leave("abandoned")
         elif self.study_row.closes is not None and self.now > self.study_row.closes:
             self._leave("closed")
-        elif meaning != "go on":
-            self._interrupted(meaning, gap)
+        elif means != "go on":
+            self._interrupted(means, gap)
 
     def _midst(self) -> bool:
         """Return whether the session is between two moves of an exercise."""
         row = self.rows.latest
         return row is not None and row.finished is None and bool(self.rows.done(row.idx))
 
-    def _interrupted(self, meaning: gaps.Meaning, gap: int) -> None:
+    def _interrupted(self, meaning: Meaning, gap: int) -> None:
         row = self.exercise()
         self.event("resume", row, len(self.replays.table(row).made), payload={"gap_ms": gap})
         self._flag(row, "interrupted")
@@ -331,3 +350,24 @@ def open_now(study: StudyRow, now: int) -> str:
     if study.opens is not None and now < study.opens:
         return "not-open"
     return "closed" if study.closes is not None and now > study.closes else ""
+
+
+# ---------------------------------------------------------------- sessions memory
+
+
+class Memory:
+    """The visits that were kept last, by token; each can be taken up once."""
+
+    def __init__(self, most: int = 2_000) -> None:
+        self.most = most
+        self._visits: OrderedDict[str, Visit] = OrderedDict()
+
+    def take(self, digest: str) -> Visit | None:
+        """Return the last visit with this token, if it is remembered, and forget it."""
+        return self._visits.pop(digest, None)
+
+    def put(self, digest: str, visit: Visit) -> None:
+        """Remember a visit that was kept; the oldest are forgotten."""
+        self._visits[digest] = visit
+        if len(self._visits) > self.most:
+            self._visits.popitem(last=False)

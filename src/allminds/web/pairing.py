@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlalchemy import Select, select
 
-from allminds.web.sessions_visit import Visit
+from allminds.web.session import Visit
 from allminds.web.store import EventRow, ExerciseRow, GameRow, SessionRow, StudyRow, games_of
 from allminds.web.study import PERSON
 

@@ -8,8 +8,8 @@ Before a game between two people comes a room to wait in, and while the other is
 `waiting` is the exercise without its form.
 
 `Screen` names one of them and holds its context, which `screens.page(name, language, **context)`
-turns into HTML. What a person sent is taken by `sessions_visit`, the exercise that is being
-played is a replay of its choices (`sessions_play`), and `sessions_gaps` has the resume rules.
+turns into HTML. What a person sent is taken by `session`, the exercise that is being
+played is a replay of its choices (`replays`), and `session` has the resume rules.
 
 Every form posts all keys of ``form`` and ``token`` as hidden fields; a form that is not of the
 present screen (a stale tab, a second click) records nothing and is answered by the present screen.
