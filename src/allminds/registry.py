@@ -160,13 +160,14 @@ def _registered(found: Any, text: str) -> type[Instrument]:
 
 
 def reference(which: str | type[Instrument]) -> str:
-    """Return the text by which another process finds an instrument that is given as a class.
+    """Return the text by which another process, in another folder, finds an instrument.
 
     A class of an interactive session or of the script that is run has its name alone, which no
     other process knows.
     """
     if isinstance(which, str):
-        return which
+        where, _, what = which.rpartition(":")
+        return f"{Path(where).resolve()}:{what}" if where.endswith(".py") else which
     cls = kind(which)
     module = sys.modules.get(cls.__module__)
     if cls.__module__ == "__main__" or _is_ours(cls) or getattr(module, cls.__name__, None) != cls:

@@ -85,7 +85,7 @@ def test_a_process_that_is_killed_is_one_sentence(tmp_path, monkeypatch):
 
 ORPHAN = """
 import os, pickle, sys, threading, time
-from allminds.runs import engine_helper
+from allminds.runs import dask_helper as engine_helper
 order = pickle.load(sys.stdin.buffer)
 threading.Thread(target=engine_helper.in_helper, args=(order,), daemon=True).start()
 while not engine_helper._helpers:

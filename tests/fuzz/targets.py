@@ -25,7 +25,8 @@ from allminds.contracts import Failure, Instrument
 from allminds.core import names
 from allminds.core.watch import Failed
 from allminds.runs.imports import import_results, read_results
-from allminds.runs.plan import check, read_plan
+from allminds.runs.plan import read_plan
+from allminds.runs.run import resolved
 from allminds.web.study import read_study
 
 
@@ -119,7 +120,7 @@ def run_plans(data: bytes) -> None:
     """Small ones are also looked into: making all minds of a big plan takes long."""
     plan = read_plan(_written("toml", data))
     if len(plan.tests) <= 4:
-        check(plan)
+        resolved(plan)
 
 
 def run_studies(data: bytes) -> None:

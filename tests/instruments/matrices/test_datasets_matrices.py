@@ -222,7 +222,7 @@ def test_alone_and_in_parallel_a_set_has_the_same_bytes(tmp_path, form, small_sh
 KILLED = """
 import os, sys
 from pathlib import Path
-from allminds.instruments.matrices import datasets
+from allminds.instruments.matrices.dataset import writing as datasets
 from allminds.instruments.matrices.dataset.items import Recipe
 
 datasets.SHARD = 5
