@@ -48,21 +48,23 @@ MOST_LISTED = 30  # actions that a sentence lists
 
 
 class Space(Protocol):
-    """The actions a slot may take."""
+    """The actions that the mind in a slot may take. Most instruments use `Discrete`."""
 
-    def contains(self, action: Any) -> bool: ...
+    def contains(self, action: Any) -> bool:
+        """Return True if `action` is one of these actions; never raise, whatever it is."""
+        ...
 
 
 @dataclass(frozen=True)
 class Discrete:
-    """n actions, numbered from `start`, with a name each if they have one."""
+    """A space of `n` actions, numbered from `start`, with optional names in `labels`."""
 
     n: int
     start: int = 0
     labels: tuple[str, ...] = ()
 
     def contains(self, action: Any) -> bool:
-        """Whether an action is one of them; any integer type will do, but True is not 1."""
+        """Return True for an integer in range, of any integer type; a bool is not accepted."""
         if isinstance(action, bool):
             return False
         try:
@@ -72,11 +74,11 @@ class Discrete:
 
     @property
     def span(self) -> str:
-        """The actions by their numbers: 1..9."""
+        """The range of the action numbers, such as ``1..9``."""
         return f"{self.start}..{self.start + self.n - 1}" if self.n > 1 else str(self.start)
 
     def listed(self, actions: Sequence[Any] | None = None) -> str:
-        """Some actions, or all, with their labels: 0 cooperate, 1 defect."""
+        """List some actions, or all of them, with their labels: ``0 cooperate, 1 defect``."""
         if actions is None:
             actions = range(self.start, self.start + self.n)
             if not self.labels:
@@ -86,7 +88,7 @@ class Discrete:
         return ", ".join(named if len(named) <= MOST_LISTED else [*named[:MOST_LISTED], "…"])
 
     def meant(self, action: Any) -> str:
-        """What to return instead of something that is no int; nothing for an int out of range."""
+        """Advise the author of a mind what to return instead; "" for an int out of range."""
         kind = type(action).__name__
         if action is None:
             return "return an int (did act end without return?)"
@@ -111,7 +113,7 @@ class Discrete:
 
 @dataclass(frozen=True)
 class Task:
-    """All a mind may know before an exercise begins."""
+    """Everything that a mind is told before an exercise begins."""
 
     instrument: str
     slot: int
@@ -126,7 +128,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Traits:
-    """What a mind declares about itself; shown in every table."""
+    """The properties that a mind declares about itself; every results table shows them."""
 
     deterministic: bool = False
     learns: bool = False
@@ -136,7 +138,7 @@ class Traits:
     paid: bool = False  # it costs money by the call
 
     def __post_init__(self) -> None:
-        """Nobody rehearses less than not at all."""
+        """Reject a negative number of rehearsals."""
         if self.practice < 0:
             raise Error(f"a mind's practice must be 0 or more, not {self.practice}")
 
@@ -154,7 +156,7 @@ class Traits:
 
 
 class Mind(Protocol):
-    """One mind in one slot. Only `act` is required; see `MindBase` for the rest.
+    """One mind in one slot. Only `act` is required; `MindBase` has the optional methods.
 
     A mind is made anew for every exercise, so its constructor should only store parameters and
     what it learns cannot leak from one exercise into the next. `begin` is called at the start of
@@ -163,11 +165,16 @@ class Mind(Protocol):
     Optional: ``act_many``, see `BatchMind`.
     """
 
-    def act(self, observation: Any, random: Random, /) -> Any: ...
+    def act(self, observation: Any, random: Random, /) -> Any:
+        """Choose one of the actions of the `Task`, drawing random numbers only from `random`."""
+        ...
 
 
 class MindBase:
-    """A mind that needs no preparation and learns nothing: inherit and override."""
+    """A base class for minds: override `act`, and the other methods if the mind needs them.
+
+    As they are here, `begin` and `learn` do nothing.
+    """
 
     traits = Traits()
     is_group: ClassVar[bool] = False  # it plays several slots; set by `registry.group`
@@ -175,31 +182,31 @@ class MindBase:
     takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
 
     def begin(self, task: Task) -> None:
-        """A play begins."""
+        """Prepare for a play, of which `task` says what is known beforehand."""
 
     def act(self, observation: Any, random: Random) -> Any:
-        """Choose an action. Randomness comes from `random` alone."""
+        """Choose one of the actions of the `Task`, drawing random numbers only from `random`."""
         raise NotImplementedError
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:
-        """What the last action brought, and what is seen now (None when it is over)."""
+        """Learn from the last step: its reward, and the new observation (None if `done`)."""
 
 
 class BatchMind(MindBase):
     """A mind that acts in many episodes at once: override `act_many`.
 
     Every field of the observation has one more axis in front, [episode, …]. One instance plays
-    all episodes of a block, so what it keeps between steps it must keep per episode.
+    all episodes of a block, so it must store whatever it remembers for each episode separately.
     """
 
     words = 1  # random words a step
 
     def act_many(self, observations: Any, words: Words) -> NDArray[np.integer[Any]]:
-        """An action per episode; words is [episode, `words`]."""
+        """Choose one action for each episode; the array `words` is [episode, `self.words`]."""
         raise NotImplementedError
 
     def act(self, observation: Any, random: Random) -> int:
-        """One episode is a batch of one."""
+        """Act in a single episode, as a batch of one."""
         import numpy as np
 
         one = type(observation)(*(np.asarray(part)[None] for part in observation))
@@ -208,16 +215,24 @@ class BatchMind(MindBase):
 
 
 class Group(Protocol):
-    """One protocol over several slots, whose members may tell each other what they see."""
+    """Several minds that act as one in several slots and may share what they see."""
 
-    def begin(self, tasks: Sequence[Task]) -> None: ...
-    def act(self, observations: Sequence[Any], random: Sequence[Random]) -> Sequence[Any]: ...
-    def learn(self, rewards: Sequence[float], observations: Sequence[Any], done: bool) -> None: ...
+    def begin(self, tasks: Sequence[Task]) -> None:
+        """Prepare for a play, with a task for each slot of the group."""
+        ...
+
+    def act(self, observations: Sequence[Any], random: Sequence[Random]) -> Sequence[Any]:
+        """Choose an action for each slot whose turn it is, in the order of `observations`."""
+        ...
+
+    def learn(self, rewards: Sequence[float], observations: Sequence[Any], done: bool) -> None:
+        """Learn from the last step: rewards and new observations of all slots of the group."""
+        ...
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Who is measured: a name, declared traits, and how to make a fresh one."""
+    """A mind or a group to be tested: its name, its traits, and how to make a fresh one."""
 
     name: str
     make: Callable[[], Any]
@@ -231,12 +246,12 @@ class Subject:
 
     @property
     def one_at_a_time(self) -> bool:
-        """True if it, or a member, plays exercise by exercise, never many side by side."""
+        """True if the subject or one of its members plays only one exercise at a time."""
         return self.traits.one_at_a_time or any(one.one_at_a_time for one in self.members)
 
     @property
     def paid(self) -> bool:
-        """True if it, or a member, costs money by the call."""
+        """True if the subject or one of its members costs money per call."""
         return self.traits.paid or any(one.paid for one in self.members)
 
 
@@ -250,14 +265,17 @@ class Seat:
 
 @dataclass(frozen=True)
 class LineUp:
-    """Minds and groups in all slots of an environment (P1's line-up l)."""
+    """The minds and groups in all slots of an environment.
+
+    Insa-Cabrera and Hernández-Orallo (2015) write it l.
+    """
 
     name: str
     seats: tuple[Seat, ...]
 
     @classmethod
     def of(cls, subjects: Sequence[Subject], slots: int) -> LineUp:
-        """A line-up of subjects, in slot order; too long or too short is an error."""
+        """Seat subjects in slot order; raise an `Error` unless they fill all slots exactly."""
         seats: list[Seat] = []
         taken = 0
         for subject in subjects:
@@ -276,7 +294,7 @@ class LineUp:
 
     @classmethod
     def alone(cls, subject: Subject, slots: int) -> LineUp:
-        """One subject in every slot: a group as one, an isolated mind as independent copies."""
+        """Seat one subject in every slot: a group once, a single mind as independent copies."""
         if subject.group:
             if subject.members and len(subject.members) != slots:
                 raise Error(
@@ -289,7 +307,7 @@ class LineUp:
     def shared(self, failures: Mapping[int, Failure]) -> dict[int, Failure]:
         """Extend failures to all slots of the minds at fault.
 
-        Otherwise a copy of a mind could fail in order to save its other slots a bad result.
+        Otherwise a copy of a mind could fail on purpose and spare its other slots a bad result.
         """
         found = dict(failures)
         for slot, failure in failures.items():
@@ -301,7 +319,7 @@ class LineUp:
 
     @property
     def practice(self) -> int:
-        """How many rehearsals come before the play that counts."""
+        """The number of rehearsals before the play that counts."""
         return max(seat.subject.traits.practice for seat in self.seats)
 
 
@@ -309,47 +327,71 @@ class LineUp:
 
 
 class Environment(Protocol):
-    """A value: its state is a replay of (exercise, actions), and nothing else remembers."""
+    """What minds act in: a world or a question, which `reset` begins and `step` continues.
+
+    An environment keeps no state of its own. `reset` and `step` return the state, and the caller
+    hands it to the other methods, so the same exercise and actions always give the same play.
+    """
 
     @property
-    def teams(self) -> tuple[tuple[int, ...], ...]: ...
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """The slots of each team; minds in one team get equal rewards."""
+        ...
+
     @property
-    def steps(self) -> int: ...
+    def steps(self) -> int:
+        """The largest number of steps in a play; 1 for a question."""
+        ...
+
     @property
-    def score(self) -> Literal["mean", "total"]: ...
+    def score(self) -> Literal["mean", "total"]:
+        """The way in which the rewards of a slot become its score."""
+        ...
+
     @property
-    def actions(self) -> Sequence[Space]: ...
+    def actions(self) -> Sequence[Space]:
+        """The actions of each slot, in slot order."""
+        ...
+
     @property
-    def complexity(self) -> Mapping[str, float]: ...
+    def complexity(self) -> Mapping[str, float]:
+        """The measures of complexity by name: columns of the results table."""
+        ...
+
     @property
-    def facts(self) -> Mapping[str, Any]: ...
+    def facts(self) -> Mapping[str, Any]:
+        """The facts that every mind is told before the play, in its `Task`."""
+        ...
 
     def reset(self, random: Random) -> Any:
-        """The state before the first step; `random` is the world's stream at step 0."""
+        """Return the state before the first step; `random` is the world's stream at step 0."""
         ...
 
     def awaited(self, state: Any) -> tuple[int, ...]:
-        """The slots that are to act: all of them, or the one to move; () means it is over."""
+        """Return the slots that must act now: all, or the one whose turn it is; () at the end."""
         ...
 
     def observe(self, state: Any, slot: int) -> Any:
-        """What a slot sees; its attribute `legal`, if it has one, lists what it may do now."""
+        """Return what a slot sees; its optional attribute `legal` lists the actions allowed now."""
         ...
 
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
     ) -> tuple[Any, Sequence[float]]:
-        """The next state, and a reward in [-1, 1] for every slot; steps are counted from 1."""
+        """Return the next state, and a reward in [-1, 1] for every slot.
+
+        `random` is the environment's own stream at this step; steps are counted from 1.
+        """
         ...
 
     def secret(self, state: Any, slot: int, random: Random) -> Any:
-        """What a mind that sees the future is told; None where there is nothing to tell."""
+        """Return what to tell a mind that sees the future, such as the answer, or None."""
         ...
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One environment in its place: number `index` of the series that `seed` makes."""
+    """One environment and where it comes from: number `index` of the series of `seed`."""
 
     id: str  # instrument@version/settings-hash/seed/index: people and programs are paired by it
     tool: Instrument
@@ -369,13 +411,13 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Failure:
-    """Instead of an action: a mind that refused, answered nonsense, hung or broke."""
+    """A failure in place of an action: a mind refused, answered nonsense, hung or crashed."""
 
     status: Status
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """A known status, and some reason in any case."""
+        """Require a known status; without a reason, the status is the reason."""
         if self.status not in STATUSES[1:]:
             raise Error(f"a failure's status is one of {', '.join(STATUSES[1:])}")
         if not self.reason:
@@ -384,10 +426,10 @@ class Failure:
 
 @dataclass(frozen=True)
 class Record:
-    """What came of one exercise, slot by slot.
+    """The result of one exercise, slot by slot.
 
-    A slot whose mind failed has a score all the same (`Instrument.failed_score`); the others of
-    that exercise have none.
+    A slot whose mind failed also has a score (`Instrument.failed_score`); the other slots of that
+    exercise have none.
     """
 
     exercise: str
@@ -405,13 +447,13 @@ class Record:
 
 
 def fingerprint(shown: Any) -> int:
-    """A 63-bit hash of what is shown, by which the same item is known again."""
+    """Hash what is shown to 63 bits, so that repeats of an item can be recognized."""
     digest = hashlib.blake2b(str(shown).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def numbered(series: str, number: Any) -> Any:
-    """A 63-bit hash of each number of a series, for one number or an array of them."""
+    """Hash each number of a series to 63 bits, for one number or an array of numbers."""
     import numpy as np
 
     start = np.array([fingerprint(series)], np.uint64)
@@ -424,20 +466,21 @@ def numbered(series: str, number: Any) -> Any:
 
 
 class Fast(Protocol):
-    """A quicker way to play one line-up, bit-equal to the plain one."""
+    """A faster way to play one line-up, with bit-equal results to the plain one."""
 
     compiled: bool  # releases the GIL, so that threads do
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
-        """Exercises first..last-1; actions are kept for those below number `traced`."""
+        """Play exercises first..last-1 of a seed; keep the actions of those below `traced`."""
         ...
 
 
 class Instrument(ABC):
-    """A test: an endless series of exercises, numbered, of known complexity.
+    """A test: an endless, numbered series of exercises of known complexity.
 
-    The class docstring is its page of documentation. Settings come as keyword arguments of the
-    model `Settings`; `version` goes up whenever a result could change.
+    To add an instrument, write a subclass with `exercise`, `show` and `read`. The docstring of
+    the class is its page of documentation. Settings come as keyword arguments of the model
+    `Settings`. Increase `version` whenever a result could change.
     """
 
     name: str
@@ -460,35 +503,36 @@ class Instrument(ABC):
 
     @abstractmethod
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
-        """Exercise i of a seed; depends on (seed, i) alone, and on `history` only if adaptive.
+        """Make exercise number `i` of the series of `seed`.
 
-        The history are this subject's records of the same administration so far.
+        The same seed and number must always make the same exercise. Only an adaptive instrument
+        may also use `history`: the subject's records of the same administration so far.
         """
 
     @abstractmethod
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """An observation as a person or a language model is shown it."""
+        """Show an observation to a person or a language model, in one of these forms."""
 
     @abstractmethod
     def read(self, answer: str, observation: Any) -> Any | Failure:
-        """An action from what a person or a language model wrote, having been shown this."""
+        """Read the action from a written answer to an observation, or return a `Failure`."""
 
     def show_state(self, environment: Any, state: Any) -> str:  # noqa: ARG002 - for those who draw
-        """The whole state as text, for a replay; what no mind may see included."""
+        """Show the whole state as text for a replay, including what minds may not see."""
         return str(state)
 
     @property
     def presentation(self) -> Presentation:
-        """How the test is put to people, language models and libraries; import its module here."""
+        """The way the test is presented to people, models and libraries; import its module here."""
         return Presentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002 - if there is one
-        """A quicker form that every mind in the line-up has, if there is one."""
+        """Return a faster form for the line-up, or None if one of its minds has no such form."""
         return None
 
     @property
     def scored_slots(self) -> tuple[int, ...]:
-        """The slots whose mean is the score of a line-up."""
+        """The slots whose mean score is the score of a line-up."""
         return (0,) if self.scored == "first" else tuple(range(self.slots))
 
     def failed_score(
@@ -497,10 +541,10 @@ class Instrument(ABC):
         slot: int,  # noqa: ARG002 - for instruments whose slots differ
         rewards: Sequence[float],
     ) -> float:
-        """The score of a mind that failed after these rewards, so that quitting never pays.
+        """Score a mind that failed after these rewards, so that it never pays to give up.
 
-        Steps made keep their rewards, and every step not made counts the lowest reward there is; a
-        question is wrong, and an unfinished game has the lowest result.
+        Steps that were played keep their rewards, and every other step counts as the lowest
+        reward. So a question counts as wrong, and an unfinished game as its lowest result.
         """
         if environment.score == "total":
             return self.lowest
@@ -508,7 +552,7 @@ class Instrument(ABC):
         return math.fsum([*rewards, *[self.lowest] * left]) / environment.steps
 
     def rule(self) -> Rule:
-        """How the plays of a mind become one figure with its interval."""
+        """Describe how the plays of a mind become one score with its confidence interval."""
         from allminds.inference import Rule
 
         return Rule(
@@ -520,7 +564,7 @@ class Instrument(ABC):
         )
 
     def tally(self) -> Tally:
-        """An empty `Tally` that makes this instrument's figure."""
+        """Make an empty `Tally`, which computes the score by this instrument's `rule`."""
         from allminds.inference import Tally
 
         return Tally(self.rule())
@@ -533,14 +577,14 @@ _PROBED = 3  # exercises that are played to find how long the lists of an observ
 
 
 class Rules(NamedTuple):
-    """The rules of a test in whole sentences, and what an answer looks like: ``<letter>``."""
+    """The rules of a test in full sentences, and the form of an answer, such as ``<letter>``."""
 
     text: str
     answer: str
 
 
 class Field(NamedTuple):
-    """Some numbers of a vector, under the name that they have in the observation."""
+    """A part of a vector: the name it has in the observation, its size and its bounds."""
 
     name: str
     size: int
@@ -549,14 +593,14 @@ class Field(NamedTuple):
 
 
 class Column(NamedTuple):
-    """What a complexity column means, and its unit or range."""
+    """The meaning of a complexity column, and its unit or range."""
 
     meaning: str
     values: str = "a number"
 
 
 class Move(NamedTuple):
-    """One move that a participant made: what was seen, what was chosen, what it came to."""
+    """One move of a participant: what was seen and chosen, the action, and its reward."""
 
     observation: Any
     choice: str
@@ -565,34 +609,34 @@ class Move(NamedTuple):
 
 
 class Face(ABC):
-    """A test on the screen of a participant: what is drawn, and what may be chosen.
+    """A test on the screen of a participant: what is drawn, and what can be chosen.
 
-    A face is given observations alone, so that what no mind may see cannot reach the browser. Its
-    templates are those of the board that ``told()["kind"]`` names.
+    A face receives observations only, so that nothing hidden from minds can reach the browser.
+    The key `kind` of `told` names the board, whose templates draw it.
     """
 
     @abstractmethod
     def told(self) -> dict[str, Any]:
-        """What instructions and questions say of this form of the test; `kind` names its board."""
+        """Return what instructions and questions say about this test; `kind` names its board."""
 
     @abstractmethod
     def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        """What is drawn: JSON values, and no answer, seed or role of a symbol among them.
+        """Describe in JSON values what to draw; leave out answers, seeds and roles of symbols.
 
-        `before` is the move that led here, None at the start; `shuffle` has the same words at
-        every step of an exercise, and others in another exercise or session.
+        `before` is the participant's last move, or None at the start. `shuffle` gives the same
+        random words at every step of an exercise, and other ones in other exercises or sessions.
         """
 
     @abstractmethod
     def choices(self, observation: Any) -> Sequence[str]:
-        """What may be chosen now, as the form sends it."""
+        """List the choices that are open now, as the browser sends them."""
 
     @abstractmethod
     def chosen(self, choice: str, observation: Any) -> Any:
-        """The instrument's action for a choice; of several that come to the same, the lowest."""
+        """Translate a choice into an action; if several have the same effect, take the lowest."""
 
     def action(self, choice: str, observation: Any) -> Any | Failure:
-        """The instrument's action, or a failure for a choice that was not on the screen."""
+        """Translate a choice into an action, or a failure if it was not on the screen."""
         choices = self.choices(observation)
         if choice in choices:
             return self.chosen(choice, observation)
@@ -600,7 +644,7 @@ class Face(ABC):
 
 
 class PlainFace(Face):
-    """The face of any instrument with discrete actions: its text, and a button for each action."""
+    """The default face, for discrete actions: the text form, and a button for each action."""
 
     def __init__(self, presentation: Presentation, slot: int) -> None:
         self.presentation, self.slot = presentation, slot
@@ -631,11 +675,11 @@ class PlainFace(Face):
 
 
 class Copies(Protocol):
-    """Many exercises for one mind each, all of equal length and played step by step at once."""
+    """Many exercises of equal length, for one mind each, that are played step by step at once."""
 
     @property
     def step(self) -> int:
-        """The number of steps played."""
+        """The number of steps played so far."""
         ...
 
     def begin(self, seed: int, first: int, last: int) -> None:
@@ -643,7 +687,7 @@ class Copies(Protocol):
         ...
 
     def observe(self) -> NDArray[np.float32]:
-        """Return a vector for each copy."""
+        """Return the observation of each copy as a vector."""
         ...
 
     def play(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -656,9 +700,10 @@ class Copies(Protocol):
 
 
 class Presentation:
-    """How an instrument is put to people, language models and libraries; all of it has a default.
+    """How an instrument is presented to people, language models and libraries.
 
-    To write another, subclass it and return it from `Instrument.presentation`.
+    Everything has a default. To change some of it, write a subclass and return an instance from
+    `Instrument.presentation`.
     """
 
     columns: ClassVar[Mapping[str, Column]] = {}  # what each complexity column means
@@ -678,7 +723,7 @@ class Presentation:
     # ------------------------------------------------------------ words
 
     def rules(self, task: Task) -> Rules:
-        """Return what a language model and a person are told before an exercise."""
+        """Write what a language model and a person are told before an exercise."""
         page = " ".join((self.tool.__doc__ or "").strip().split("\n\n")[0].split())
         which = f"This is {self.tool.name}." if ":" in self.tool.name or not page else ""
         lasts = f"There are {task.steps} steps." if task.steps > 1 else ""
@@ -691,11 +736,11 @@ class Presentation:
         return Rules(" ".join(filter(None, (which, page, lasts))), answer)
 
     def words(self, observation: Any) -> str:
-        """Return an observation as a language model reads it after the rules."""
+        """Write an observation as a language model reads it after the rules."""
         return str(self.tool.show(observation, "text"))
 
     def text(self, environment: Any, state: Any) -> str:
-        """Return the whole state where the instrument draws it, else what the first mind sees."""
+        """Write the whole state if the instrument can show it, else what the first mind sees."""
         if type(self.tool).show_state is not Instrument.show_state:
             return str(self.tool.show_state(environment, state))
         return str(self.tool.show(environment.observe(state, 0), "text"))
@@ -703,13 +748,13 @@ class Presentation:
     # ------------------------------------------------------------ pictures
 
     def picture(self, environment: Any, state: Any) -> str:
-        """Return the whole state as SVG."""
+        """Draw the whole state as SVG."""
         from allminds.core.svg import text_svg
 
         return text_svg(self.text(environment, state))
 
     def image(self, observation: Any) -> bytes:  # noqa: ARG002
-        """Return an observation as a PNG picture, for those that are `pictured`."""
+        """Draw an observation as a PNG picture; needed if the class is `pictured`."""
         raise Error(f"{self.tool.name} is shown to language models as text, not as an image")
 
     # ------------------------------------------------------------ numbers
@@ -717,8 +762,8 @@ class Presentation:
     def fields(self) -> Sequence[Field]:
         """Return the fields of the vector that an observation becomes.
 
-        By default they are the fields of the observation, which is a NamedTuple of numbers and of
-        sequences of numbers. How long a sequence can be is found by playing some exercises.
+        By default they are the fields of the observation, a NamedTuple of numbers and of sequences
+        of numbers. The greatest length of a sequence is found by playing some exercises.
         """
         sizes: dict[str, int] = {}
         for seen in _observations(self.tool):
@@ -729,7 +774,7 @@ class Presentation:
     def vector(self, observation: Any, slots: int) -> Iterable[float]:  # noqa: ARG002
         """Return an observation as the numbers of `fields`, in their order.
 
-        `slots` is the number of minds, which lists of others may depend on.
+        `slots` is the number of minds; the lengths of some fields may depend on it.
         """
         flat = _flat(self.tool.name, observation)
         for name, size, _, _ in self._fields:
@@ -746,13 +791,13 @@ class Presentation:
         return self.fields()
 
     def copies(self) -> Copies | None:
-        """Return the instrument as many copies at once, if there is such a form."""
+        """Return the form that plays many copies at once, or None if there is none."""
         return None
 
     # ------------------------------------------------------------ people and items
 
     def face(self, slot: int) -> Face:
-        """Return the screen of the participant in a slot."""
+        """Make the screen of the participant in a slot."""
         return PlainFace(self, slot)
 
     @property
@@ -780,7 +825,7 @@ def _discrete(instrument: str, space: Any) -> Discrete:
 
 
 def _flat(instrument: str, observation: Any) -> dict[str, list[float]]:
-    """The numbers of each field of an observation."""
+    """Collect the numbers of each field of an observation."""
     names = getattr(observation, "_fields", None)
     if names is None:
         observation, names = (observation,), ("observation",)
@@ -804,7 +849,7 @@ def _numbers(part: Any) -> Iterable[float]:
 
 
 def _observations(tool: Instrument) -> Iterable[Any]:
-    """What all slots see in the first exercises, when each takes its first action all the time."""
+    """Yield what all slots see in the first exercises if each always takes its first action."""
     for i in range(1 if tool.adaptive else _PROBED):
         world = tool.exercise(0, i).environment
         state = world.reset(Random(0))

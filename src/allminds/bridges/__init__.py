@@ -1,4 +1,4 @@
-"""Ways out: the instruments in other people's worlds, and other people's agents as minds.
+"""Bridges to other libraries: instruments as their environments, and their agents as minds.
 
 `gymnasium` (one mind), `vector` (many copies of Λ* at once) and `pettingzoo` (several minds) turn
 `allminds.episode.Episode` into what training libraries drive; `policies` makes a mind of what
@@ -11,9 +11,9 @@ from allminds.contracts import Instrument
 
 
 def environment_id(tool: type[Instrument] | Instrument) -> str:
-    """The id of an instrument's environment: ``lambda-star`` is ``allminds/LambdaStar-v1``.
+    """Return the id of an instrument's environment: ``allminds/LambdaStar-v1`` for ``lambda-star``.
 
-    Its number is one less than the instrument's version, so it goes up whenever results could
+    The number in it is the instrument's version minus one, so it increases whenever results could
     change.
     """
     words = "".join(word.capitalize() for word in tool.name.split("-"))
@@ -21,10 +21,10 @@ def environment_id(tool: type[Instrument] | Instrument) -> str:
 
 
 def agent_name(slot: int) -> str:
-    """What the mind in a slot is called where agents have names."""
+    """Name the agent in a slot, for libraries in which agents have names."""
     return f"player_{slot}"
 
 
 def items_of(tool: Instrument) -> str:
-    """Whether an instrument's items are `published`, which a language model may have met."""
+    """Classify items: `published`, which a language model may know already, or `fresh`."""
     return "published" if getattr(tool.settings, "form", "") == "published" else "fresh"

@@ -1,7 +1,7 @@
 """Results and items for other tools: CSV, Parquet, py-irt's JSON lines, and item banks as JSONL.
 
-Results go out by `write_results` and come back by ``allminds import``; nothing is lost in CSV and
-Parquet. py-irt knows right and wrong alone: a line for every mind, with its answer to every item.
+`write_results` exports results and ``allminds import`` reads them again; CSV and Parquet keep
+everything. py-irt knows only right and wrong answers: one line for each mind, with its answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def write_results(frame: pd.DataFrame, path: str | Path) -> Path:
-    """Write a results table: .csv, .parquet, or .jsonl for py-irt; whole or not at all."""
+    """Write a results table as .csv, .parquet, or .jsonl for py-irt; never leave a partial file."""
     path = Path(path)
     writers = {".csv": _csv, ".parquet": _parquet, ".jsonl": _py_irt}
     if path.suffix not in writers:
@@ -48,7 +48,7 @@ def _parquet(frame: pd.DataFrame) -> bytes:
 
 
 def _py_irt(frame: pd.DataFrame) -> bytes:
-    """Failures are wrong answers; what is void or missing is left out, as items not given."""
+    """Write failures as wrong answers, and leave out void and missing plays, as items not given."""
     failed = frame["status"].isin(FAILURES)
     played = frame.assign(score=frame["score"].mask(failed, 0.0))
     played = played[failed | (frame["status"] == "ok")]
@@ -70,7 +70,7 @@ def _py_irt(frame: pd.DataFrame) -> bytes:
 
 
 def read_py_irt(path: Path) -> pd.DataFrame:
-    """A row for every answer in a file of py-irt's."""
+    """Read a file of py-irt: one row for each answer."""
     import pandas as pd
 
     made: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ def read_py_irt(path: Path) -> pd.DataFrame:
 
 
 def read_parquet(path: Path) -> pd.DataFrame:
-    """A table with at least exercise, mind and score; the other columns as they are."""
+    """Read a table that has at least exercise, mind and score; keep its other columns."""
     import pandas as pd
     import pyarrow as pa
 
@@ -123,7 +123,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
 
 
 def read_inspect(path: Path) -> pd.DataFrame:
-    """A log of Inspect's: a row for every sample and slot."""
+    """Read a log of Inspect: one row for each sample and slot."""
     import pandas as pd
 
     from allminds.bridges.inspect_log import rows
@@ -153,9 +153,9 @@ def _text(path: Path) -> str:
 
 
 def items(tool: Instrument, n: int, seed: int = 1) -> Iterator[dict[str, Any]]:
-    """Questions 0..n-1 of a seed, as `evaluate` gives them: id, text, options, answer, complexity.
+    """Yield questions 0..n-1 of a seed, as in `evaluate`: id, text, options, answer, complexity.
 
-    `items` says whether they are published, so that the two are never taken for one another.
+    The field `items` says whether they are published or fresh, so that they cannot be confused.
     """
     shown = tool.presentation
     if not shown.bank:
@@ -177,7 +177,7 @@ def _is_bank(name: str) -> bool:
 
 
 def write_items(tool: Instrument, n: int, path: str | Path, seed: int = 1) -> Path:
-    """Questions as JSON lines, whole or not at all."""
+    """Write questions as JSON lines; never leave a partial file."""
     path = Path(path)
     if n < 1:
         raise Error(f"there must be 1 item or more, not {n}")

@@ -1,4 +1,4 @@
-"""Instruments as Gymnasium environments: importing this registers all that one mind plays.
+"""Instruments as Gymnasium environments: importing this registers all for one mind.
 
     import gymnasium
     import allminds.bridges.gymnasium
@@ -35,17 +35,17 @@ ANY = "allminds/Any-v0"  # any instrument: its name or file.py:Class is a keywor
 
 
 class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their types are not read
-    """An instrument for one mind, its settings as keywords.
+    """An instrument for one mind, with its settings as keyword arguments.
 
     **Observation**: a vector of numbers; ``fields`` says where each field of the instrument's own
-    observation is in it. **Action**: numbered as the instrument numbers it. An action that an
-    exercise has not ends it with the status `malformed`, as in the runner, and its reward is the
-    lowest for every step not made (for a game, down to the lowest result); where actions differ
-    between exercises or moves, ``info["action_mask"]`` tells them.
+    observation is in it. **Action**: numbered as the instrument numbers it. An action that
+    does not exist ends the exercise with the status `malformed`, as in the runner, and its reward
+    is the lowest for every step not played (for a game, down to the lowest result). Where actions
+    differ between exercises or moves, ``info["action_mask"]`` lists those that are allowed.
 
-    ``reset(seed=s, options={"exercise": i})`` plays exercise i of seed s; without options they
-    come in turn: 0, 1, 2, … An episode that ends because its time is over is truncated, one that
-    ends of itself, such as a question that was answered, terminated.
+    ``reset(seed=s, options={"exercise": i})`` plays exercise i of seed s; without options
+    exercises follow in order: 0, 1, 2, … An episode that ends because its steps are used up is
+    truncated; one that ends by itself, such as an answered question, is terminated.
     """
 
     metadata = {"render_modes": list(rendering.MODES), "render_fps": 4}  # noqa: RUF012
@@ -71,39 +71,39 @@ class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their typ
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Vector, dict[str, Any]]:
-        """Begin an exercise."""
+        """Begin an exercise: that of ``options={"exercise": i}``, or the next."""
         super().reset(seed=seed)
         self.series.begin(seed, options)
         return self.series.vector(0), self.series.info(0)
 
     def step(self, action: Any) -> tuple[Vector, float, bool, bool, dict[str, Any]]:
-        """Take an action."""
+        """Play one step with the action of the mind."""
         (reward,) = self.series.play({0: action})
         return self.series.vector(0), reward, *self.series.ended(), self.series.info(0)
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The actions that may be taken now, under the name that sb3-contrib asks for."""
+        """Return True for each action that is allowed now; sb3-contrib calls this method."""
         return self.series.mask(0).astype(bool)
 
     def render(self) -> Any:
-        """The whole state, as text or as a picture."""
+        """Render the whole state, as text or as a picture."""
         return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
 
 
 class FromZero(gymnasium.ActionWrapper[Vector, Any, Any]):  # type: ignore[misc] # as above
-    """Actions numbered from 0, for libraries that cannot count from elsewhere."""
+    """A wrapper that numbers actions from 0, for libraries that require it."""
 
     def __init__(self, env: gymnasium.Env[Vector, Any]) -> None:
         super().__init__(env)
         self.action_space = gymnasium.spaces.Discrete(env.action_space.n)
 
     def action(self, action: Any) -> Any:
-        """The instrument's number of an action."""
+        """Translate an action that is counted from 0 into the instrument's own number."""
         return action + self.env.action_space.start
 
 
 def register() -> tuple[str, ...]:
-    """Register every instrument that one mind plays; those that are there already stay."""
+    """Register every instrument for one mind, unless it is registered already."""
     ids = []
     if ANY not in gymnasium.registry:
         gymnasium.register(ANY, entry_point="allminds.bridges.gymnasium:AllmindsEnv")

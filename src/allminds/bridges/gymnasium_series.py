@@ -1,4 +1,4 @@
-"""What `reset` and `step` mean, for one mind and for several: exercises played one by one."""
+"""The meaning of `reset` and `step`, for one mind or several: exercises are played one by one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from allminds.episode import Episode
 
 
 class Series:
-    """The exercises of an instrument in the order in which resets ask for them.
+    """The exercises of an instrument, in the order in which calls of `reset` ask for them.
 
     ``begin(seed=s, options={"exercise": i})`` begins exercise i of seed s; without the option a
-    seed begins at exercise 0, and without a seed the next exercise of the same seed follows. What
-    an adaptive instrument asks depends on its own records of the same administration, which are
-    kept; one that was broken off is begun again.
+    seed begins at exercise 0, and without a seed the next exercise of the same seed follows. The
+    exercises of an adaptive instrument depend on the records of the same administration, which are
+    kept; an exercise that was not finished is begun again.
     """
 
     def __init__(self, instrument: str | type[Instrument], settings: Mapping[str, Any]) -> None:
@@ -36,7 +36,7 @@ class Series:
         self.episode: Episode | None = None
 
     def begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Episode:
-        """The exercise that is asked for, at its first step."""
+        """Begin the exercise that a reset asks for."""
         if seed is not None and seed != self.seed:
             self.records = {}
         wanted = exercise_number(options)
@@ -58,17 +58,17 @@ class Series:
         return self.episode
 
     def playing(self) -> Episode:
-        """The exercise that was begun."""
+        """Return the exercise that was begun last; raise an `Error` if there is none."""
         if self.episode is None:
             raise Error(f"{self.tool.name}: nothing was begun; call reset first")
         return self.episode
 
     def play(self, actions: Mapping[int, Any]) -> tuple[float, ...]:
-        """One step: rewards by slot.
+        """Play one step and return the reward of each slot.
 
-        An action that there is not ends the exercise. Whoever took it gets at once what is between
-        its rewards so far and the score of a failure, so that its return is that score and ending
-        an exercise never pays; the others get 0.
+        An action that does not exist ends the exercise. The mind that took it then gets the
+        difference between the score of a failure and its rewards so far, so that its return is
+        that score and ending an exercise never pays; the other minds get 0.
         """
         episode = self.playing()
         before = len(episode.rewards)
@@ -80,7 +80,7 @@ class Series:
         return tuple(float(reward) for reward in episode.rewards[-1])
 
     def _forfeit(self, slot: int) -> float:
-        """The reward of a slot when an exercise is broken off."""
+        """Compute the last reward of a slot in an exercise that ended early by a failure."""
         episode = self.playing()
         assert episode.record is not None
         score = episode.record.score[slot]
@@ -92,11 +92,11 @@ class Series:
     # ------------------------------------------------------------ what is seen
 
     def vector(self, slot: int) -> spaces.Vector:
-        """What a slot sees now."""
+        """Return what a slot sees now, as a vector."""
         return spaces.vector(self.shown, self.playing().observe(slot), self.tool.slots)
 
     def ended(self) -> tuple[bool, bool]:
-        """Terminated, truncated: whether there is nothing left to do, or the time is over."""
+        """Return (terminated, truncated): whether it ended by itself, or its steps are used up."""
         episode = self.playing()
         if episode.record is None:
             return False, False
@@ -106,7 +106,7 @@ class Series:
         return not truncated, truncated
 
     def info(self, slot: int) -> dict[str, Any]:
-        """Which exercise it is, what may be done now, and what came of it when it is over."""
+        """Return the exercise's id, the actions allowed now and, at the end, status and score."""
         episode = self.playing()
         told: dict[str, Any] = {}
         if self.masked:
@@ -120,7 +120,7 @@ class Series:
         return told
 
     def mask(self, slot: int) -> NDArray[np.int8]:
-        """1 for every action that a slot may take now."""
+        """Return 1 for every action that a slot may take now, and 0 for the others."""
         episode = self.playing()
         if slot not in episode.waiting:
             return np.zeros(int(self.action_spaces[slot].n), np.int8)
@@ -133,7 +133,7 @@ class Series:
 
 
 def exercise_number(options: Mapping[str, Any] | None) -> int | None:
-    """The exercise that the options of a reset ask for."""
+    """Read and check the exercise number in the options of a reset."""
     index = (options or {}).get("exercise")
     if index is None:
         return None
@@ -147,7 +147,7 @@ def exercise_number(options: Mapping[str, Any] | None) -> int | None:
 
 
 def _plain(action: Any) -> Any:
-    """NumPy's whole numbers as Python's; what is none stays, to be refused as malformed."""
+    """Convert NumPy's integers to Python's; leave anything else, to be rejected as malformed."""
     if isinstance(action, (np.integer, np.ndarray)):
         try:
             return operator.index(action)

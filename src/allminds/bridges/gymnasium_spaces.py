@@ -24,17 +24,17 @@ Vector = NDArray[np.float32]
 
 @lru_cache(maxsize=64)
 def presentation(instrument: str) -> Presentation:
-    """Return the presentation of an instrument by its name, for minds that know no more."""
+    """Make the presentation of an instrument from its name, for minds that know only the name."""
     return registry.make_instrument(instrument).presentation
 
 
 def vector(shown: Presentation, observation: Any, slots: int) -> Vector:
-    """Return an observation as a vector."""
+    """Convert an observation to a vector."""
     return np.array([*shown.vector(observation, slots)], np.float32)
 
 
 def fields(tool: Instrument) -> dict[str, slice]:
-    """Return where the fields of a vector are."""
+    """Return the slice of the vector that each field takes up."""
     places, at = {}, 0
     for field in tool.presentation.fields():
         places[field.name] = slice(at, at + field.size)
@@ -43,7 +43,7 @@ def fields(tool: Instrument) -> dict[str, slice]:
 
 
 def observation_space(tool: Instrument) -> spaces.Box:
-    """Return the box that all vectors of an instrument lie in."""
+    """Make the box that contains all vectors of an instrument."""
     from gymnasium import spaces
 
     found = tool.presentation.fields()
@@ -54,14 +54,14 @@ def observation_space(tool: Instrument) -> spaces.Box:
 
 
 def actions(shown: Presentation, space: Any) -> Discrete:
-    """Return the actions of a slot in all exercises, from its actions in one."""
+    """Extend the actions of a slot in one exercise to those it has in all exercises."""
     if not isinstance(space, Discrete):
         raise Error(f"{shown.tool.name}: only discrete actions can be bridged, not {space!r}")
     return Discrete(shown.most_actions or space.n, space.start)
 
 
 def mask(shown: Presentation, space: Any, observation: Any) -> NDArray[np.int8]:
-    """Return 1 for each of the actions of all exercises that may be taken in this one, now."""
+    """Return 1 for every action that is allowed now, and 0 for all other actions."""
     everything = actions(shown, space)
     legal = getattr(observation, "legal", None)
     chosen = range(space.start, space.start + space.n) if legal is None else legal
@@ -71,7 +71,7 @@ def mask(shown: Presentation, space: Any, observation: Any) -> NDArray[np.int8]:
 
 
 def action_space(tool: Instrument, slot: int) -> spaces.Discrete[np.int64]:
-    """Return the actions of a slot, numbered as the instrument numbers them."""
+    """Make the action space of a slot, with the instrument's own numbers."""
     from gymnasium import spaces
 
     own = actions(tool.presentation, tool.exercise(0, 0).environment.actions[slot])

@@ -26,7 +26,7 @@ FRESH, PUBLISHED = "fresh", "published"
 
 
 class TaskError(Error, PrerequisiteError):  # type: ignore[misc] # their types are not read
-    """A wrong parameter of a task: ``inspect eval`` says it in one line, as `allminds` does."""
+    """A wrong parameter of a task, which ``inspect eval`` prints in one line, as `allminds` does."""
 
     def __init__(self, said: str) -> None:
         Error.__init__(self, said)
@@ -34,7 +34,7 @@ class TaskError(Error, PrerequisiteError):  # type: ignore[misc] # their types a
 
 
 def task(maker: Callable[..., Task]) -> Callable[..., Task]:
-    """A task of Inspect's under the name of its maker, whose errors Inspect knows how to print."""
+    """Register a function as a task of Inspect, and turn its errors into `TaskError`."""
 
     @functools.wraps(maker)
     def made(*given: Any, **named: Any) -> Task:
@@ -56,9 +56,9 @@ def c_test(
     ask: str = "induction",
     options: int = 26,
 ) -> Task:
-    """Letter series of known complexity k: fresh ones, or the published items.
+    """Continue letter series of known complexity k: fresh ones, or the published items.
 
-    `ask` is induction (the next letter), abduction (a missing one) or both.
+    `ask` is induction (the next letter), abduction (a missing letter) or both.
     """
     forms = {FRESH: "generated", PUBLISHED: "published"}
     if items not in forms:
@@ -75,7 +75,7 @@ def c_test(
 def matrices(
     n: int = 100, seed: int = 1, form: str = "image", rules: str = "any", candidates: int = 4
 ) -> Task:
-    """Matrices in the style of Raven, as an image or in words (form=text)."""
+    """Complete matrices in the style of Raven, as an image or in words (form=text)."""
     settings = {"rules": str(rules), "candidates": candidates}
     return _task("matrices", settings, n, seed, form)
 
@@ -85,16 +85,16 @@ def lambda_star(
     n: int = 22, seed: int = 1, rows: int = 10, cols: int = 10, iterations: int = 50,
     k: str = "2..23",
 ) -> Task:  # fmt: skip
-    """Λ*: search for Good and keep away from Evil on a torus, step by step."""
+    """Search for Good and keep away from Evil on a torus (Λ*), step by step."""
     settings = {"rows": rows, "cols": cols, "iterations": iterations, "k": str(k)}
     return _task("lambda-star", settings, n, seed)
 
 
 @task
 def lambda_(n: int = 7, seed: int = 1, cells: int | None = None, steps: int | None = None) -> Task:
-    """Λ: find out which symbol is Good in a graph of cells, step by step.
+    """Find out which symbol is Good in a graph of cells (Λ), step by step.
 
-    The paper's test of seven exercises, or so many `cells` and `steps`.
+    By default it is the paper's test of seven exercises; `cells` and `steps` set other sizes.
     """
     given = {"cells": cells, "steps": steps}
     settings = {name: value for name, value in given.items() if value is not None}
@@ -106,10 +106,11 @@ def game(
     name: str = "", n: int = 20, seed: int = 1, steps: int | None = None,
     against: str | list[str] = "", set: str | list[str] | dict[str, Any] = "",
 ) -> Task:  # fmt: skip
-    """Any game by its name: models with each other, or with minds of ours in the other slots.
+    """Play any game by its name: models with each other, or with allminds' minds in other slots.
 
-    Its other settings are ``-T set="players=3 factor=1.5"``. `against` is one mind for all slots
-    but the first, or a mind for each, where `model` is the model again: ``model*2,flee``.
+    Other settings of the game are given as ``-T set="players=3 factor=1.5"``. `against` names one
+    mind for all slots but the first, or one mind for each of them; `model` in it stands for the
+    model again: ``model*2,flee``.
     """
     if not name:
         raise Error("name a game: -T name=stag-hunt; allminds list has them all")
@@ -120,24 +121,24 @@ def game(
 
 @task
 def prisoners_dilemma(n: int = 20, seed: int = 1, steps: int = 10, against: str = "") -> Task:
-    """The prisoner's dilemma: two models, or a model against a mind such as tit-for-tat."""
+    """Play the prisoner's dilemma: two models, or a model against a mind such as tit-for-tat."""
     return _task("prisoners-dilemma", {"steps": steps}, n, seed, against=against)
 
 
 @task
 def matching_pennies(n: int = 20, seed: int = 1, steps: int = 10, against: str = "") -> Task:
-    """Matching pennies: two models, or a model against a mind such as random."""
+    """Play matching pennies: two models, or a model against a mind such as random."""
     return _task("matching-pennies", {"steps": steps}, n, seed, against=against)
 
 
 @task
 def noughts(n: int = 20, seed: int = 1, against: str = "") -> Task:
-    """Noughts and crosses: two models, or a model with the crosses against a mind."""
+    """Play noughts and crosses: two models, or a model with the crosses against a mind."""
     return _task("noughts-and-crosses", {}, n, seed, against=against)
 
 
 def _settings(given: str | list[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as Inspect hands them over: words KEY=VALUE, which it splits at commas, or YAML."""
+    """Parse settings as Inspect passes them: words KEY=VALUE, split at commas, or YAML."""
     if isinstance(given, Mapping):
         return dict(given)
     words = (" ".join(given) if isinstance(given, list) else str(given)).split()
@@ -151,7 +152,7 @@ def _settings(given: str | list[str] | Mapping[str, Any]) -> dict[str, Any]:
 def _task(
     name: str, settings: dict[str, Any], n: int, seed: int, form: str = "", against: str = ""
 ) -> Task:
-    """An instrument with its settings."""
+    """Make the task of an instrument with its settings."""
     tool = registry.make_instrument(name, settings)
     return Task(
         dataset=samples(tool, n, seed, form, str(against)), solver=play(),

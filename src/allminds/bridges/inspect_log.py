@@ -1,7 +1,7 @@
-"""A log of Inspect's as rows of the common table: a model, a person and a learner in one report.
+"""Logs of Inspect as rows of the common table, so that one report shows models, people and learners.
 
-A sample that failed has the score that the instrument gives a failure. One that ended by an error
-was the provider's fault or the machine's: it is `missing`, for ``inspect eval-retry`` to ask again.
+A failed sample has the score that the instrument gives a failure. A sample that ended by an error
+of the provider or the machine is `missing`; ``inspect eval-retry`` asks it again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity"
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
-    """A row for every sample and slot, failed ones too; every number as the log has it."""
+    """Read a log as one row for each sample and slot, with failed samples and unchanged numbers."""
     log = _read(path)
     made = [row for sample in log.samples or [] for row in _of_sample(log, sample, path)]
     if not made:
@@ -87,7 +87,7 @@ def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _record(sample: Any) -> dict[str, Any] | None:
-    """What the solver kept of an exercise that was played to its end."""
+    """Return the record that the scorer stored, or None if the sample was not scored by it."""
     for name, score in (sample.scores or {}).items():
         if name in SCORERS and score.metadata and "status" in score.metadata:
             return dict(score.metadata)
@@ -100,7 +100,7 @@ def _exercise(about: dict[str, Any]) -> Exercise:
 
 
 def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:
-    """A record with the scores of its failures, which logs made before they counted have not."""
+    """Add the scores of failures to a record from an older log, which has none."""
     failures = {
         slot: Failure(status)
         for slot, status in enumerate(found["status"])
@@ -117,7 +117,7 @@ def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
-    """The record of an exercise that Inspect broke off: by an error, or a limit of its own."""
+    """Make the record of an exercise that Inspect ended early, by an error or by its limit."""
     from allminds.bridges.inspect_play import LIMITS, seats  # which need Inspect
 
     about = sample.metadata
@@ -152,14 +152,14 @@ def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
 
 
 def _model(log: Any, slot: int) -> str:
-    """The model in a slot: that of its role, or the evaluated one."""
+    """Name the model in a slot: the model of its role, or the evaluated one."""
     role = (log.eval.model_roles or {}).get(f"slot_{slot}")
     role = role[0] if isinstance(role, list) else role
     return str(role.model if role is not None else log.eval.model)
 
 
 def _usage(sample: Any, mind: str) -> Any:
-    """Tokens and cost of a model, which is the same in all slots that it had."""
+    """Return the tokens and the cost of a model, in all its slots together; None if unknown."""
     for model, usage in (sample.model_usage or {}).items():
         if mind == f"llm({model})" or mind.startswith(f"llm({model},"):
             return usage

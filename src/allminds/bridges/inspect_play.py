@@ -1,11 +1,11 @@
-"""How Inspect gives an exercise: samples, the solver that drives an `Episode`, and the scores.
+"""Exercises in Inspect: the samples, the solver that plays an `Episode`, and the scores.
 
-One sample is one exercise. The solver plays it step by step with the model in its slots and, if
-wanted, a mind of ours in the others; what came of it is the episode's own record.
+One sample is one exercise. The solver plays it step by step, with the model in its slots and, if
+wanted, minds of allminds in the others; the result is the episode's own record.
 
-A failed sample (refused, malformed, out of its time or its tokens) counts, with the score that the
-instrument gives a failure, as in `allminds evaluate`. A sample that the provider broke off is not
-scored: it is missing, and `inspect eval-retry` asks it again. The figures are those of `inference`.
+A failed sample (refused, malformed, out of time or tokens) counts, with the score that the
+instrument gives a failure, as in `allminds evaluate`. A sample that the provider interrupted is not
+scored: it is missing, and `inspect eval-retry` asks it again. The figures come from `inference`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ KEPT = "allminds"  # what the solver leaves in the sample's store for the scorer
 
 
 def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = "") -> list[Sample]:
-    """Exercises 0..n-1 of a seed."""
+    """Make a sample of each of the exercises 0..n-1 of a seed."""
     for name, value, least in (("n", n, 1), ("seed", seed, 0)):
         if not isinstance(value, int) or value < least:
             raise Error(f"{name} must be a whole number, {least} or more, not {value!r}")
@@ -90,7 +90,7 @@ def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = 
 
 
 def _target(episode: Episode) -> str:
-    """The right answer to a question, for whoever reads the log."""
+    """Return the right answer to a question, for readers of the log; "" for longer exercises."""
     environment = episode.environment
     if environment.steps > 1:
         return ""
@@ -100,9 +100,9 @@ def _target(episode: Episode) -> str:
 
 
 def seats(tool: Instrument, against: str) -> dict[int, Seat]:
-    """Who of our minds sits where: one in all slots but the first, or one for each of these.
+    """Seat the minds named in `against`: one in all slots but the first, or one for each of these.
 
-    Slots that `against` calls `model` are the model's own.
+    Slots that `against` calls `model` are left to the model.
     """
     if not against:
         return {}
@@ -134,7 +134,7 @@ def _opponent(name: str, tool: Instrument) -> Subject:
 
 
 class Speaker:
-    """A language model in one slot: its own conversation, and its share of the transcript."""
+    """A language model in one slot: its own conversation, and its part of the transcript."""
 
     def __init__(self, model: Model, talk: Conversation, state: TaskState, shown: bool) -> None:
         self.model, self.talk, self.state = model, talk, state
@@ -142,7 +142,7 @@ class Speaker:
         self.asked = shown  # the sample's input is the first question to the one shown
 
     async def act(self, observation: Any) -> Any | Failure:
-        """Ask, and read the reply."""
+        """Ask the model for an action, and read its reply."""
         turn = self.talk.ask(observation)
         if not self.asked:
             self.messages.append(message(turn))
@@ -165,7 +165,7 @@ class Speaker:
 def play() -> Any:
     """Play the sample's exercise to its end.
 
-    Every slot that no mind of ours has is a model: the one of the role ``slot_0``, ``slot_1``, …
+    Every slot without a mind of `against` has a model: that of the role ``slot_0``, ``slot_1``, …
     if there is one, else the evaluated model.
     """
 
@@ -237,7 +237,7 @@ async def _played(
 
 
 def kept(record: Record, minds: Sequence[str], teams: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """A record as the log keeps it, slot by slot."""
+    """Convert a record to the form that the log stores, slot by slot."""
     return {
         "minds": list(minds),
         "team": [next(n for n, t in enumerate(teams) if s in t) for s in range(len(minds))],
@@ -258,7 +258,7 @@ Metric = Callable[[list[SampleScore]], float]
 
 @metric
 def total() -> Metric:
-    """How many there are."""
+    """Count the samples with this status."""
 
     def count(scores: list[SampleScore]) -> float:
         return math.fsum(score.score.as_float() for score in scores)
@@ -267,7 +267,7 @@ def total() -> Metric:
 
 
 def _estimated(scores: list[SampleScore]) -> Estimate:
-    """The figure that `allminds evaluate` prints for these plays; repeats are averaged already."""
+    """Estimate the score that `allminds evaluate` prints; repeats are averaged already."""
     about = [dict(score.sample_metadata or {}) for score in scores]
     rule = registry.make_instrument(about[0]["instrument"], about[0]["settings"]).rule()
     values = np.array([score.score.as_float() for score in scores])
@@ -284,7 +284,7 @@ def _estimated(scores: list[SampleScore]) -> Estimate:
 
 
 def _figure(read: Callable[[Estimate], float | None]) -> Metric:
-    """A figure of the estimate; NaN where there is none."""
+    """Make a metric that reads one figure of the estimate; NaN if there is none."""
 
     def figure(scores: list[SampleScore]) -> float:
         value = read(_estimated(scores)) if scores else None
@@ -295,31 +295,31 @@ def _figure(read: Callable[[Estimate], float | None]) -> Metric:
 
 @metric
 def weighted() -> Metric:
-    """r̃: hits weighed by the complexity k of their item, as the C-test scores them."""
+    """Compute r̃: hits weighted by the complexity k of their items, as the C-test scores them."""
     return _figure(lambda found: found.score)
 
 
 @metric
 def mean() -> Metric:
-    """The score, as `allminds evaluate` has it: every level of complexity weighs the same."""
+    """Compute the score as `allminds evaluate` does: all levels of complexity weigh the same."""
     return _figure(lambda found: found.score)
 
 
 @metric
 def stderr() -> Metric:
-    """The standard error of the score, items of one cluster taken together."""
+    """Compute the standard error of the score, clustered by groups of similar items."""
     return _figure(lambda found: found.stderr)
 
 
 @metric
 def low() -> Metric:
-    """The lower end of the 95 % interval of the score."""
+    """Compute the lower end of the 95 % interval of the score."""
     return _figure(lambda found: None if found.ci95 is None else found.ci95[0])
 
 
 @metric
 def high() -> Metric:
-    """The upper end of the 95 % interval of the score."""
+    """Compute the upper end of the 95 % interval of the score."""
     return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
 
 
@@ -331,7 +331,7 @@ _COUNTS: dict[str, list[Any]] = {
 
 @scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
 def record() -> Any:
-    """The score, that of the other slots, whether the exercise was finished, and how not."""
+    """Report the score, those of the other slots, whether it was finished, and any failure."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
         return _score_of(state)
@@ -341,7 +341,7 @@ def record() -> Any:
 
 @scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **_COUNTS}])
 def weighted_record() -> Any:
-    """As `record`, with hits weighed by complexity, and the plain share of them."""
+    """Report the same as `record`, with hits weighted by complexity, and their plain share."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
         found = _score_of(state)
@@ -383,6 +383,6 @@ def _score_of(state: TaskState) -> Score:
 
 
 def _limit() -> str | None:
-    """The limit of Inspect's that broke this sample off, if one did."""
+    """Return the limit of Inspect that ended this sample early, or None."""
     told = [event.type for event in transcript().events if isinstance(event, SampleLimitEvent)]
     return str(told[-1]) if told else None

@@ -1,7 +1,7 @@
-"""What a language model is told and asked, and how its reply is read: no library needed.
+"""What a language model is told and asked, and how its reply is read, without any library.
 
-A `Conversation` is one model in one slot of one exercise, without the asking itself, so that the
-mind `llm` and the Inspect tasks say the same words and read replies in the same way.
+A `Conversation` is for one model in one slot of one exercise. It does not call the model, so that
+the mind `llm` and the Inspect tasks share the same words and read replies in the same way.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True)
 class Turn:
-    """What a model is told next: words, and a PNG picture if there is one."""
+    """The next message to a model: text, and a PNG picture if there is one."""
 
     text: str
     picture: bytes | None = None
 
 
 class Conversation:
-    """One model in one slot: what to say to it, and what it meant."""
+    """The messages to one model in one slot, and the reading of its replies."""
 
     def __init__(self, tool: Instrument, form: str = "") -> None:
         self.tool, self.form = tool, form_of(tool, form)
@@ -44,11 +44,11 @@ class Conversation:
         self.reward: float | None = None
 
     def begin(self, task: Task) -> None:
-        """An exercise begins."""
+        """Start the conversation about a new exercise."""
         self.task, self.reward = task, None
 
     def ask(self, observation: Any) -> Turn:
-        """The rules, if they were not told yet; what the last action brought; what is seen."""
+        """Write the next message: the rules (first time only), the last reward, the observation."""
         lines = []
         if self.task is not None:
             lines += [rules(self.tool, self.task), ""]
@@ -61,14 +61,14 @@ class Conversation:
         return Turn("\n".join([*lines, self.tool.presentation.words(observation)]))
 
     def told(self, reward: float) -> None:
-        """What the last action brought; said with the next question."""
+        """Store the reward of the last action, for the next message."""
         self.reward = reward
 
     def meant(self, reply: str, observation: Any, stop: str = "stop") -> Any | Failure:
-        """The action in a reply, read strictly; `stop` is why it ended, in Inspect's words.
+        """Read the action in a reply strictly; `stop` is Inspect's reason why the reply ended.
 
-        The answer is what follows the last ``ANSWER:`` at the start of a line; without one, the
-        whole reply is it.
+        The answer is the text after the last ``ANSWER:`` at the start of a line or, without one,
+        the whole reply.
         """
         if stop == "content_filter":
             return Failure("refused", "the provider's filter stopped the reply")
@@ -86,13 +86,13 @@ class Conversation:
 
 
 def rules(tool: Instrument, task: Task) -> str:
-    """Return what a language model is told before an exercise, and how it is to answer."""
+    """Write what a language model is told before an exercise, and how it must answer."""
     text, answer = tool.presentation.rules(task)
     return f"{text}\n{HOW.format(answer)}"
 
 
 def form_of(tool: Instrument, form: str) -> str:
-    """Text or image: as asked for, or as the instrument is shown best."""
+    """Choose text or image: the form asked for, or else the instrument's usual one."""
     if form and form not in FORMS:
         raise Error(f"there is no form '{form}'; choose {' or '.join(FORMS)}")
     pictured = tool.presentation.pictured
@@ -102,13 +102,13 @@ def form_of(tool: Instrument, form: str) -> str:
 
 
 def mind_name(model: str, tool: Instrument, form: str) -> str:
-    """The name of a model in the results table: the one that `allminds evaluate` takes."""
+    """Name a model in the results table with the name that `allminds evaluate` accepts."""
     usual = form_of(tool, "")
     return f"llm({model})" if form in ("", usual) else f"llm({model},form={form})"
 
 
 def legal_actions(task: Task, observation: Any) -> Sequence[Any]:
-    """What may be done now."""
+    """List the actions that are allowed now."""
     legal = getattr(observation, "legal", None)
     space: Any = task.actions
     return list(range(space.start, space.start + space.n)) if legal is None else list(legal)

@@ -1,6 +1,6 @@
-"""A mind in any language: a program that speaks JSON lines on its standard input and output.
+"""A mind in any language: a program that exchanges JSON lines on its standard input and output.
 
-It is sent one JSON object a line and answers `act` alone:
+It is sent one JSON object a line and answers only `act`:
 
     {"type": "begin", "instrument": "lambda-star", "slot": 0, "slots": 1, "team": [0], "steps": 50,
      "actions": {"n": 9, "start": 1, "labels": ["up-left", …]}, "facts": {…}, "rehearsal": false}
@@ -8,9 +8,9 @@ It is sent one JSON object a line and answers `act` alone:
     {"type": "learn", "reward": 0.5, "observation": {…}, "done": false}
 
 and writes ``{"action": 3}``, or ``{"answer": "up"}`` in words, or ``{"refuse": "why"}``. Anything
-else is malformed. `random` is its own uniform number for this step: whoever draws from nothing
-else repeats itself. The program is started for every exercise and ended with it. One that dies,
-hangs, refuses or writes anything else has failed the exercise, which counts.
+else is malformed. `random` is its own uniform number for this step: a program that uses no
+other random numbers is reproducible. The program is started for every exercise and ended with it.
+One that dies, hangs, refuses or writes anything else has failed the exercise, which counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ LINGER = 1.0  # seconds that a program has to end by itself, when its input has
 
 @mind("program")
 class Program(MindBase):
-    """A program that speaks JSON lines: program(node,mind.js), its words with commas between."""
+    """A program that reads and writes JSON lines, given by its command: program(node,mind.js)."""
 
     takes_instrument = True
     traits = Traits(one_at_a_time=True)  # a process each: a thousand at once would be too many
@@ -62,7 +62,7 @@ class Program(MindBase):
         self.process: Process | None = None
 
     def begin(self, task: Task) -> None:
-        """Start the program, unless it is the next play of one that has rehearsed."""
+        """Start the program, unless it still runs from a rehearsal, and describe the exercise to it."""
         self.task = task
         if self.process is None:
             self.process = Process(self.command, self.seconds)
@@ -79,7 +79,7 @@ class Program(MindBase):
         self._sent("begin", told)
 
     def act(self, observation: Any, random: Random) -> Any:
-        """Ask it."""
+        """Send the observation, and read the action that the program writes."""
         told = {
             "observation": observation,
             "text": self.tool.presentation.words(observation),
@@ -91,7 +91,7 @@ class Program(MindBase):
         return self._meant(self.process.line(), observation)
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:
-        """Tell it what came of its action; at the end of the play that counts, end it."""
+        """Send the reward to the program; at the end of the play that counts, end the program."""
         over = done and not self.task.rehearsal
         self._sent("learn", {"reward": reward, "observation": observation, "done": done})
         if over and self.process is not None:
@@ -102,7 +102,7 @@ class Program(MindBase):
         self.process.send(json.dumps({"type": kind} | plain(told), ensure_ascii=False))
 
     def _meant(self, line: str, observation: Any) -> Any:
-        """The action in a line, or the failure that it is."""
+        """Read the action in a line, or return a failure."""
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):
@@ -118,7 +118,7 @@ class Program(MindBase):
 
 
 class Process:
-    """A running program, one line in and one line out, that never keeps anybody waiting."""
+    """A running program that gets and writes single lines, with a time limit on each."""
 
     def __init__(self, command: Iterable[str], seconds: float) -> None:
         self.seconds = seconds
@@ -154,7 +154,7 @@ class Process:
                 raise self._gone() from None
 
     def line(self) -> str:
-        """The next line that the program writes."""
+        """Wait for the next line that the program writes."""
         until = time.monotonic() + self.seconds
         while b"\n" not in self._said:
             self._wait(self._out, selectors.EVENT_READ, until)
@@ -170,7 +170,7 @@ class Process:
         return line.decode(errors="backslashreplace").strip()
 
     def finish(self) -> None:
-        """Let it read to the end of its input, for a moment, and end it."""
+        """Close the input of the program, give it a moment to end by itself, then end it."""
         assert self._popen.stdin is not None
         self._popen.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -185,7 +185,7 @@ class Process:
                 raise Failed(Failure("timeout", f"gave no answer within {self.seconds:g} s"))
 
     def _gone(self) -> Failed:
-        """The failure of a program that ended before its time, in its own last words."""
+        """Describe the failure of a program that ended too early, with its last error message."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(1.0)
         code = self._popen.poll()
@@ -199,7 +199,7 @@ class Process:
 
 
 def _ended(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    """Kill the program and all that it started, and leave nothing open."""
+    """Kill the program and all its child processes, and close all files."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(popen.pid, signal.SIGKILL)
     popen.wait()
@@ -210,7 +210,7 @@ def _ended(popen: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: what has fields becomes an object, what has a length a list."""
+    """Convert a value for JSON: things with fields become objects, sequences become lists."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if hasattr(value, "model_dump"):

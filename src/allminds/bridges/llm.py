@@ -1,12 +1,12 @@
 """A language model as a mind: ``llm(openai/gpt-4o)``, with every provider that Inspect has.
 
-What it is told and how it is read is in `inspect_words`, the same for the Inspect tasks. Inspect is
-imported when a model is first asked, and not before. `spending` guards the costs: a most, or a dry
-run in which no model is asked.
+Its messages and the reading of its replies are in `inspect_words`, shared with the Inspect tasks.
+Inspect is imported only when a model is first made. `spending` controls the costs: a maximum, or
+a dry run in which no model is asked.
 
-A fault of the provider (429, a lost connection, a server's error) is not one of the model: it is
-asked again, the wait is not counted as the model's time, and if the fault stays the exercise is
-`missing`. A key that is refused (401, 403) stops everything at once.
+A fault of the provider (429, a lost connection, a server error) is not a failure of the model: it
+is asked again, the wait does not count as the model's time, and if the fault persists the exercise
+is `missing`. A rejected key (401, 403) stops the whole run at once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failur
 class LanguageModel(MindBase):
     """A language model by its name in Inspect: llm(openai/gpt-4o) or llm(NAME,form=text).
 
-    Its provider may take `seconds` by the clock for a reply, retries included.
+    The provider may take `seconds` of real time for a reply, retries included.
     """
 
     takes_instrument = True
@@ -70,7 +70,7 @@ class LanguageModel(MindBase):
             raise Error(f"no price of {model} is known; give one with --price, as 2.5/10")
 
     def begin(self, task: Task) -> None:
-        """A new conversation."""
+        """Start a new conversation with the model."""
         self.task, self.messages = task, []
         self.conversation.begin(task)
 
@@ -102,12 +102,12 @@ class LanguageModel(MindBase):
         return self.conversation.meant(output.completion, observation, str(output.stop_reason))
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
-        """Said with the next question."""
+        """Store the reward, to tell it with the next question."""
         self.conversation.told(reward)
 
 
 def message(turn: Turn) -> Any:
-    """What a model is told next, as a message of Inspect's."""
+    """Convert the next message to a model into Inspect's form."""
     from inspect_ai.model import ChatMessageUser, ContentImage, ContentText
 
     if turn.picture is None:
@@ -118,7 +118,7 @@ def message(turn: Turn) -> Any:
 
 @functools.cache
 def model_named(name: str) -> Any:
-    """A model of Inspect's; one beginning with mockllm/ says the rest of its name."""
+    """Make a model of Inspect; one named mockllm/TEXT always replies TEXT."""
     try:
         from inspect_ai.model import ModelOutput, ModelUsage, get_model
     except ModuleNotFoundError:
@@ -148,7 +148,7 @@ def _priced(model: Any) -> bool:
 
 @functools.cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One loop for all calls, in a thread of its own: providers keep connections in it."""
+    """Start one event loop in its own thread for all calls, so that connections are reused."""
     import asyncio
 
     loop = asyncio.new_event_loop()
@@ -159,8 +159,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 class Call:
     """One question to a model, asked again while its provider is at fault.
 
-    After a provider that stayed at fault, other questions to it are asked once each, until it has
-    answered one: an outage costs its waits once, not for every exercise.
+    If a provider stays at fault, further questions to it are asked only once each, until it has
+    answered one, so that an outage costs the waiting times once, not for every exercise.
     """
 
     down: ClassVar[set[str]] = set()  # models whose provider was at fault last
@@ -169,7 +169,7 @@ class Call:
         self.model, self.messages, self.seconds = model, messages, seconds
 
     def result(self) -> Any:
-        """Wait for the answer; call it off if somebody breaks in."""
+        """Wait for the answer; cancel the question if the wait is interrupted."""
         import asyncio
 
         future = asyncio.run_coroutine_threadsafe(self._asked(), _loop())
@@ -181,7 +181,7 @@ class Call:
             raise
 
     async def _once(self, config: Any) -> Any:
-        """Ask once; an attempt that takes too long is a time-out of the model's."""
+        """Ask once; an attempt that takes too long counts as a time-out of the model."""
         import asyncio
 
         try:
@@ -222,9 +222,9 @@ class Call:
 
 
 def fault(error: Exception, model: str) -> Failure:
-    """What comes of a provider's exception: missing, or failed if the request was at fault.
+    """Turn a provider's exception into `missing`, or into `error` if the request was rejected.
 
-    A model that cannot be asked at all, for want of a key or of money, stops everything.
+    A model that cannot be asked at all, without a key or money, stops the whole run.
     """
     status, said = status_of(error), _said(error)
     if status in NO_ENTRY or getattr(error, "code", None) == "insufficient_quota":
@@ -233,14 +233,14 @@ def fault(error: Exception, model: str) -> Failure:
 
 
 def rejected(error: Exception) -> Failure | None:
-    """The failure of a conversation that the provider does not take, if that is what is wrong."""
+    """Return the failure of a conversation that the provider rejected, or None."""
     if status_of(error) not in REJECTED:
         return None
     return Failure("error", f"the provider did not take the conversation: {_said(error)}")
 
 
 def passing(error: Exception) -> bool:
-    """True for a fault that asking again may mend."""
+    """Return True for a fault that may disappear if the model is asked again."""
     if isinstance(error, _BUGS) or getattr(error, "code", None) == "insufficient_quota":
         return False
     status = status_of(error)
@@ -248,7 +248,7 @@ def passing(error: Exception) -> bool:
 
 
 def status_of(error: BaseException | None) -> int | None:
-    """The HTTP status in an exception of any provider, or in what caused it."""
+    """Find the HTTP status in an exception of any provider, or in its cause."""
     if error is None:
         return None
     response = getattr(error, "response", None)

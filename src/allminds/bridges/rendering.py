@@ -1,4 +1,4 @@
-"""An exercise as it stands, as text (`ansi`) or as pixels (`rgb_array`)."""
+"""The current state of an exercise, as text (`ansi`) or as pixels (`rgb_array`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Pixels = NDArray[np.uint8]  # [row, column, red green blue]
 
 
 def rendered(tool: Instrument, episode: Episode, mode: str | None) -> str | Pixels | None:
-    """Return what a render mode asks for; None if there is no mode."""
+    """Render an exercise in a mode; return None if no mode is set."""
     if mode is None:
         return None
     if mode not in MODES:
@@ -28,7 +28,7 @@ def rendered(tool: Instrument, episode: Episode, mode: str | None) -> str | Pixe
 
 
 def pixels(svg: str) -> Pixels:
-    """Return a picture as pixels."""
+    """Convert an SVG picture to pixels."""
     import vl_convert
 
     try:

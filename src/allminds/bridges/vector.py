@@ -25,7 +25,7 @@ Flags = NDArray[np.bool_]
 
 
 class AllmindsVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore[misc] # not read
-    """`num_envs` copies of an instrument for one mind each, its settings as keywords.
+    """A vector of `num_envs` copies of an instrument for one mind, with its settings as keywords.
 
     ``reset(seed=s, options={"exercise": i})`` puts exercise i + j of seed s before copy j, and the
     round after it begins with exercise i + num_envs. All episodes end together, by their time
@@ -62,7 +62,7 @@ class AllmindsVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore[m
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Vector, dict[str, Any]]:
-        """Begin a round: the exercises that are asked for, or the next."""
+        """Begin a round with the exercises that are asked for, or with the next ones."""
         super().reset(seed=seed)
         wanted = exercise_number(options)
         if seed is not None:
@@ -73,7 +73,7 @@ class AllmindsVectorEnv(VectorEnv[Vector, Any, NDArray[Any]]):  # type: ignore[m
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[Vector, NDArray[np.float64], Flags, Flags, dict[str, Any]]:
-        """Play one step of all copies."""
+        """Play one step in all copies."""
         if not self._begun:
             raise Error(f"{self.tool.name}: nothing was begun; call reset first")
         nobody = np.zeros(self.num_envs, bool)
