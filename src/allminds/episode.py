@@ -343,7 +343,7 @@ class Plain:
 
 
 def form(tool: Instrument, line_up: LineUp, watch: Watch) -> Fast:
-    """The fastest form that every mind in the line-up has; some play one exercise at a time."""
+    """Choose the fastest form that every mind in the line-up has; some play one at a time."""
     if any(seat.subject.one_at_a_time for seat in line_up.seats):
         return Plain(tool, line_up, watch)
     try:

@@ -42,7 +42,7 @@ class Results(Mapping[str, Any]):
 
     @classmethod
     def of(cls, folder: RunFolder | str | Path) -> Results:
-        """The results of a complete run; its records are read when they are asked for."""
+        """Open the results of a complete run; its records are read when they are asked for."""
         from allminds.runs.store import RunFolder
 
         run = folder if isinstance(folder, RunFolder) else RunFolder.open(Path(folder))
@@ -92,7 +92,7 @@ class Results(Mapping[str, Any]):
         return self._read()
 
     def codebook(self) -> pd.DataFrame:
-        """What the columns of `frame` mean, and what is in them."""
+        """Explain the columns of `frame`: what they mean, and what is in them."""
         from allminds.terminal.codebook import codebook
 
         return codebook(self.frame())

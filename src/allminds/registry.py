@@ -89,7 +89,7 @@ def _source(thing: Any) -> tuple[str, str]:
 
 @functools.cache
 def _entries() -> tuple[importlib.metadata.EntryPoint, ...]:
-    """The entry points of instruments, named after them, and of other modules that register."""
+    """Find the entry points of instruments, and of other modules that register."""
     found = importlib.metadata.entry_points()
     return (*found.select(group="allminds.instruments"), *found.select(group="allminds"))
 
@@ -125,7 +125,7 @@ def minds(instrument_name: str) -> dict[str, Any]:
 
 
 def _minds_for(instrument_name: str) -> dict[str, Any]:
-    """The minds for an instrument among those imported so far."""
+    """Collect the minds for an instrument among those imported so far."""
     prefix, colon, _ = instrument_name.partition(":")
     fits = {instrument_name, prefix + colon, "*"}
     return {name: _minds[on, name] for on, name in sorted(_minds) if on in fits}
@@ -263,7 +263,7 @@ def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
 
 
 def missing_ends(line_ups: Sequence[LineUp], tool: Instrument) -> list[str]:
-    """The floors and ceilings that some line-ups lack."""
+    """Name the floors and ceilings that some line-ups lack."""
     names = [one.name for one in line_ups]
     wanted = [end for one in line_ups for end in ends(one, tool)] or [
         tool.floor_mind, tool.ceiling_mind,

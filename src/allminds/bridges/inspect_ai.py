@@ -26,7 +26,7 @@ FRESH, PUBLISHED = "fresh", "published"
 
 
 class TaskError(Error, PrerequisiteError):  # type: ignore[misc] # their types are not read
-    """A wrong parameter of a task, which ``inspect eval`` prints in one line, as `allminds` does."""
+    """A wrong parameter of a task, which ``inspect eval`` prints in one line as allminds does."""
 
     def __init__(self, said: str) -> None:
         Error.__init__(self, said)

@@ -1,4 +1,4 @@
-"""Logs of Inspect as rows of the common table, so that one report shows models, people and learners.
+"""Logs of Inspect as rows of the common table, so that a report shows models, people and learners.
 
 A failed sample has the score that the instrument gives a failure. A sample that ended by an error
 of the provider or the machine is `missing`; ``inspect eval-retry`` asks it again.

@@ -62,7 +62,7 @@ class Program(MindBase):
         self.process: Process | None = None
 
     def begin(self, task: Task) -> None:
-        """Start the program, unless it still runs from a rehearsal, and describe the exercise to it."""
+        """Start the program, unless it still runs from a rehearsal, and describe the exercise."""
         self.task = task
         if self.process is None:
             self.process = Process(self.command, self.seconds)

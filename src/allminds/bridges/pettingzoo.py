@@ -60,15 +60,15 @@ class _Table:
         }
 
     def observation_space(self, agent: str) -> Any:
-        """The box in which an agent's vectors lie."""
+        """Return the box in which an agent's vectors lie."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """The actions of an agent, numbered as the instrument numbers them."""
+        """Return an agent's actions, numbered as the instrument numbers them."""
         return self.action_spaces[agent]
 
     def render(self) -> Any:
-        """The whole state, as text or as a picture."""
+        """Draw the whole state, as text or as a picture."""
         return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
 
     def close(self) -> None:
@@ -139,11 +139,11 @@ class AllmindsAECEnv(_Table, pettingzoo.AECEnv):  # type: ignore[misc] # types n
         self._ask()
 
     def observe(self, agent: str) -> Vector:
-        """What an agent sees."""
+        """Return the vector of what an agent sees."""
         return self.series.vector(self.slots[agent])
 
     def step(self, action: Any) -> None:
-        """The agent whose turn it is acts."""
+        """Play the action of the agent whose turn it is."""
         name = self.agent_selection
         if self.terminations[name] or self.truncations[name]:
             self._was_dead_step(action)

@@ -57,7 +57,7 @@ class PolicyMind(MindBase):
         self.ask = self.way(own)
 
     def act(self, observation: Any, random: Random) -> Any:
-        """What the policy does with the vector of what is seen."""
+        """Ask the policy what it does with the vector of what is seen."""
         seen = vector(self.shown, observation, self.task.slots)
         if self.size not in (None, seen.shape):
             raise Error(
@@ -73,7 +73,7 @@ class PolicyMind(MindBase):
 
 
 def _of_agent(policy: Any, agent: str) -> Any:
-    """The policy of an agent, if every agent has one of its own."""
+    """Find the policy of an agent, if every agent has one of its own."""
     if not isinstance(policy, Mapping):
         return policy
     if agent not in policy:
@@ -82,7 +82,7 @@ def _of_agent(policy: Any, agent: str) -> Any:
 
 
 def _shift(policy: Any, task: Task) -> int:
-    """What to add to a policy's actions, if it says what they are; they must be as many."""
+    """Find what to add to a policy's actions, if it says what they are; they must be as many."""
     space = getattr(policy, "action_space", None)
     if space is None:
         return 0
@@ -138,7 +138,7 @@ def _naming(policy: Any) -> Ask:
 
 
 def subject(policy: Any, name: str = "policy", traits: Traits | None = None) -> Subject:
-    """A policy as a subject: an object with `predict`, or a function of the vector.
+    """Make a subject of a policy: an object with `predict`, or a function of the vector.
 
     The function may take a second argument, the `Random` to draw from. Say in `traits` if it is
     deterministic.
@@ -147,7 +147,7 @@ def subject(policy: Any, name: str = "policy", traits: Traits | None = None) -> 
 
 
 def agents_subject(policy: Any, name: str = "policy", traits: Traits | None = None) -> Subject:
-    """A PettingZoo-style policy: a function of (vector, agent), or one policy for each agent.
+    """Make a subject of a function of (vector, agent), or of one policy for each agent.
 
     Agents are called ``player_0``, ``player_1``, …; a mapping from these names may have functions
     of the vector, or objects with `predict`.

@@ -42,7 +42,7 @@ COLUMNS = {
 
 
 def codebook(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for every column of a results table: its name, type, meaning, range, what is there."""
+    """Describe every column of a results table: name, type, meaning, range, what is there."""
     import pandas as pd
 
     rows = []
@@ -63,7 +63,7 @@ def codebook(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _complexities(frame: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """What the complexity columns mean; where instruments differ, each of them says so."""
+    """Explain the complexity columns; where instruments differ, each of them says so."""
     found: dict[str, dict[str, list[str]]] = {}
     values: dict[str, str] = {}
     for instrument in frame["instrument"].unique() if "instrument" in frame else ():
@@ -87,7 +87,7 @@ def _type(column: pd.Series) -> str:
 
 
 def _found(column: pd.Series) -> str:
-    """The range of numbers, or how many different words there are."""
+    """Give the range of numbers, or count the different words."""
     known = column.dropna()
     if known.empty:
         return ""

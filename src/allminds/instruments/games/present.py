@@ -279,7 +279,7 @@ class RoundsFace(Face):
         self.names = tool.labels if self.coins else tuple(LETTERS[: len(tool.labels)])
 
     def told(self) -> dict[str, Any]:
-        """The pay-offs: own choice by row, the other's by column."""
+        """Return the pay-offs: own choice by row, the other's by column."""
         count = len(self.names)
         return {
             "kind": "rounds",
@@ -291,7 +291,7 @@ class RoundsFace(Face):
         }
 
     def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
-        """The round before, and what there is to choose from."""
+        """Return the round before, and what there is to choose from."""
         last = None
         if observation.others:
             (other,) = observation.others
@@ -305,11 +305,11 @@ class RoundsFace(Face):
         return {"mine": rewards[self.slot], "theirs": rewards[1 - self.slot]}
 
     def choices(self, observation: Round) -> Sequence[str]:  # noqa: ARG002
-        """The same in every round."""
+        """List the choices, which are the same in every round."""
         return self.names
 
     def chosen(self, choice: str, observation: Round) -> int:  # noqa: ARG002
-        """The game's own action."""
+        """Return the game's own action for a choice."""
         return self.names.index(choice)
 
 
@@ -324,7 +324,7 @@ class NoughtsFace(Face):
         return {"kind": "noughts", "mark": MARKS[self.slot]}
 
     def view(self, observation: Board, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
-        """The board, what is new on it, and how it ended."""
+        """Return the board, what is new on it, and how it ended."""
         old = before.observation.cells if before else EMPTY * 9
         turn = not observation.over and observation.turn == self.slot
         won = winner(observation.cells)
@@ -345,7 +345,7 @@ class NoughtsFace(Face):
         }
 
     def choices(self, observation: Board) -> Sequence[str]:
-        """The cells that are empty."""
+        """List the cells that are empty."""
         return [str(cell + 1) for cell in observation.legal]
 
     def chosen(self, choice: str, observation: Board) -> int:  # noqa: ARG002

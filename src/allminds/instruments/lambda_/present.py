@@ -102,7 +102,7 @@ def _sign(n: int) -> str:
 
 
 def _signs(task: Task) -> str:
-    """The other players, if there are any."""
+    """Describe the other players, if there are any."""
     signs = [_sign(n) for n in range(task.slots - 1)]
     return f" and other players ({', '.join(signs)})" if signs else ""
 
@@ -133,7 +133,7 @@ class CellsFace(Face):
         }
 
     def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        """The cells and what is in them; in `places`, cell 0 is out of sight."""
+        """Return the cells and what is in them; in `places`, cell 0 is out of sight."""
         shapes, hues = _shapes(shuffle.at_step(0)), _order(HUES, shuffle.at_step(0).part(1))
         now = _places(observation, shapes)
         earlier = _places(before.observation, shapes) if before else {}
@@ -158,16 +158,16 @@ class CellsFace(Face):
         }
 
     def choices(self, observation: View) -> Sequence[str]:
-        """The cells that some action leads to."""
+        """List the cells that some action leads to."""
         return [str(cell + 1) for cell in sorted(set(observation.reachable))]
 
     def chosen(self, choice: str, observation: View) -> int:
-        """The lowest of the actions that lead to the cell."""
+        """Return the lowest of the actions that lead to the cell."""
         return observation.reachable.index(int(choice) - 1)
 
 
 def _places(seen: View, shapes: Sequence[str]) -> dict[str, list[int]]:
-    """The cells of everybody, by the name of the shape they are drawn as."""
+    """List the cells of all players, by the name of the shape they are drawn as."""
     places = {YOU: [seen.cell]}
     places |= {shape: [cell] for shape, cell in zip(shapes, seen.symbols, strict=True)}
     if seen.others:
@@ -176,7 +176,7 @@ def _places(seen: View, shapes: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _came(shape: str, cell: int, earlier: dict[str, list[int]]) -> int | None:
-    """The cell that a shape came from, if it moved and was seen there; for those who only hear."""
+    """Find the cell that a shape came from, if it moved in sight; for those who only hear."""
     before = earlier.get(shape, [HIDDEN])
     return None if shape == OTHER or before[0] in (HIDDEN, cell) else before[0] + 1
 

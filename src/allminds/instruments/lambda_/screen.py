@@ -10,7 +10,7 @@ YOU, OTHER = "○", "△"
 
 
 def as_text(seen: View) -> str:
-    """The view in words: where everybody is, and what each action does."""
+    """Put the view into words: where every player is, and what each action does."""
     places = [
         f"{sign} is out of sight" if cell == HIDDEN else f"{sign} is in cell {cell}"
         for sign, cell in [*zip(SYMBOLS, seen.symbols, strict=True), *_others(seen)]
@@ -26,7 +26,7 @@ def as_text(seen: View) -> str:
 
 
 def as_html(seen: View) -> str:
-    """The cells as a table: who is in each, and the actions that lead there."""
+    """Draw the cells as a table: what is in each, and the actions that lead there."""
     rows = []
     for cell in range(seen.cells):
         here = [sign for sign, place in zip(SYMBOLS, seen.symbols, strict=True) if place == cell]
@@ -45,7 +45,7 @@ def _others(seen: View) -> list[tuple[str, int]]:
 
 
 def read_action(answer: str, seen: View) -> int | Failure:
-    """An action by its number, or the word stay."""
+    """Read an action by its number, or the word stay."""
     text, last = answer.strip().lower(), len(seen.reachable) - 1
     if text == "stay":
         return 0

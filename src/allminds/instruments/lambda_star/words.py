@@ -14,7 +14,7 @@ from allminds.instruments.lambda_star.world import MOVE, View
 def show_view(
     view: View, form: Literal["text", "html", "svg", "array"], name: str, digits: int = 1
 ) -> Any:
-    """The neighbourhood as a small table of rewards."""
+    """Draw the neighbourhood as a small table of rewards."""
     side = math.isqrt(len(view.rewards))
     if form == "array":
         import numpy as np
@@ -33,7 +33,7 @@ def show_view(
 
 
 def read_move(answer: str) -> int | Failure:
-    """An action by its number 1..9 or its name."""
+    """Read an action by its number 1..9 or its name."""
     text = answer.strip().lower()
     if text in ACTIONS:
         return ACTIONS.index(text) + 1

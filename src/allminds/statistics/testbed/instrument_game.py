@@ -43,12 +43,12 @@ class InstrumentGame:
         return len(self.minds) if RANDOM in registry.minds(self.name) else None
 
     def outcome(self, line_up: LineUp) -> social.Outcome:
-        """What is expected of a line-up, if the game and all its minds allow that to be known."""
+        """Compute the expected outcome of a line-up, if the game and all its minds allow it."""
         names = [name_of(self, number) for number in checked_line_up(self, line_up)]
         return social.outcome(self.tool, names)
 
     def others(self, line_up: LineUp, slot: int) -> Mapping[ActionSequence, float]:
-        """What all slots but one may do, if it is not too much to be followed."""
+        """Compute what all slots but one may do, if it is not too much to be followed."""
         machines = [self._machine(number, place) for place, number in enumerate(line_up)]
         return acts_of_others(self._walker.tree(machines), slot, self.name)
 
@@ -78,7 +78,7 @@ class InstrumentGame:
 
 
 def acts_of_others(tree: Tree, slot: int, name: str) -> dict[ActionSequence, float]:
-    """The distribution of what all slots but one do; histories that they share go on as one."""
+    """Compute the distribution of what all slots but one do; shared histories go on as one."""
     here: dict[tuple[ActionSequence, Node], float] = {((), tree.start): 1.0}
     found: dict[ActionSequence, float] = {}
     for layer in tree.layers:
