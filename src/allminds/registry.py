@@ -404,7 +404,7 @@ def _subject_of(
     ours = _is_ours(maker) and all(member.built_in for member in members)
     return Subject(
         text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker,
-        alone=getattr(maker, "alone", ""),
+        alone=getattr(probe, "alone", ""),
     )  # fmt: skip
 
 

@@ -189,7 +189,7 @@ class Club:
 def test_a_group_may_say_who_its_members_are_alone(sizes):
     folder, _, _ = sizes
     tool = read_tests(folder)[0].tool
-    subject = groups.Subject("club(alpha=0.1,loud=1)", Club, group=True)
+    subject = groups.Subject("club(alpha=0.1,loud=1)", Club, group=True, alone=Club.alone)
     assert groups.alone(subject, tool) == ["q-learning(alpha=0.1)"] * 2
 
 
