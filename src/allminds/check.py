@@ -164,10 +164,10 @@ class _NoWords(Random):
     def word_at(self, j: int) -> int:
         raise RuntimeError(f"word {j} was drawn")
 
-    def at_step(self, step: int) -> Random:  # noqa: ARG002
+    def at_step(self, step: int) -> Random:  # noqa: ARG002 - no step has words
         return self
 
-    def part(self, number: int) -> Random:  # noqa: ARG002
+    def part(self, number: int) -> Random:  # noqa: ARG002 - nor has a part
         return self
 
 

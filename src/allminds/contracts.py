@@ -14,24 +14,22 @@ import hashlib
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from allminds.core.errors import Error
-from allminds.core.seeding import WORLD, Random, Words, key
+from allminds.core.seeding import Random, Words
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
     from numpy.typing import NDArray
 
     from allminds.core.blocks import Block
     from allminds.core.watch import Watch
     from allminds.inference import Rule, Tally
+    from allminds.presentation import Presentation
 
 Status = Literal["ok", "refused", "malformed", "timeout", "error", "void", "missing"]
 STATUSES: tuple[Status, ...] = (
@@ -524,6 +522,8 @@ class Instrument(ABC):
     @property
     def presentation(self) -> Presentation:
         """The way the test is presented to people, models and libraries; import its module here."""
+        from allminds.presentation import Presentation
+
         return Presentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002 - if there is one
@@ -568,300 +568,3 @@ class Instrument(ABC):
         from allminds.inference import Tally
 
         return Tally(self.rule())
-
-
-# ---------------------------------------------------------------- how an instrument is presented
-
-FILLER = -1.0  # fills up a vector where a list is shorter than it can be
-_PROBED = 3  # exercises that are played to find how long the lists of an observation are
-
-
-class Rules(NamedTuple):
-    """The rules of a test in full sentences, and the form of an answer, such as ``<letter>``."""
-
-    text: str
-    answer: str
-
-
-class Field(NamedTuple):
-    """A part of a vector: the name it has in the observation, its size and its bounds."""
-
-    name: str
-    size: int
-    low: float
-    high: float
-
-
-class Column(NamedTuple):
-    """The meaning of a complexity column, and its unit or range."""
-
-    meaning: str
-    values: str = "a number"
-
-
-class Move(NamedTuple):
-    """One move of a participant: what was seen and chosen, the action, and its reward."""
-
-    observation: Any
-    choice: str
-    action: Any
-    reward: float
-
-
-class Face(ABC):
-    """A test on the screen of a participant: what is drawn, and what can be chosen.
-
-    A face receives observations only, so that nothing hidden from minds can reach the browser.
-    The key `kind` of `told` names the board, whose templates draw it.
-    """
-
-    @abstractmethod
-    def told(self) -> dict[str, Any]:
-        """Return what instructions and questions say about this test; `kind` names its board."""
-
-    @abstractmethod
-    def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        """Describe in JSON values what to draw; leave out answers, seeds and roles of symbols.
-
-        `before` is the participant's last move, or None at the start. `shuffle` gives the same
-        random words at every step of an exercise, and other ones in other exercises or sessions.
-        """
-
-    @abstractmethod
-    def choices(self, observation: Any) -> Sequence[str]:
-        """List the choices that are open now, as the browser sends them."""
-
-    @abstractmethod
-    def chosen(self, choice: str, observation: Any) -> Any:
-        """Translate a choice into an action; if several have the same effect, take the lowest."""
-
-    def action(self, choice: str, observation: Any) -> Any | Failure:
-        """Translate a choice into an action, or a failure if it was not on the screen."""
-        choices = self.choices(observation)
-        if choice in choices:
-            return self.chosen(choice, observation)
-        return Failure("malformed", f"'{choice[:60]}' is not one of {', '.join(choices)}")
-
-
-class PlainFace(Face):
-    """The default face, for discrete actions: the text form, and a button for each action."""
-
-    def __init__(self, presentation: Presentation, slot: int) -> None:
-        self.presentation, self.slot = presentation, slot
-        tool = presentation.tool
-        environment = tool.exercise(0, 0).environment
-        self.space = _discrete(tool.name, environment.actions[slot])
-        team = next(team for team in environment.teams if slot in team)
-        self.task = Task(
-            tool.name, slot, tool.slots, team, self.space, environment.steps, environment.facts
-        )
-
-    def told(self) -> dict[str, Any]:
-        rules = self.presentation.rules(self.task)
-        return {"kind": "plain", "title": self.presentation.title, "rules": rules.text}
-
-    def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
-        text = str(self.presentation.tool.show(observation, "text"))
-        return self.told() | {"text": text, "labels": list(self.choices(observation))}
-
-    def choices(self, observation: Any) -> Sequence[str]:
-        space, legal = self.space, getattr(observation, "legal", None)
-        actions = range(space.start, space.start + space.n) if legal is None else legal
-        return [space.labels[n - space.start] if space.labels else str(n) for n in actions]
-
-    def chosen(self, choice: str, observation: Any) -> int:  # noqa: ARG002
-        labels, start = self.space.labels, self.space.start
-        return start + labels.index(choice) if labels else int(choice)
-
-
-class Copies(Protocol):
-    """Many exercises of equal length, for one mind each, that are played step by step at once."""
-
-    @property
-    def step(self) -> int:
-        """The number of steps played so far."""
-        ...
-
-    def begin(self, seed: int, first: int, last: int) -> None:
-        """Begin exercises first..last-1 of a seed."""
-        ...
-
-    def observe(self) -> NDArray[np.float32]:
-        """Return the observation of each copy as a vector."""
-        ...
-
-    def play(self, actions: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
-        """Take an action in each copy, and return the rewards."""
-        ...
-
-    def scores(self) -> NDArray[np.float64]:
-        """Return the score of each copy so far."""
-        ...
-
-
-class Presentation:
-    """How an instrument is presented to people, language models and libraries.
-
-    Everything has a default. To change some of it, write a subclass and return an instance from
-    `Instrument.presentation`.
-    """
-
-    columns: ClassVar[Mapping[str, Column]] = {}  # what each complexity column means
-    readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {}  # of results in files of its own
-    pictured: bool = False  # a language model is shown `image`, unless text is asked for
-    most_actions: int | None = None  # that an exercise has, where exercises differ in it
-    minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
-
-    def __init__(self, tool: Any) -> None:
-        self.tool = tool
-
-    @property
-    def title(self) -> str:
-        """The name of the test on a participant's screen."""
-        return str(self.tool.name)
-
-    # ------------------------------------------------------------ words
-
-    def rules(self, task: Task) -> Rules:
-        """Write what a language model and a person are told before an exercise."""
-        page = " ".join((self.tool.__doc__ or "").strip().split("\n\n")[0].split())
-        which = f"This is {self.tool.name}." if ":" in self.tool.name or not page else ""
-        lasts = f"There are {task.steps} steps." if task.steps > 1 else ""
-        space, answer = task.actions, "<your choice>"
-        if isinstance(space, Discrete) and space.labels and space.n <= MOST_LISTED:
-            first, last = ", ".join(space.labels[:-1]), space.labels[-1]
-            answer = f"<{first} or {last}>" if first else f"<{last}>"
-        elif isinstance(space, Discrete):
-            answer = f"<a number, {space.start} to {space.start + space.n - 1}>"
-        return Rules(" ".join(filter(None, (which, page, lasts))), answer)
-
-    def words(self, observation: Any) -> str:
-        """Write an observation as a language model reads it after the rules."""
-        return str(self.tool.show(observation, "text"))
-
-    def text(self, environment: Any, state: Any) -> str:
-        """Write the whole state if the instrument can show it, else what the first mind sees."""
-        if type(self.tool).show_state is not Instrument.show_state:
-            return str(self.tool.show_state(environment, state))
-        return str(self.tool.show(environment.observe(state, 0), "text"))
-
-    # ------------------------------------------------------------ pictures
-
-    def picture(self, environment: Any, state: Any) -> str:
-        """Draw the whole state as SVG."""
-        from allminds.core.svg import text_svg
-
-        return text_svg(self.text(environment, state))
-
-    def image(self, observation: Any) -> bytes:  # noqa: ARG002
-        """Draw an observation as a PNG picture; needed if the class is `pictured`."""
-        raise Error(f"{self.tool.name} is shown to language models as text, not as an image")
-
-    # ------------------------------------------------------------ numbers
-
-    def fields(self) -> Sequence[Field]:
-        """Return the fields of the vector that an observation becomes.
-
-        By default they are the fields of the observation, a NamedTuple of numbers and of sequences
-        of numbers. The greatest length of a sequence is found by playing some exercises.
-        """
-        sizes: dict[str, int] = {}
-        for seen in _observations(self.tool):
-            for name, numbers in _flat(self.tool.name, seen).items():
-                sizes[name] = max(sizes.get(name, 0), len(numbers))
-        return [Field(name, size, -math.inf, math.inf) for name, size in sizes.items()]
-
-    def vector(self, observation: Any, slots: int) -> Iterable[float]:  # noqa: ARG002
-        """Return an observation as the numbers of `fields`, in their order.
-
-        `slots` is the number of minds; the lengths of some fields may depend on it.
-        """
-        flat = _flat(self.tool.name, observation)
-        for name, size, _, _ in self._fields:
-            numbers = flat[name]
-            if len(numbers) > size:
-                raise Error(
-                    f"{self.tool.name}: '{name}' has {len(numbers)} numbers, more than the {size} "
-                    "of a vector; write `fields` and `vector` in a Presentation"
-                )
-            yield from (*numbers, *[FILLER] * (size - len(numbers)))
-
-    @cached_property
-    def _fields(self) -> Sequence[Field]:
-        return self.fields()
-
-    def copies(self) -> Copies | None:
-        """Return the form that plays many copies at once, or None if there is none."""
-        return None
-
-    # ------------------------------------------------------------ people and items
-
-    def face(self, slot: int) -> Face:
-        """Make the screen of the participant in a slot."""
-        return PlainFace(self, slot)
-
-    @property
-    def bank(self) -> bool:
-        """True if exercises are questions with one answer: for one mind, of one step."""
-        tool: Instrument = self.tool
-        return tool.slots == 1 and not tool.adaptive and tool.exercise(0, 0).environment.steps == 1
-
-    def item(self, exercise: Exercise) -> dict[str, Any]:
-        """Return an exercise of a bank as question, options and answer (the best-paid action)."""
-        world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))
-        space = _discrete(self.tool.name, world.actions[0])
-        state = world.reset(random.at_step(0))
-        actions = range(space.start, space.start + space.n)
-        paid = [world.step(state, {0: one}, random.at_step(1))[1][0] for one in actions]
-        labels = list(space.labels or map(str, actions))
-        question = self.tool.show(world.observe(state, 0), "text")
-        return {"question": question, "options": labels, "answer": labels[paid.index(max(paid))]}
-
-
-def _discrete(instrument: str, space: Any) -> Discrete:
-    if not isinstance(space, Discrete):
-        raise Error(f"{instrument}: actions that are not discrete need a Presentation of their own")
-    return space
-
-
-def _flat(instrument: str, observation: Any) -> dict[str, list[float]]:
-    """Collect the numbers of each field of an observation."""
-    names = getattr(observation, "_fields", None)
-    if names is None:
-        observation, names = (observation,), ("observation",)
-    try:
-        return {name: [*_numbers(part)] for name, part in zip(names, observation, strict=True)}
-    except (TypeError, ValueError):
-        raise Error(
-            f"{instrument}: its observations are not made of numbers; write `fields` and `vector` "
-            "in a Presentation"
-        ) from None
-
-
-def _numbers(part: Any) -> Iterable[float]:
-    if isinstance(part, str):
-        raise TypeError(part)
-    if hasattr(part, "__iter__"):
-        for one in part:
-            yield from _numbers(one)
-    else:
-        yield float(part)
-
-
-def _observations(tool: Instrument) -> Iterable[Any]:
-    """Yield what all slots see in the first exercises if each always takes its first action."""
-    for i in range(1 if tool.adaptive else _PROBED):
-        world = tool.exercise(0, i).environment
-        state = world.reset(Random(0))
-        for step in range(1, world.steps + 2):
-            seen = {slot: world.observe(state, slot) for slot in range(tool.slots)}
-            yield from seen.values()
-            awaited = world.awaited(state)
-            if not awaited:
-                break
-            spaces: Any = world.actions
-            actions = {
-                slot: (getattr(seen[slot], "legal", None) or [spaces[slot].start])[0]
-                for slot in awaited
-            }
-            state = world.step(state, actions, Random(0, step))[0]

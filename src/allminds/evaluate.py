@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from allminds.contracts import Instrument
+    from allminds.runs.engine import Part, Sitting
     from allminds.runs.run import How
     from allminds.runs.store import RunFolder
     from allminds.statistics.comparison import Difference
@@ -241,16 +242,16 @@ def evaluate(
     line_ups = line_ups_of(named, tool)
     more = registry.missing_ends(line_ups, tool) if ends else []
     line_ups += [registry.line_up(end, tool) for end in more]
-    parts: list[pa.Table] = []
+    kept = Records()
     number = (tool.length or EPISODES) if episodes is None else episodes
     summary = give(
         Given(
             registry.reference(instrument), tool, settings or {}, [*named, *more], line_ups
         ),
         number, seed, time_limit, how,
-        parts.append if records else None,
+        kept.add if records else None,
     )  # fmt: skip
-    return Results(summary, partial(_frame, parts) if records else _no_frame)
+    return Results(summary, kept.frame if records else _no_frame)
 
 
 def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequence[Any]:
@@ -263,13 +264,33 @@ def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequen
     return minds
 
 
-def _frame(parts: Sequence[pa.Table]) -> pd.DataFrame:
-    """Put records into their one order."""
-    import pyarrow as pa
+class Records:
+    """What was played, held as blocks until a table of it is asked for."""
 
-    from allminds.core.table import ordered
+    def __init__(self) -> None:
+        self.parts: list[tuple[Sitting, Part]] = []
+        self.tables: list[pa.Table] = []
 
-    return ordered(pa.concat_tables(parts).to_pandas())
+    def add(self, sitting: Sitting, part: Part) -> None:
+        """Take the next part."""
+        self.parts.append((sitting, part))
+
+    def frame(self) -> pd.DataFrame:
+        """Put the records into their one order."""
+        import pyarrow as pa
+
+        from allminds.core.table import ordered
+
+        return ordered(pa.concat_tables(self._made()).to_pandas())
+
+    def _made(self) -> list[pa.Table]:
+        from allminds.runs.run import records
+
+        return self.tables or [records("", sitting, part) for sitting, part in self.parts]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle tables: a mind that was played need not be there where they are read."""
+        return {"parts": [], "tables": self._made()}
 
 
 def _no_frame() -> pd.DataFrame:

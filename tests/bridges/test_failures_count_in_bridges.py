@@ -20,7 +20,7 @@ from allminds.episode import Episode, play
 from allminds.runs.asking import Asking
 from allminds.runs.imports import read_results
 from allminds.runs.plan import Plan
-from allminds.runs.run import resume, run
+from allminds.runs.run import records, resume, run
 
 pytest.importorskip("inspect_ai")
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -162,7 +162,14 @@ def test_by_inspect_a_world_left_is_no_better_than_one_played_on(given):
 def test_py_irt_counts_failures_as_wrong_and_leaves_out_what_is_missing(models, tmp_path):
     minds = put(models)
     frames = []
-    evaluate("c-test", minds, settings=FRESH, episodes=50, how=ONE, keep=frames.append)
+    evaluate(
+        "c-test",
+        minds,
+        settings=FRESH,
+        episodes=50,
+        how=ONE,
+        keep=lambda *part: frames.append(records("", *part)),
+    )
     import pandas as pd
 
     frame = pd.concat([table.to_pandas() for table in frames], ignore_index=True)

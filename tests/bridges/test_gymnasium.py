@@ -17,10 +17,10 @@ from allminds import registry  # noqa: E402
 from allminds.bridges import environment_id  # noqa: E402
 from allminds.bridges.gymnasium import IDS, AllmindsEnv, FromZero  # noqa: E402
 from allminds.bridges.gymnasium_spaces import observation_space, vector  # noqa: E402
-from allminds.contracts import Presentation  # noqa: E402
 from allminds.core.errors import Error  # noqa: E402
 from allminds.core.seeding import MINDS, Random, key  # noqa: E402
 from allminds.episode import play_on  # noqa: E402
+from allminds.presentation import Presentation  # noqa: E402
 
 NAMES = {environment_id(cls): name for name, cls in registry.instruments().items()}
 SEEDS = (0, 7, 123456)

@@ -9,9 +9,9 @@ import pytest
 
 from allminds import registry
 from allminds.bridges.inspect_words import Conversation, rules
-from allminds.contracts import Presentation
 from allminds.core.seeding import Random
 from allminds.episode import Episode
+from allminds.presentation import Presentation
 
 MATRIX_GAMES = ("matching-pennies", "prisoners-dilemma", "rock-paper-scissors", "stag-hunt")
 

@@ -234,6 +234,14 @@ def test_a_survey_of_a_thousand_minds():
     assert all(p["reason"] for p in unmet)
 
 
+def test_a_score_that_was_drawn_has_its_interval_where_results_differ():
+    tool = registry.make_instrument("prisoners-dilemma", {"steps": 2})
+    minds = [f"generous-tit-for-tat(generosity={n / 100})" for n in range(60)]
+    found = survey(tool, [*minds, "defect", "random"], exact=False, episodes=600).as_json()
+    low, high = found["properties"]["upsilon"]["ci95"]
+    assert low < found["properties"]["upsilon"]["value"] < high
+
+
 def test_a_survey_is_exact_where_it_can_be_and_as_told():
     tool = registry.make_instrument("stag-hunt", {"steps": 1})
     exact = survey(tool, ["stag", "hare"], episodes=40)

@@ -447,11 +447,11 @@ def peak(what: str) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("records", "most"), [(True, 700), (False, 500)])
-def test_a_million_episodes_fit_into_memory(records, most):
+@pytest.mark.parametrize("records", [True, False])
+def test_a_million_episodes_in_memory_stay_within_500_mb(records):
     """With all records held, and as the command line does it, with none."""
     many = "from allminds import evaluate\nfound = evaluate('lambda-star', ['random'], ends=False, "
-    assert peak(f"{many}records={records}, episodes=10**6, settings={{'iterations': 10}})") < most
+    assert peak(f"{many}records={records}, episodes=10**6, settings={{'iterations': 10}})") < 500
 
 
 def test_the_ends_can_be_left_out():

@@ -22,8 +22,9 @@ from allminds import registry
 from allminds.bridges import environment_id, rendering
 from allminds.bridges.gymnasium_series import Series
 from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
-from allminds.contracts import Instrument, Presentation
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
+from allminds.presentation import Presentation
 
 try:
     import gymnasium

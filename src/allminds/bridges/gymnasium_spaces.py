@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds import registry
-from allminds.contracts import Discrete, Instrument, Presentation
+from allminds.contracts import Discrete, Instrument
 from allminds.core.errors import Error
+from allminds.presentation import Presentation
 
 if TYPE_CHECKING:
     from gymnasium import spaces

@@ -6,7 +6,7 @@ a dry run in which no model is asked.
 
 A fault of the provider (429, a lost connection, a server error) is not a failure of the model: it
 is asked again, the wait does not count as the model's time, and if the fault persists the exercise
-is `missing`. A rejected key (401, 403) stops the whole run at once.
+is `missing`. A rejected key, no money or no such model (401 to 404) stops the whole run at once.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failur
 class LanguageModel(MindBase):
     """A language model by its name in Inspect: llm(openai/gpt-4o) or llm(NAME,form=text).
 
-    The provider may take `seconds` of real time for a reply, retries included.
+    The provider may take `seconds` of real time for each attempt at a reply; one at fault is asked
+    again after a wait.
     """
 
     takes_instrument = True

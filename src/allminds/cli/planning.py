@@ -64,7 +64,10 @@ def plan_size(
     reliability: Annotated[
         float | None, typer.Option(help="Wanted: Eρ² and Φ, such as .9.")
     ] = None,
-    rel: Annotated[float | None, typer.Option(help="Wanted: P1's Rel, such as .95.")] = None,
+    rel: Annotated[
+        float | None,
+        typer.Option(help="Wanted: Rel of Insa-Cabrera and Hernández-Orallo (2015), such as .95."),
+    ] = None,
     assurance: Annotated[
         float, typer.Option(help="The chance that the number will do, .5 to 1.")
     ] = 0.8,

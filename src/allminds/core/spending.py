@@ -39,7 +39,7 @@ class Ledger:
         return self.most is not None and self.cost is not None and self.cost >= self.most
 
     def as_json(self) -> dict[str, Any]:
-        """Its figures."""
+        """Return the figures as `--json` prints them."""
         figures = ("calls", "input_tokens", "output_tokens", "cost", "dry")
         return {name: value for name, value in asdict(self).items() if name in figures}
 

@@ -57,11 +57,12 @@ def give(
     seed: int = 1,
     time_limit: float = 10.0,
     how: How | None = None,
-    keep: Callable[[pa.Table], None] | None = None,
+    keep: Callable[[Sitting, Part], None] | None = None,
 ) -> dict[str, Any]:
     """Give one test to its minds and return the summary. Nothing is written.
 
-    Records are handed to `keep`, part by part; if there is none, memory stays flat.
+    What was played is handed to `keep`, part by part, for `records`; if there is none, memory
+    stays flat.
     """
     name = given.tool.name
     test = {"instrument": name, "minds": ["-"], "episodes": episodes}
@@ -74,7 +75,7 @@ def give(
     def take(part: Part) -> None:
         scores.take(sittings[part.sitting], part)
         if keep is not None:
-            keep(_records("", sittings[part.sitting], part))
+            keep(sittings[part.sitting], part)
 
     how = how or How()
     with how.engaged() as spread:
@@ -175,13 +176,13 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
             {"mind": [line_up.name for line_up, _ in pairs], "seconds": part.seconds}
         ),
         "curves": pa.concat_tables([_curve(line_up, block) for line_up, block in pairs]),
-        "records": _records(plan.run, sitting, part),
+        "records": records(plan.run, sitting, part),
     }
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})
 
 
-def _records(run: str, sitting: Sitting, part: Part) -> pa.Table:
+def records(run: str, sitting: Sitting, part: Part) -> pa.Table:
     """Build the rows of a part, line-up by line-up."""
     import pyarrow as pa
 

@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypedDict
 
-from allminds.contracts import Face, Instrument, Record
+from allminds.contracts import Instrument, Record
+from allminds.presentation import Face
 
 ScreenName = Literal[
     "join", "consent", "instructions", "check", "exercise", "waiting", "room",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from allminds.contracts import Face, Instrument
+from allminds.contracts import Instrument
+from allminds.presentation import Face
 
 
 class CheckQuestion(NamedTuple):

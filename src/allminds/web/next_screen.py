@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from allminds.contracts import Face
 from allminds.core.seeding import Random, key
+from allminds.presentation import Face
 from allminds.web.contexts import (
     Between,
     CheckScreen,

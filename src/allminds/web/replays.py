@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from allminds.contracts import Exercise, Failure, Move, Record, Seat, Status, Subject
+from allminds.contracts import Exercise, Failure, Record, Seat, Status, Subject
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
+from allminds.presentation import Move
 from allminds.web.rows import DONE
 from allminds.web.store import EventRow, ExerciseRow
 from allminds.web.study import PERSON, Course

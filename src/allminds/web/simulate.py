@@ -20,12 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds import registry
-from allminds.contracts import Exercise, Face, LineUp, Record, Seat, Subject, Task
+from allminds.contracts import Exercise, LineUp, Record, Seat, Subject, Task
 from allminds.core.errors import Error
 from allminds.core.names import parse_all
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
+from allminds.presentation import Face
 from allminds.web.app import create_app, now_in_ms
 from allminds.web.debrief import against, score
 from allminds.web.export import export_folder, results

@@ -19,10 +19,11 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Face, Instrument, Record, Subject
+from allminds.contracts import Exercise, Instrument, Record, Subject
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.settings import Settings, checked
+from allminds.presentation import Face
 from allminds.web.contexts import Faces
 from allminds.web.faces import checks
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from allminds import registry
 from allminds import web as people
-from allminds.contracts import Move
 from allminds.core.seeding import Random
 from allminds.episode import Episode
+from allminds.presentation import Move
 from allminds.web.contexts import sign
 from allminds.web.faces import checks, face
 from allminds.web.replays import ReplayedExercise

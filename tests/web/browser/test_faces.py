@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.contracts import Failure, Move
+from allminds.contracts import Failure
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.instruments.lambda_.present import SHAPES
 from allminds.instruments.lambda_.world import HIDDEN, View
+from allminds.presentation import Move
 from allminds.web.faces import face
 from allminds.web.screens import page as html_of
 

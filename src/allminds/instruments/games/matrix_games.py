@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Fast, LineUp, Presentation
+from allminds.contracts import Fast, LineUp
 from allminds.core.settings import Settings
 from allminds.core.watch import Watch
 from allminds.instruments.games.game import Game, GameSettings, Joint, Repeated, Round
+from allminds.presentation import Presentation
 from allminds.registry import instrument
 
 

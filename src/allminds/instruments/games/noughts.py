@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from allminds.contracts import Discrete, Presentation
+from allminds.contracts import Discrete
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
+from allminds.presentation import Presentation
 from allminds.registry import instrument
 
 EMPTY, CROSS, NOUGHT = ".", "x", "o"

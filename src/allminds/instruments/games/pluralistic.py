@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Presentation, Record
+from allminds.contracts import Discrete, Record
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings
+from allminds.presentation import Presentation
 from allminds.registry import instrument
 
 OPPOSE, SUPPORT = 0, 1

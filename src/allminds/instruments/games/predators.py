@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from allminds.contracts import Discrete, Environment, Presentation
+from allminds.contracts import Discrete, Environment
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
+from allminds.presentation import Presentation
 from allminds.registry import instrument
 
 PREDATORS = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from allminds.contracts import FILLER, Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.games.commons import Stock
 from allminds.instruments.games.game import Round
@@ -20,6 +20,7 @@ from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
 from allminds.instruments.sentences import either, joined, labels, lasts, number, two_teams, you_all
+from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules
 
 FOR_YOURSELF = "Get as much as you can for yourself."
 ROUNDS = {"rounds": Column("rounds of the game", "1, 2, …")}
@@ -137,7 +138,7 @@ class CommonsPresentation(Presentation):
         world = self.tool.environment
         return Field("step", 1, 0, world.steps), Field("stock", 1, 0, world.capacity)
 
-    def vector(self, observation: Stock, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Stock, slots: int) -> Iterable[float]:
         return observation.step, observation.stock
 
 
@@ -168,12 +169,12 @@ class PluralisticPresentation(Presentation):
             Field("others", self.tool.slots - 1, 0, 1),
         )
 
-    def vector(self, observation: Public, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Public, slots: int) -> Iterable[float]:
         return observation.step, observation.attitude, *observation.others
 
 
 class PredatorsPresentation(Presentation):
-    """Three chase one."""
+    """The presentation of predator and prey, in which three chase one."""
 
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "greedy")
@@ -204,7 +205,7 @@ class PredatorsPresentation(Presentation):
             Field("cells", self.tool.slots, 1, world.torus.cells),
         )
 
-    def vector(self, observation: Sight, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Sight, slots: int) -> Iterable[float]:
         return observation.step, observation.slot, *observation.cells
 
 
@@ -214,7 +215,7 @@ class NoughtsPresentation(Presentation):
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "minimax")
 
-    def rules(self, task: Task) -> Rules:  # noqa: ARG002
+    def rules(self, task: Task) -> Rules:
         return Rules(
             "You play noughts and crosses against another: three of your marks in a row, a column "
             "or a diagonal win. The winner gets 1, the loser -1, and for a draw there is 0. Name "
@@ -225,7 +226,7 @@ class NoughtsPresentation(Presentation):
     def fields(self) -> Sequence[Field]:
         return Field("turn", 1, 1, 2), Field("board", 9, 0, 2)
 
-    def vector(self, observation: Board, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Board, slots: int) -> Iterable[float]:
         return observation.turn + 1, *(".xo".index(mark) for mark in observation.cells)
 
     def face(self, slot: int) -> Face:
@@ -290,7 +291,7 @@ class RoundsFace(Face):
             "table": [[self._paid(own, other) for other in range(count)] for own in range(count)],
         }
 
-    def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+    def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the round before, and what there is to choose from."""
         last = None
         if observation.others:
@@ -304,11 +305,11 @@ class RoundsFace(Face):
         rewards = self.game.table[joint]
         return {"mine": rewards[self.slot], "theirs": rewards[1 - self.slot]}
 
-    def choices(self, observation: Round) -> Sequence[str]:  # noqa: ARG002
+    def choices(self, observation: Round) -> Sequence[str]:
         """List the choices, which are the same in every round."""
         return self.names
 
-    def chosen(self, choice: str, observation: Round) -> int:  # noqa: ARG002
+    def chosen(self, choice: str, observation: Round) -> int:
         """Return the game's own action for a choice."""
         return self.names.index(choice)
 
@@ -323,7 +324,7 @@ class NoughtsFace(Face):
         """Whose the crosses are."""
         return {"kind": "noughts", "mark": MARKS[self.slot]}
 
-    def view(self, observation: Board, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+    def view(self, observation: Board, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the board, what is new on it, and how it ended."""
         old = before.observation.cells if before else EMPTY * 9
         turn = not observation.over and observation.turn == self.slot
@@ -348,6 +349,6 @@ class NoughtsFace(Face):
         """List the cells that are empty."""
         return [str(cell + 1) for cell in observation.legal]
 
-    def chosen(self, choice: str, observation: Board) -> int:  # noqa: ARG002
+    def chosen(self, choice: str, observation: Board) -> int:
         """Cells are counted from 0."""
         return int(choice) - 1

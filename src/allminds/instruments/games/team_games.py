@@ -12,22 +12,14 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import (
-    Environment,
-    Exercise,
-    Failure,
-    Instrument,
-    Presentation,
-    Record,
-    Space,
-)
+from allminds.contracts import Environment, Exercise, Failure, Instrument, Record, Space
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
-from allminds.instruments import lambda_ as cells
-from allminds.instruments import lambda_star as torus
+from allminds.instruments import lambda_, lambda_star
 from allminds.instruments.lambda_.instrument import LambdaSettings
 from allminds.instruments.lambda_star.instrument import LambdaStarSettings
+from allminds.presentation import Presentation
 
 TEAMS = 2
 
@@ -188,7 +180,7 @@ class TeamLambdaStar(TeamGame):
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ* itself."""
-        return torus.LambdaStar(**settings)
+        return lambda_star.LambdaStar(**settings)
 
 
 class TeamLambdaSettings(LambdaSettings):
@@ -226,19 +218,19 @@ class TeamLambda(TeamGame):
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ itself."""
-        return cells.Lambda(**settings)
+        return lambda_.Lambda(**settings)
 
 
-for _name, _maker in torus.MINDS.items():
+for _name, _maker in lambda_star.MINDS.items():
     registry.mind(_name, TeamLambdaStar.name)(_maker)
 
 for _name, _mind in {
-    "follower": cells.minds.Follower,
-    "expert": cells.minds.Expert,
-    "optimum": cells.minds.Optimum,
-    "q-learning": cells.minds.QLearning,
-    "sarsa": cells.minds.Sarsa,
-    "q-lambda": cells.minds.QLambda,
-    "model-based": cells.model.ModelBased,
+    "follower": lambda_.minds.Follower,
+    "expert": lambda_.minds.Expert,
+    "optimum": lambda_.minds.Optimum,
+    "q-learning": lambda_.minds.QLearning,
+    "sarsa": lambda_.minds.Sarsa,
+    "q-lambda": lambda_.minds.QLambda,
+    "model-based": lambda_.minds.ModelBased,
 }.items():
     registry.mind(_name, TeamLambda.name)(_mind)

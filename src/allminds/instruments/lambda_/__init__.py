@@ -7,7 +7,6 @@ the authors' file, `fast` has the quick forms of the same.
 """
 
 from allminds.instruments.lambda_ import minds
-from allminds.instruments.lambda_ import minds as model
 from allminds.instruments.lambda_.adaptive import Anytime, Staircase
 from allminds.instruments.lambda_.instrument import Lambda
 from allminds.instruments.lambda_.space import Space
@@ -22,5 +21,4 @@ __all__ = [
     "View",
     "World",
     "minds",
-    "model",
 ]

@@ -8,16 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import (
-    Exercise,
-    Failure,
-    Fast,
-    Instrument,
-    LineUp,
-    Presentation,
-    Record,
-    numbered,
-)
+from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record, numbered
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings, checked
@@ -34,6 +25,7 @@ from allminds.instruments.lambda_.space import (
     draw_space,
 )
 from allminds.instruments.lambda_.world import Rewards, Sight, State, View, World
+from allminds.presentation import Presentation
 
 SIZES = range(3, 10)  # cells n_c of the seven exercises of P3's test
 OTHER_NAMES = {"2011": "test", "geometric": "general"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from allminds.contracts import FILLER, Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_ import rows
 from allminds.instruments.lambda_.instrument import CellsInstrument
@@ -16,6 +16,7 @@ from allminds.instruments.lambda_.screen import YOU as OWN_SIGN
 from allminds.instruments.lambda_.space import MOST
 from allminds.instruments.lambda_.world import HIDDEN, View
 from allminds.instruments.sentences import joined, lasts
+from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules
 
 POSITION = (
     "After a step whoever is in the good symbol's cell gains +1, whoever is in the evil one's -1."
@@ -80,12 +81,12 @@ class CellsPresentation(Presentation):
             Field("cells", 1, 0, MOST),
         )
 
-    def vector(self, observation: View, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: View, slots: int) -> Iterable[float]:
         seen = observation
         to = (*seen.reachable, *[FILLER] * (MOST - len(seen.reachable)))
         return *seen.symbols, seen.cell, *to, *seen.others, seen.cells
 
-    def face(self, slot: int) -> Face:  # noqa: ARG002
+    def face(self, slot: int) -> Face:
         return CellsFace(self.tool)
 
 

@@ -10,16 +10,7 @@ from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.complexity import lz76
-from allminds.contracts import (
-    Environment,
-    Exercise,
-    Failure,
-    Fast,
-    Instrument,
-    LineUp,
-    Presentation,
-    Record,
-)
+from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -38,6 +29,7 @@ from allminds.instruments.lambda_star.patterns import (
 )
 from allminds.instruments.lambda_star.words import read_move, show_view
 from allminds.instruments.lambda_star.world import State, View, World
+from allminds.presentation import Presentation
 
 DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole
 

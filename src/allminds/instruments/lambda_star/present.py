@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from allminds.contracts import Column, Copies, Face, Field, Move, Presentation, Rules, Task
+from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.core.svg import sheet
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.world import View
 from allminds.instruments.sentences import joined, lasts
+from allminds.presentation import Column, Copies, Face, Field, Move, Presentation, Rules
 
 MOVES_IN_WORDS = (
     "Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, 7 down-left, 8 down, "
@@ -63,10 +64,10 @@ class OnTorus(Presentation):
         sight = (2 * given.range + 1) ** 2
         return Field("cells", sight, 1, given.rows * given.cols), Field("rewards", sight, -1, 1)
 
-    def vector(self, observation: View, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: View, slots: int) -> Iterable[float]:
         return *observation.cells, *observation.rewards
 
-    def squares(self, environment: Any, state: Any) -> Iterator[Square]:  # noqa: ARG002
+    def squares(self, environment: Any, state: Any) -> Iterator[Square]:
         """Colour what was seen of the torus, Good (+) and Evil (−)."""
         seen = bin(getattr(state, "seen", 0))[:1:-1]
         yield from (Square(cell, SEEN) for cell, bit in enumerate(seen) if bit == "1")
@@ -102,11 +103,11 @@ class GoodAndEvil(OnTorus):
         )
         return Rules(text, "<number>")
 
-    def special(self, task: Task) -> Sequence[str]:  # noqa: ARG002
+    def special(self, task: Task) -> Sequence[str]:
         """Say what a mind gets."""
         return (OWN_CELL,)
 
-    def face(self, slot: int) -> Face:  # noqa: ARG002
+    def face(self, slot: int) -> Face:
         return TorusFace(self.tool)
 
 
@@ -183,7 +184,7 @@ class TorusFace(Face):
             "others": given.agents - 1,
         }
 
-    def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+    def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the rewards round about, the digits of the moves, and the place on the torus."""
         side = math.isqrt(len(observation.cells))
         row, col = self.tool.torus.place(observation.cell)
@@ -195,10 +196,10 @@ class TorusFace(Face):
             "moved": list(MOVES[before.action - 1]) if before else [0, 0],  # down, to the right
         }
 
-    def choices(self, observation: View) -> Sequence[str]:  # noqa: ARG002
+    def choices(self, observation: View) -> Sequence[str]:
         return CHOICES
 
-    def chosen(self, choice: str, observation: View) -> int:  # noqa: ARG002
+    def chosen(self, choice: str, observation: View) -> int:
         return int(choice)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Presentation, Record
+from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -27,6 +27,7 @@ from allminds.instruments.landscape.field import (
     most_hills,
     optima,
 )
+from allminds.presentation import Presentation
 
 DEFAULT_PEAKS = "2..16"  # cut to what there is room for; any other range must be there whole
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from allminds.contracts import Column, Rules, Task
+from allminds.contracts import Task
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import (
     EVIL,
@@ -16,6 +16,7 @@ from allminds.instruments.lambda_star.present import (
     mixed,
 )
 from allminds.instruments.sentences import joined, lasts
+from allminds.presentation import Column, Rules
 
 
 class LandscapePresentation(OnTorus):

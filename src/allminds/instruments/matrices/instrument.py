@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Presentation, Record, fingerprint
+from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.core.settings import checked
 from allminds.instruments.matrices.environment import DEFAULT, Item, MatricesSettings, Question
 from allminds.instruments.matrices.making.cases import cases
 from allminds.instruments.matrices.making.generator import generate
 from allminds.instruments.matrices.making.panel import NAMES, Problem
 from allminds.instruments.matrices.making.rules import encoded
+from allminds.presentation import Presentation
 
 
 @registry.instrument

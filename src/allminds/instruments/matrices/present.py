@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from allminds.contracts import Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.matrices.environment import Item
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making.panel import NAMES, SIDE
 from allminds.instruments.matrices.making.rules import encoded
+from allminds.presentation import Column, Face, Field, Move, Presentation, Rules
 
 LARGEST_CODE = 2**16 - 1  # of a panel
 
@@ -32,7 +33,7 @@ class MatricesPresentation(Presentation):
         "elements": Column("things drawn in the nine cells", "1, 2, …"),
     }
 
-    def rules(self, task: Task) -> Rules:  # noqa: ARG002
+    def rules(self, task: Task) -> Rules:
         return Rules(
             "A 3 x 3 matrix follows rules along its rows; its last panel is missing. Choose the "
             "option that belongs there.",
@@ -53,11 +54,11 @@ class MatricesPresentation(Presentation):
         width = self.tool.show(seen, "array").shape[1]
         return (Field("panels", panels * width, 0, LARGEST_CODE),)
 
-    def vector(self, observation: Item, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Item, slots: int) -> Iterable[float]:
         panels = (*observation.cells, *observation.options)
         return [code for panel in panels for code in encoded(panel)]
 
-    def face(self, slot: int) -> Face:  # noqa: ARG002
+    def face(self, slot: int) -> Face:
         return MatricesFace(self.tool)
 
 
@@ -71,7 +72,7 @@ class MatricesFace(Face):
         """Say how many options there are."""
         return {"kind": "matrix", "options": self.tool.settings.candidates}
 
-    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return what is drawn in each panel, as the inside of an SVG of `field` by `field`."""
         from allminds.instruments.matrices.drawing.svg import drawn
 
@@ -87,5 +88,5 @@ class MatricesFace(Face):
     def choices(self, observation: Item) -> Sequence[str]:
         return list(NAMES[: len(observation.options)])
 
-    def chosen(self, choice: str, observation: Item) -> int:  # noqa: ARG002
+    def chosen(self, choice: str, observation: Item) -> int:
         return NAMES.index(choice)

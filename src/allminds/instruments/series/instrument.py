@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Presentation, Record, fingerprint
+from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
@@ -18,6 +18,7 @@ from allminds.inference import Rule
 from allminds.instruments.series.environment import LETTERS, NO_ANSWER, Item, Question, Scoring
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
+from allminds.presentation import Presentation
 
 if TYPE_CHECKING:
     from allminds.instruments.series.bank import BankItem as Certified

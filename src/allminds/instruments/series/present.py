@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from allminds.contracts import Column, Face, Field, Move, Presentation, Rules, Task
+from allminds.contracts import Task
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.sentences import joined, labels
 from allminds.instruments.series.environment import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.instruments.series.instrument import CTest
+from allminds.presentation import Column, Face, Field, Move, Presentation, Rules
 
 LONGEST = 16  # letters of a series
 CODES = f" {LETTERS}{BLANK}"  # 0 is nothing, 1..26 the letters, 27 the blank
@@ -47,14 +48,14 @@ class SeriesPresentation(Presentation):
             Field("options", self.tool.settings.options, 1, letters),
         )
 
-    def vector(self, observation: Item, slots: int) -> Iterable[float]:  # noqa: ARG002
+    def vector(self, observation: Item, slots: int) -> Iterable[float]:
         """Return the numbers of the letters; 0 fills up the series."""
         shown, name = observation.shown, self.tool.name
         if len(shown) > LONGEST:
             raise Error(f"{name}: '{shown}' is longer than the {LONGEST} letters of a vector")
         return [CODES.index(letter) for letter in shown.ljust(LONGEST) + observation.options]
 
-    def face(self, slot: int) -> Face:  # noqa: ARG002
+    def face(self, slot: int) -> Face:
         return SeriesFace(self.tool)
 
 
@@ -75,7 +76,7 @@ class SeriesFace(Face):
             "costs": given.scoring == "administered",
         }
 
-    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:  # noqa: ARG002
+    def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the series, with nothing at the blank, and the letters in the given order."""
         return self.told() | {
             "series": [None if letter == BLANK else letter for letter in observation.shown],

@@ -403,7 +403,6 @@ def rows() -> list[Row]:
             "bounded",
             partial(simulate_beyond, what=what),
             cost=100,
-            most=0.1,
         )
         for what in ("accuracy", "rate")
     ]

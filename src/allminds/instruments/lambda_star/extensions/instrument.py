@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from allminds import registry
-from allminds.contracts import Environment, Fast, LineUp, Presentation
+from allminds.contracts import Environment, Fast, LineUp
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.extensions.environment import (
     Coordination,
@@ -25,6 +25,7 @@ from allminds.instruments.lambda_star.extensions.odds import (
 from allminds.instruments.lambda_star.instrument import LambdaStar, LambdaStarSettings
 from allminds.instruments.lambda_star.patterns import Pattern
 from allminds.instruments.lambda_star.world import World
+from allminds.presentation import Presentation
 
 ESTIMATED_STEPS = 22_000  # of random minds
 

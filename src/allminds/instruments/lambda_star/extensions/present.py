@@ -11,7 +11,7 @@ from allminds.instruments.lambda_star.present import OWN_CELL, GoodAndEvil
 class CoordinationPresentation(GoodAndEvil):
     """Good gives only to several at once."""
 
-    def special(self, task: Task) -> Sequence[str]:  # noqa: ARG002
+    def special(self, task: Task) -> Sequence[str]:
         return (
             OWN_CELL,
             f"Good gives its reward only at a step after which at least "
@@ -23,7 +23,7 @@ class CoordinationPresentation(GoodAndEvil):
 class ResponsivePresentation(GoodAndEvil):
     """Good flees and Evil follows."""
 
-    def special(self, task: Task) -> Sequence[str]:  # noqa: ARG002
+    def special(self, task: Task) -> Sequence[str]:
         return (
             f"At every step, with chance {self.tool.settings.responsive:g}, Good leaves its "
             "pattern and moves away from the player nearest to it, and with the same chance Evil "
