@@ -15,10 +15,10 @@ HEAD = """\
 # The papers, made anew
 
 ```sh
-allminds reproduce                  # everything, on one page: papers.html
-allminds reproduce p0 p3            # some papers
-allminds reproduce p0:figure-5      # one figure
-allminds reproduce p3 --rows FILE   # with the authors' own rows, where you have them
+allminds reproduce                           # everything, on one page: papers.html
+allminds reproduce hilton chmait-2016        # some papers
+allminds reproduce chmait-2017:figure-5      # one figure
+allminds reproduce insa-cabrera-2011 --rows FILE  # with the authors' own rows, where you have them
 ```
 
 The page has every figure and table with the data behind it, every number that the papers print
@@ -37,7 +37,7 @@ def page() -> str:
 
 def _section(name: str) -> Iterator[str]:
     about = paper(name)
-    yield f"\n## {name.upper()}\n"
+    yield f"\n## {name}\n"
     yield f"{about.citation}.\n"
     yield f"{about.what} `allminds reproduce {name}` makes:\n"
     yield ", ".join(f"`{part}`" for part in about.parts) + ".\n"

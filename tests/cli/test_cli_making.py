@@ -32,7 +32,7 @@ def test_levin_says_k_the_program_and_what_comes_next():
 
 
 def test_a_figure_of_a_paper_is_made(tmp_path):
-    done = allminds("reproduce", "p0:figure-4", "--out", tmp_path / "page.html", "--json")
+    done = allminds("reproduce", "chmait-2017:figure-4", "--out", tmp_path / "page.html", "--json")
     assert json.loads(done.stdout) == {"page": str(tmp_path / "page.html"), "claims": []}
     assert "<svg" in (tmp_path / "page.html").read_text()
 

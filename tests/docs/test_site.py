@@ -32,7 +32,7 @@ def site(tmp_path_factory):
     shutil.copy(ROOT / "mkdocs.yml", folder)
     (folder / "src").symlink_to(ROOT / "src")
     tools = Path(sys.executable).parent
-    papers = [tools / "allminds", "reproduce", "p1", "--out", "docs/reproduced.html"]
+    papers = [tools / "allminds", "reproduce", "insa-cabrera-2015", "--out", "docs/reproduced.html"]
     subprocess.run(papers, cwd=folder, check=True, capture_output=True)
     built = subprocess.run(
         [tools / "mkdocs", "build", "--strict"],

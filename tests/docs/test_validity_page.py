@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from allminds.papers.p3_people import rows_frame
+from allminds.papers.insa_cabrera_2011 import rows_frame
 from allminds.runs.imports import import_results, read_results
 from allminds.statistics.comparison import compare, repeated_measures
 

@@ -10,7 +10,7 @@ import typer
 from allminds.cli.app import JsonOption, app, print_json
 
 
-@app.command(epilog="Example: allminds reproduce p0  |  allminds reproduce p0:figure-5")
+@app.command(epilog="Example: allminds reproduce hilton chmait-2017:figure-5")
 def reproduce(
     what: Annotated[
         list[str] | None,
@@ -18,7 +18,7 @@ def reproduce(
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("papers.html"),
     rows: Annotated[
-        Path | None, typer.Option(help="The authors' rows of p3, where you have them.")
+        Path | None, typer.Option(help="The authors' rows of insa-cabrera-2011.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

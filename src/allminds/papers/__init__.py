@@ -15,11 +15,11 @@ from allminds.papers.paper import Claim, Erratum, Paper, Part
 __all__ = ["PAPERS", "Claim", "Erratum", "Paper", "Part", "asked_for", "paper"]
 
 PAPERS = {
-    "p0": "allminds.papers.p0_accuracy",
-    "p1": "allminds.papers.p1_testbeds",
-    "p2": "allminds.papers.p2_matrices",
-    "p3": "allminds.papers.p3_people",
-    "p4": "allminds.papers.p4_collectives",
+    "chmait-2017": "allminds.papers.chmait_2017",
+    "insa-cabrera-2015": "allminds.papers.insa_cabrera_2015",
+    "hilton": "allminds.papers.hilton",
+    "insa-cabrera-2011": "allminds.papers.insa_cabrera_2011",
+    "chmait-2016": "allminds.papers.chmait_2016",
 }
 
 
@@ -32,7 +32,10 @@ def paper(name: str, rows: Path | None = None) -> Paper:
 
 
 def asked_for(words: Sequence[str], rows: Path | None = None) -> dict[str, list[str]]:
-    """Parse words such as p0 or p0:figure-2 to papers and the parts of each; no word means all."""
+    """Parse words such as hilton or chmait-2017:figure-2 to papers and their parts.
+
+    No word means all papers.
+    """
     chosen: dict[str, list[str]] = {}
     for word in words or PAPERS:
         name, _, part = word.partition(":")

@@ -5,8 +5,8 @@ posterior on a grid, given one mind's hits. Its weight is how well it predicted 
 *upper* levels from the lower ones, for every place to cut. The prediction is the mixture over
 curves and parameters, widened by a factor that was calibrated by simulation, since truths need
 not be on any of the curves; what its 95 % intervals covered there is printed beside them
-(`COVERAGE`, made by ``allminds reproduce p0:beyond``). Where the data say nothing about what lies
-beyond (few levels, no decline seen, too far away), that is said instead.
+(`COVERAGE`, made by ``allminds reproduce chmait-2017:beyond``). Where the data say nothing about
+what lies beyond (few levels, no decline seen, too far away), that is said instead.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ from allminds.papers import paper
 
 @pytest.mark.slow
 def test_the_examples_of_p1_hold():
-    assert all(claim.agrees for claim in paper("p1").claims())
+    assert all(claim.agrees for claim in paper("insa-cabrera-2015").claims())
 
 
 @pytest.mark.slow
 def test_five_testbeds_have_their_properties():
-    table = paper("p1").parts["properties"]().table.set_index("property")
+    table = paper("insa-cabrera-2015").parts["properties"]().table.set_index("property")
     assert list(table.columns) == [
         "matching-pennies", "prisoners-dilemma", "noughts-and-crosses", "predator-prey",
         "team-lambda",
@@ -26,19 +26,19 @@ def test_five_testbeds_have_their_properties():
 
 
 def test_the_sheet_has_every_rule_and_attribute():
-    part = paper("p2").parts["sheet"]()
+    part = paper("hilton").parts["sheet"]()
     assert part.table["rule"].nunique() == 5
     assert part.plots[0][1].count("?") == 0  # no text: the mark is drawn, so fonts do not matter
     assert "<svg" in part.plots[0][1]
 
 
 def test_an_item_like_figure_2():
-    part = paper("p2").parts["figure-2"]()
+    part = paper("hilton").parts["figure-2"]()
     assert len(part.table) == 2
 
 
 @pytest.mark.slow
 def test_blind_shortcuts_are_at_chance():
-    assert all(claim.agrees for claim in paper("p2").claims())
-    table = paper("p2").parts["baselines"]().table
+    assert all(claim.agrees for claim in paper("hilton").claims())
+    table = paper("hilton").parts["baselines"]().table
     assert set(table["rules"]) == {1, 2, 3}

@@ -1,4 +1,4 @@
-"""Insa-Cabrera et al. (2011, P3): people and Q-learning on Λ.
+"""Insa-Cabrera et al. (2011): people and Q-learning on Λ.
 
 Our simulation stands beside the published figures: 20,000 tests show where 20 may lie. With the
 authors' own rows (`--rows`, see `instruments.lambda_.rows`) theirs are recomputed as well.
@@ -276,6 +276,7 @@ ERRATA = (
             "Q-learning is -.022 with a 90 % interval of [-.077, .033]", "`allminds compare`"),
 )  # fmt: skip
 
+NAME = "insa-cabrera-2011"
 CITATION = (
     "J. Insa-Cabrera, D. L. Dowe, S. España-Cubillo, M. V. Hernández-Lloreda, J. Hernández-Orallo: "
     "Comparing humans and AI agents. AGI 2011"
@@ -290,7 +291,7 @@ PARTS: dict[str, Callable[[], Part]] = {
 def with_rows(path: Path) -> Paper:
     """Add to the paper what the authors' rows give."""
     parts: dict[str, Callable[[], Part]] = {**PARTS, "rows": partial(rows_figures, path)}
-    return Paper("p3", CITATION, WHAT, parts, lambda: [*claims(), *rows_claims(path)], ERRATA)
+    return Paper(NAME, CITATION, WHAT, parts, lambda: [*claims(), *rows_claims(path)], ERRATA)
 
 
-PAPER = Paper("p3", CITATION, WHAT, PARTS, claims, ERRATA, with_rows)
+PAPER = Paper(NAME, CITATION, WHAT, PARTS, claims, ERRATA, with_rows)

@@ -1,4 +1,4 @@
-"""Insa-Cabrera and Hernández-Orallo (2015, P1): instrumental properties of social testbeds.
+"""Insa-Cabrera and Hernández-Orallo (2015): instrumental properties of social testbeds.
 
 The paper has definitions and small examples, no results: so its definitions are run on five
 testbeds, and its examples are checked. Most properties are only named in it; `docs/testbeds.md`
@@ -114,7 +114,7 @@ ERRATA = (
 )  # fmt: skip
 
 PAPER = Paper(
-    "p1",
+    "insa-cabrera-2015",
     "J. Insa-Cabrera, J. Hernández-Orallo: Instrumental properties of social testbeds. AGI 2015",
     "What makes a test of social intelligence good.",
     {"properties": properties},

@@ -1,4 +1,4 @@
-"""Chmait, Dowe, Li and Green (2017, P0): a predictive model for the accuracy of agents.
+"""Chmait, Dowe, Li and Green (2017): a predictive model for the accuracy of agents.
 
 Their items of the C-test are not public: scores on the 20 published induction items stand beside
 theirs. Group A¹ is three min-distance minds, A² has one replaced by a better, A³ by a worse one.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from allminds.papers.chmait_2017_beyond import adaptive, beyond, calibration, students
 from allminds.papers.drawing import lines
-from allminds.papers.p0_beyond import adaptive, beyond, calibration, students
 from allminds.papers.paper import Claim, Erratum, Paper, Part
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ ERRATA = (
 )  # fmt: skip
 
 PAPER = Paper(
-    "p0",
+    "chmait-2017",
     "N. Chmait, D. L. Dowe, Y.-F. Li, D. G. Green: An information-theoretic predictive model for "
     "the accuracy of AI agents adapted from psychometrics. AGI 2017",
     "Accuracy from ability, difficulty and options; when a group beats its members.",

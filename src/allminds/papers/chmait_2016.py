@@ -1,9 +1,9 @@
-"""Chmait, Li, Dowe and Green (2016, P4): groups of minds on Λ*.
+"""Chmait, Li, Dowe and Green (2016): groups of minds on Λ*.
 
 The paper describes the test and its factors and prints an example of a complexity, but no scores.
 Beside ours stand those of the program its authors released, run with its first observation
 repaired; `docs/lambda-star.md` says where that program and the paper differ. The tests that the
-paper proposes in §6 are in `p4_extensions`.
+paper proposes in §6 are in `chmait_2016_extensions`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from allminds.papers.chmait_2016_extensions import PARTS
 from allminds.papers.drawing import lines
-from allminds.papers.p4_extensions import PARTS
 from allminds.papers.paper import Claim, Erratum, Paper, Part, scores
 
 EPISODES = 4_000
@@ -143,7 +143,7 @@ ERRATA = (
 )  # fmt: skip
 
 PAPER = Paper(
-    "p4",
+    "chmait-2016",
     "N. Chmait, Y.-F. Li, D. L. Dowe, D. G. Green: A dynamic intelligence test framework for "
     "evaluating AI agents. Evaluating general-purpose AI, ECAI 2016",
     "Groups of minds on a torus with Good and Evil.",

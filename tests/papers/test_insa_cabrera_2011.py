@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from allminds.papers import p3_people as p3
+from allminds.papers import insa_cabrera_2011 as p3
 from allminds.papers import paper
 
 
@@ -19,24 +19,25 @@ def test_the_simulation_is_that_of_the_definitions():
 
 @pytest.mark.slow
 def test_the_published_tests_lie_among_samples_of_twenty():
-    table = paper("p3").parts["samples"]().table
+    table = paper("insa-cabrera-2011").parts["samples"]().table
     assert ((table["low of 20"] < table["theirs"]) & (table["theirs"] < table["high of 20"])).all()
-    by_cells = paper("p3").parts["table-2"]().table
+    by_cells = paper("insa-cabrera-2011").parts["table-2"]().table
     assert (by_cells["ours"] < 0).all()
 
 
 @pytest.mark.slow
 def test_the_choice_of_the_authors_is_nearly_the_best():
-    table = paper("p3").parts["parameters"]().table.set_index(["alpha", "gamma"])["score"]
+    part = paper("insa-cabrera-2011").parts["parameters"]()
+    table = part.table.set_index(["alpha", "gamma"])["score"]
     assert table[0.05, 0.35] > table.max() - 0.04
 
 
 def test_the_rows_give_what_is_printed(reference):
     claims = p3.rows_claims(reference / "lambda_2011_rows.csv")
     assert [claim.what for claim in claims if not claim.agrees] == ["q-learning, 4 cells"]
-    with_rows = paper("p3", reference / "lambda_2011_rows.csv")
+    with_rows = paper("insa-cabrera-2011", reference / "lambda_2011_rows.csv")
     assert len(with_rows.parts["rows"]().plots) == 4
 
 
 def test_a_test_has_350_steps():
-    assert paper("p3").parts["table-1"]().table["steps"].sum() == 350
+    assert paper("insa-cabrera-2011").parts["table-1"]().table["steps"].sum() == 350

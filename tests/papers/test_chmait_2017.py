@@ -7,7 +7,7 @@ import pytest
 
 from allminds.core.errors import Error
 from allminds.papers import asked_for, paper
-from allminds.papers import p0_accuracy as p0
+from allminds.papers import chmait_2017 as p0
 from allminds.papers.paper import figure, write_page
 
 
@@ -42,7 +42,7 @@ def test_a_group_of_equals_wins_exactly_where_its_members_are_mostly_right():
 
 @pytest.mark.parametrize("name", ["figure-2", "figure-3", "figure-4", "figure-5"])
 def test_every_figure_has_its_data_and_plots(name):
-    part = paper("p0").parts[name]()
+    part = paper("chmait-2017").parts[name]()
     assert len(part.table)
     assert all(plot.startswith("<svg") for _, plot in part.plots)
     assert part.table.select_dtypes("number").notna().all(axis=None)
@@ -50,27 +50,27 @@ def test_every_figure_has_its_data_and_plots(name):
 
 @pytest.mark.slow
 def test_an_adaptive_test_needs_fewer_items():
-    table = paper("p0").parts["adaptive"]().table
+    table = paper("chmait-2017").parts["adaptive"]().table
     assert (table["adaptive items"] < table["fixed items"]).all()
     assert (table["root mean square error of ln α"] < 0.35).all()  # se .25, 50 minds each
 
 
 def test_intervals_beyond_the_data_cover_most_truths(monkeypatch):
-    monkeypatch.setattr("allminds.papers.p0_beyond.PREDICTED", 6)
-    table = paper("p0").parts["beyond"]().table.set_index("truth")
+    monkeypatch.setattr("allminds.papers.chmait_2017_beyond.PREDICTED", 6)
+    table = paper("chmait-2017").parts["beyond"]().table.set_index("truth")
     assert table.loc["all, 1 beyond", "accuracy covered"] > 0.85
     assert {"E1", "step", "constant"} <= set(table.index)
 
 
 def test_the_students_are_foreseen_best_by_a_steeper_curve():
-    part = paper("p0").parts["students"]()
+    part = paper("chmait-2017").parts["students"]()
     wins = part.table[part.table["wins"]].set_index("scheme")["curve"]
     assert wins["items"] == "E2"
     assert "E1" not in set(wins)
 
 
 def test_every_mind_and_the_students_are_calibrated_at_complexities_left_out():
-    part = paper("p0").parts["calibration"]()
+    part = paper("chmait-2017").parts["calibration"]()
     table = part.table
     assert set(table["mind"]) == {*p0.MINDS, "students"}
     assert len(table) == 2 * len(set(table["mind"]))  # left out in turn, and the upper at once
@@ -86,7 +86,7 @@ def test_every_mind_and_the_students_are_calibrated_at_complexities_left_out():
 
 
 def test_the_page_is_one_file_without_scripts_or_requests(tmp_path):
-    write_page(asked_for(["p0:figure-2", "p0:figure-4"]), tmp_path / "page.html")
+    write_page(asked_for(["chmait-2017:figure-2", "chmait-2017:figure-4"]), tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert text.count("<svg") == 2
     assert "<script" not in text
@@ -96,8 +96,8 @@ def test_the_page_is_one_file_without_scripts_or_requests(tmp_path):
 def test_what_there_is_not_is_said():
     with pytest.raises(Error, match="no paper 'p7'"):
         asked_for(["p7"])
-    with pytest.raises(Error, match="p0 has no 'figure-9'"):
-        asked_for(["p0:figure-9"])
+    with pytest.raises(Error, match="chmait-2017 has no 'figure-9'"):
+        asked_for(["chmait-2017:figure-9"])
 
 
 def test_numbers_are_short():

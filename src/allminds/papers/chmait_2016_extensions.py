@@ -1,4 +1,4 @@
-"""The proposals of Chmait et al. (2016, P4 §6) beside Λ*, computed: six tests, and Figure 5.
+"""The proposals of Chmait et al. (2016, §6) beside Λ*, computed: six tests, and Figure 5.
 
 The paper describes these tests and prints no scores. Exercises are few, so that the page is quick;
 `allminds evaluate` gives more of them.

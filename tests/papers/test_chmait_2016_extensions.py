@@ -11,7 +11,7 @@ from allminds.papers.paper import scores
 
 
 def table(name):
-    return paper("p4").parts[name]().table
+    return paper("chmait-2016").parts[name]().table
 
 
 @pytest.mark.slow
@@ -43,7 +43,7 @@ def test_who_stays_sees_no_more_than_at_the_start():
 
 @pytest.mark.slow
 def test_the_landscape_is_drawn_and_measured():
-    part = paper("p4").parts["landscape"]()
+    part = paper("chmait-2016").parts["landscape"]()
     found = part.table.set_index(["mind", "minds", "drift"]).sort_index()
     alone = found.xs(1, level="minds")
     assert (alone["exploitation"] <= alone["exploitation"].loc[["optimum"]].max() + 1e-12).all()

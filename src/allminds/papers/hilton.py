@@ -1,4 +1,4 @@
-"""Hilton, Liao and Poggio (P2): matrices in the style of Raven's, generated.
+"""Hilton, Liao and Poggio: matrices in the style of Raven's, generated.
 
 The paper describes a generator and shows one item; it has no scores. So this module shows a sheet
 with an item of every rule and attribute, an item of Figure 2's kind, and the scores of shortcuts on
@@ -114,7 +114,7 @@ ERRATA = (
 )  # fmt: skip
 
 PAPER = Paper(
-    "p2",
+    "hilton",
     "E. Hilton, Q. Liao, T. Poggio: Spatial IQ test for AI. Center for Brains, Minds and Machines",
     "Matrices in the style of Raven's, generated.",
     {"sheet": sheet, "figure-2": figure_2, "baselines": baselines},
