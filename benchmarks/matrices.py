@@ -9,8 +9,7 @@ from ratios import Unequal
 
 from allminds.instruments.matrices import environment as settings
 from allminds.instruments.matrices.environment import MatricesSettings
-from allminds.instruments.matrices.making.batch import batch
-from allminds.instruments.matrices.making.generator import coded
+from allminds.instruments.matrices.making.generator import batch, coded
 from allminds.instruments.matrices.making.solver import verify
 
 SEED = 1

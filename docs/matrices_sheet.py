@@ -8,7 +8,7 @@ from pathlib import Path
 
 import vl_convert
 
-from allminds.instruments.matrices.drawing.composite import composite_png
+from allminds.instruments.matrices.drawing.raster import composite_png
 from allminds.instruments.matrices.drawing.sheet import sheet_items, sheet_svg
 
 IMAGES = Path(__file__).parent / "images"

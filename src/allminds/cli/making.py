@@ -98,7 +98,7 @@ def matrices(
     """
     from allminds.core.settings import checked
     from allminds.instruments.matrices.dataset import writing as datasets
-    from allminds.instruments.matrices.dataset.card import said
+    from allminds.instruments.matrices.dataset.files import said
     from allminds.instruments.matrices.dataset.items import Recipe
     from allminds.instruments.matrices.environment import made
     from allminds.terminal import show_listing, watching

@@ -61,7 +61,7 @@ def figure_2() -> Part:
 def _battery(rules: int) -> list[Entry]:
     from allminds.instruments.matrices.dataset.battery import battery
     from allminds.instruments.matrices.environment import made
-    from allminds.instruments.matrices.making.batch import problems
+    from allminds.instruments.matrices.making.generator import problems
 
     return battery(list(problems(1, 0, PROBLEMS, made(rules=rules))))
 

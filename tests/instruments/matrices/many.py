@@ -14,9 +14,14 @@ from itertools import combinations
 
 from oracle import solve
 
-from allminds.instruments.matrices.dataset.battery import of_sights, unfair
-from allminds.instruments.matrices.dataset.shortcuts import best, rule_induction, sight
-from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.dataset.battery import (
+    best,
+    of_sights,
+    rule_induction,
+    sight,
+    unfair,
+)
+from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.seeing.visibility import visible
 
 

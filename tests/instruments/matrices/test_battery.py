@@ -6,9 +6,15 @@ import pytest
 
 from allminds.core.errors import Error
 from allminds.instruments.matrices import environment as settings
-from allminds.instruments.matrices.dataset.battery import battery, of_sights, unfair
-from allminds.instruments.matrices.dataset.shortcuts import Sight, best, rule_induction
-from allminds.instruments.matrices.making.batch import batch, problems
+from allminds.instruments.matrices.dataset.battery import (
+    Sight,
+    battery,
+    best,
+    of_sights,
+    rule_induction,
+    unfair,
+)
+from allminds.instruments.matrices.making.generator import batch, problems
 from allminds.instruments.matrices.making.rules import encoded
 
 MUST = ("majority vote", "blind table", "most ink", "least ink", "brightest", "darkest")

@@ -14,7 +14,7 @@ from allminds.instruments.matrices.drawing.raster import panel_rgb
 from allminds.instruments.matrices.drawing.sheet import COLUMNS, sheet_items, sheet_svg
 from allminds.instruments.matrices.drawing.svg import composite_svg, matrix_svg, panel_svg
 from allminds.instruments.matrices.environment import Item, made
-from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import KINDS, Figure, Marks, Panel
 from allminds.instruments.matrices.making.rules import CARRIED
 

@@ -8,7 +8,7 @@ import pytest
 
 from allminds.instruments.matrices import environment as settings
 from allminds.instruments.matrices.making import problems as beliefs
-from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.problems import distance, needed_rules
 from allminds.instruments.matrices.making.solver import Scale
 

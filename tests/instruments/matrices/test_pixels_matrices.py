@@ -10,9 +10,9 @@ from allminds.core.seeding import Random
 from allminds.instruments.matrices.drawing.raster import PALETTE, panel_rgb
 from allminds.instruments.matrices.drawing.svg import panel_svg
 from allminds.instruments.matrices.environment import Item, made
-from allminds.instruments.matrices.making.batch import problems
-from allminds.instruments.matrices.seeing.eyes import read, seen
-from allminds.instruments.matrices.seeing.pixels import PixelSolver, solved
+from allminds.instruments.matrices.making.generator import problems
+from allminds.instruments.matrices.minds import PixelSolver
+from allminds.instruments.matrices.seeing.eyes import read, seen, solved
 
 
 def pictures(problem):

@@ -7,11 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from allminds.instruments.matrices.dataset.probes import Probe, probes, right
 from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.making.batch import problems
+from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import Figure, Marks, Panel
-from allminds.instruments.matrices.making.text import as_json, described, prose, tuple_of, tuples
+from allminds.instruments.matrices.making.text import (
+    Probe,
+    as_json,
+    described,
+    probes,
+    prose,
+    right,
+    tuple_of,
+    tuples,
+)
 
 PLAIN = Figure(("3",), (4,), 1, ("red",), (0.0,), (4,))
 

@@ -1,17 +1,16 @@
-"""Matrices: problems in the style of Raven's progressive matrices (paper 002).
+"""Matrices: problems in the style of Raven's progressive matrices (Hilton, Liao and Poggio).
 
 Read `making` first: `panel` has what a matrix is made of, `rules` the codes of panels and what an
 attribute can carry, `arrays` the unambiguous arrays of every rule, `cases` what can be seen;
-`generator` makes a problem from (seed, index) and `batch` thousands of them, `solver` verifies
-them without being told the rules, `problems` measures how much there is to find out, and `text`
-puts them into words. `drawing` draws problems, `seeing` solves them from pictures, `dataset`
-writes them to files and tests what a set gives away, `fast` has the compiled forms.
+`generator` makes problems from (seed, index), `solver` verifies them without being told the rules,
+`problems` measures how much there is to find out, and `text` puts them into words. `drawing` draws
+problems, `seeing` solves them from pictures, `dataset` writes them to files and tests what a set
+gives away, `fast` has the compiled forms.
 """
 
 from allminds.instruments.matrices import minds
 from allminds.instruments.matrices.environment import Item, Question
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making.generator import generate
-from allminds.instruments.matrices.seeing import pixels
 
-__all__ = ["Item", "Matrices", "Question", "generate", "minds", "pixels"]
+__all__ = ["Item", "Matrices", "Question", "generate", "minds"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from allminds.contracts import Discrete
 from allminds.core.errors import nearest
@@ -53,15 +53,10 @@ class MatricesSettings(Settings):
     def _number(cls, value: Any) -> Any:
         return int(value) if isinstance(value, str) and value.strip().isdigit() else value
 
-    @field_validator("kinds", mode="before")
+    @field_validator("kinds", "attributes", mode="before")
     @classmethod
-    def _known_kinds(cls, value: Any) -> Any:
-        return _chosen(value, KINDS)
-
-    @field_validator("attributes", mode="before")
-    @classmethod
-    def _known_attributes(cls, value: Any) -> Any:
-        return _chosen(value, ATTRIBUTES)
+    def _known(cls, value: Any, info: ValidationInfo) -> Any:
+        return _chosen(value, KINDS if info.field_name == "kinds" else ATTRIBUTES)
 
     @model_validator(mode="after")
     def _can_be_made(self) -> MatricesSettings:

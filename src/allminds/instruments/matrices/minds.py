@@ -1,6 +1,6 @@
-"""Minds for matrices: the one that finds the rules, and those that try without.
+"""Minds for matrices: those that find the rules, and those that try without.
 
-Each scores the options (see `shortcuts`) and takes the best, by lot among equals.
+Each scores the options (see `battery`) and takes the best, by lot among equals.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.matrices.dataset import shortcuts
-from allminds.instruments.matrices.dataset.shortcuts import BlindTable, Sight, best
+from allminds.instruments.matrices.dataset import battery
+from allminds.instruments.matrices.dataset.battery import BlindTable, Sight, best
 from allminds.instruments.matrices.environment import Item, MatricesSettings
 from allminds.instruments.matrices.making.generator import coded
 from allminds.instruments.matrices.making.rules import Code, encoded
@@ -32,12 +32,8 @@ class Scoring(MindBase):
 
     def act(self, observation: Item, random: Random) -> int:
         """Choose the option with the highest score; draw lots among equals."""
-        chosen = best(
-            self.scores(
-                [encoded(cell) for cell in observation.cells],
-                [encoded(option) for option in observation.options],
-            )
-        )
+        cells, options = ([encoded(panel) for panel in panels] for panels in observation)
+        chosen = best(self.scores(cells, options))
         return chosen[0] if len(chosen) == 1 else chosen[random.below(len(chosen))]
 
 
@@ -48,8 +44,22 @@ class RuleInduction(Scoring):
     traits = Traits(deterministic=True)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Count the values of each option that the rules predict."""
-        return shortcuts.rule_induction(cells, options)
+        return battery.rule_induction(cells, options)
+
+
+@mind("pixel-solver", INSTRUMENT)
+class PixelSolver(MindBase):
+    """Recovers the attributes of every panel from its pixels, then finds the rules."""
+
+    traits = Traits(deterministic=True)
+
+    def act(self, observation: Item, random: Random) -> int:  # noqa: ARG002
+        """Render the observation first, and look only at the pictures."""
+        from allminds.instruments.matrices.drawing import raster
+        from allminds.instruments.matrices.seeing.eyes import solved
+
+        cells, options = ([raster.panel_rgb(panel) for panel in panels] for panels in observation)
+        return solved(cells, options)
 
 
 # ---------------------------------------------------------------- blind: the options alone
@@ -60,8 +70,7 @@ class ContextBlindVote(Scoring):
     """Takes the option that shares most values with the others; solves RAVEN, not these."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Count the values that each option shares with the other options."""
-        return shortcuts.vote(cells, options)
+        return battery.vote(cells, options)
 
 
 @dataclass
@@ -81,7 +90,6 @@ class BlindTableMind(Scoring):
         self.table = _learnt(task.facts["settings"], self.problems)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Score each option by the table learnt from other problems."""
         return self.table(cells, options)
 
 
@@ -106,9 +114,7 @@ class Ink(Scoring):
         _one_of("ink", self.take, "most", "least")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Measure how much of each option is not white."""
-        score = shortcuts.ink if self.take == "most" else shortcuts.less(shortcuts.ink)
-        return score(cells, options)
+        return battery.BLIND[f"{self.take} ink"](cells, options)
 
 
 @dataclass
@@ -123,26 +129,22 @@ class Brightness(Scoring):
         _one_of("brightness", self.take, "brightest", "darkest")
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Measure how bright or how dark each option is."""
-        dark = shortcuts.darkness(cells, options)
-        return dark if self.take == "darkest" else [-value for value in dark]
+        return battery.BLIND[self.take](cells, options)
 
 
 @dataclass
 @mind("position", INSTRUMENT)
 class Position(Scoring):
-    """Always takes the option at the same place."""
+    """Always takes the option at the same place; any of them where there are fewer."""
 
     place: int = 1  # from 1
 
     def __post_init__(self) -> None:
         """Require that `place` is one of the options."""
-        if not 1 <= self.place <= 8:
-            raise Error(f"position: place must be in 1..8, not {self.place}")
+        _one_of_eight("position: place", self.place)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Give 1 to the option at that place, or 0 to all if there are fewer options."""
-        return shortcuts.position(self.place - 1)(cells, options)
+        return battery.position(self.place - 1)(cells, options)
 
 
 # ---------------------------------------------------------------- those that see some of the matrix
@@ -153,8 +155,7 @@ class InContext(Scoring):
     """Takes the option most of whose values occur among the cells."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Count the values of each option that occur among the cells."""
-        return shortcuts.in_context(cells, options)
+        return battery.in_context(cells, options)
 
 
 @dataclass
@@ -166,12 +167,10 @@ class NearestPanel(Scoring):
 
     def __post_init__(self) -> None:
         """Require that the cell is one of the eight."""
-        if not 1 <= self.cell <= 8:
-            raise Error(f"nearest-panel: cell must be in 1..8, not {self.cell}")
+        _one_of_eight("nearest-panel: cell", self.cell)
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Count the values that each option shares with that cell."""
-        return shortcuts.nearest(self.cell)(cells, options)
+        return battery.nearest(self.cell)(cells, options)
 
 
 @mind("last-row-only", INSTRUMENT)
@@ -179,8 +178,7 @@ class LastRowOnly(Scoring):
     """Takes the likeliest option after the two cells before it, by Bayes; never looks further."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Compute how likely each option is after the two cells before it."""
-        return shortcuts.last_row(cells, options)
+        return battery.last_row(cells, options)
 
 
 @mind("shuffled-rows", INSTRUMENT)
@@ -188,10 +186,14 @@ class ShuffledRows(Scoring):
     """Rule induction by a mind to whom rows 1 and 2 are in disorder."""
 
     def scores(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
-        """Count the values of each option that rules predict from the disordered rows."""
-        return shortcuts.shuffled_rows(cells, options)
+        return battery.shuffled_rows(cells, options)
 
 
 def _one_of(name: str, value: str, *known: str) -> None:
     if value not in known:
         raise Error(f"{name}: take must be {' or '.join(known)}, not '{value}'")
+
+
+def _one_of_eight(name: str, value: int) -> None:
+    if not 1 <= value <= 8:
+        raise Error(f"{name} must be in 1..8, not {value}")

@@ -44,7 +44,7 @@ class MatricesPresentation(Presentation):
         return str(self.tool.show(environment.observe(state, 0), "svg"))
 
     def image(self, observation: Item) -> bytes:
-        from allminds.instruments.matrices.drawing.composite import composite_png
+        from allminds.instruments.matrices.drawing.raster import composite_png
 
         return composite_png(observation)
 

@@ -1,4 +1,4 @@
-"""The files of a data set, a shard at a time; a shard depends on its items and nothing else.
+"""The files of a data set, a shard at a time, and its card; a shard depends on its items alone.
 
 parquet      data/SPLIT-00000-of-00009.parquet: panels and choices as lists of images
 imagefolder  SPLIT/part-00000/INDEX/cell_1.png, …; SPLIT/metadata.jsonl
@@ -12,15 +12,30 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from allminds.instruments.matrices.dataset.items import Recipe, columns, record, sha256
-from allminds.instruments.matrices.drawing.composite import composite_png, matrix_png
-from allminds.instruments.matrices.drawing.raster import panel_grey, panel_png
+from allminds.instruments.matrices.dataset.battery import Entry
+from allminds.instruments.matrices.dataset.items import (
+    REGIMES,
+    SPLITS,
+    Chosen,
+    Recipe,
+    columns,
+    record,
+    sha256,
+)
+from allminds.instruments.matrices.drawing.raster import (
+    composite_png,
+    matrix_png,
+    panel_grey,
+    panel_png,
+)
+from allminds.instruments.matrices.environment import DEFAULT
 from allminds.instruments.matrices.making import text
 from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS, NAMES, Problem
 
@@ -51,17 +66,53 @@ class Made(NamedTuple):
     visible: list[float]  # the least number of pixels that tell two options apart, item by item
 
 
-class Pictures(NamedTuple):
-    """All pictures of one problem, as PNG files."""
+class Filed(NamedTuple):
+    """What one item comes to: its row, and its own files by their place in the split."""
 
-    panels: list[bytes]
-    choices: list[bytes]
+    row: dict[str, Any]
+    files: dict[str, bytes]
+    sizes: list[int]  # bytes of each option's picture
+
+
+def made(problems: Iterable[Problem], shard: Shard, recipe: Recipe) -> Made:
+    """Make the files and the lines of a shard."""
+    found = Made({}, [], [], [])
+    rows = []
+    for problem in problems:
+        told = record(problem, recipe, shard.split)
+        found.visible.append(told["measures"]["min_visible_pixels"])
+        item = MAKERS[recipe.format](problem, told, shard, recipe)
+        rows.append(item.row)
+        found.files.update((f"{shard.split}/{name}", data) for name, data in item.files.items())
+        if item.sizes:
+            found.sizes.append(item.sizes)
+    if recipe.format == "parquet":
+        name = f"data/{shard.name}-of-{shard.of:05d}.parquet"
+        found.files[name] = _table(rows)
+    else:
+        found.lines.extend(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return found
+
+
+# ---------------------------------------------------------------- with pictures
+
+
+class Pictures(NamedTuple):
+    """All pictures of one problem, as PNG files by their names."""
+
+    panels: dict[str, bytes]
+    choices: dict[str, bytes]
     whole: dict[str, bytes]  # question and composite, if they are wanted
 
     @property
     def sha256(self) -> str:
         """The checksum of panels and choices, one after the other."""
-        return sha256(*self.panels, *self.choices)
+        return sha256(*self.panels.values(), *self.choices.values())
+
+    @property
+    def sizes(self) -> list[int]:
+        """The bytes of each option's picture."""
+        return [len(data) for data in self.choices.values()]
 
 
 def pictures(problem: Problem, recipe: Recipe) -> Pictures:
@@ -70,51 +121,37 @@ def pictures(problem: Problem, recipe: Recipe) -> Pictures:
     whole = {}
     if recipe.composites:
         whole = {"question": matrix_png(problem, size), "composite": composite_png(problem, size)}
+    named = zip(NAMES, problem.options, strict=False)
     return Pictures(
-        [panel_png(cell, size) for cell in problem.cells[:8]],
-        [panel_png(option, size) for option in problem.options],
+        {f"cell_{n}": panel_png(cell, size) for n, cell in enumerate(problem.cells[:8], 1)},
+        {f"choice_{name}": panel_png(option, size) for name, option in named},
         whole,
     )
 
 
-def _line(told: dict[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False) + "\n"
+def _parquet(problem: Problem, told: dict[str, Any], shard: Shard, recipe: Recipe) -> Filed:  # noqa: ARG001
+    drawn = pictures(problem, recipe)
+
+    def images(some: dict[str, bytes]) -> dict[str, dict[str, Any]]:
+        stem = f"{problem.index:08d}"
+        return {name: {"bytes": b, "path": f"{stem}_{name}.png"} for name, b in some.items()}
+
+    row = {
+        "panels": list(images(drawn.panels).values()),
+        "choices": list(images(drawn.choices).values()),
+        **images(drawn.whole),
+        **columns(told | {"sha256": drawn.sha256}, problem),
+    }
+    return Filed(row, {}, drawn.sizes)
 
 
-# ---------------------------------------------------------------- parquet
-
-
-def _parquet(problems: Sequence[Problem], shard: Shard, recipe: Recipe) -> Made:
+def _table(rows: list[dict[str, Any]]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows, sizes, visible = [], [], []
-    for problem in problems:
-        drawn = pictures(problem, recipe)
-        told = record(problem, recipe, shard.split) | {"sha256": drawn.sha256}
-        visible.append(told["measures"]["min_visible_pixels"])
-        stem = f"{problem.index:08d}"
-        rows.append(
-            {
-                "panels": [_image(f"{stem}_cell_{n}", b) for n, b in enumerate(drawn.panels, 1)],
-                "choices": [
-                    _image(f"{stem}_choice_{name}", b)
-                    for name, b in zip(NAMES, drawn.choices, strict=False)
-                ],
-                **{name: _image(f"{stem}_{name}", b) for name, b in drawn.whole.items()},
-                **columns(told, problem),
-            }
-        )
-        sizes.append([len(choice) for choice in drawn.choices])
-    schema = _schema(rows[0])
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_pylist(rows, schema), file, compression="zstd")
-    name = f"data/{shard.split}-{shard.number:05d}-of-{shard.of:05d}.parquet"
-    return Made({name: file.getvalue()}, [], sizes, visible)
-
-
-def _image(stem: str, data: bytes) -> dict[str, Any]:
-    return {"bytes": data, "path": f"{stem}.png"}
+    pq.write_table(pa.Table.from_pylist(rows, _schema(rows[0])), file, compression="zstd")
+    return file.getvalue()
 
 
 def _schema(row: dict[str, Any]) -> Any:
@@ -142,51 +179,35 @@ def _schema(row: dict[str, Any]) -> Any:
 _DTYPES = {"double": "float64"}
 
 
-# ---------------------------------------------------------------- image folder
+def _imagefolder(problem: Problem, told: dict[str, Any], shard: Shard, recipe: Recipe) -> Filed:
+    drawn = pictures(problem, recipe)
+    folder = f"part-{shard.number:05d}/{problem.index:08d}"
+    panels, choices, whole = (
+        {f"{folder}/{name}.png": data for name, data in some.items()} for some in drawn
+    )
+    row = {
+        "panels_file_names": list(panels),
+        "choices_file_names": list(choices),
+        **{f"{name}_file_name": file for name, file in zip(drawn.whole, whole, strict=True)},
+        **columns(told | {"sha256": drawn.sha256}, problem),
+    }
+    return Filed(row, panels | choices | whole, drawn.sizes)
 
 
-def _imagefolder(problems: Sequence[Problem], shard: Shard, recipe: Recipe) -> Made:
-    files: dict[str, bytes] = {}
-    lines, sizes, visible = [], [], []
-    for problem in problems:
-        drawn = pictures(problem, recipe)
-        told = record(problem, recipe, shard.split) | {"sha256": drawn.sha256}
-        visible.append(told["measures"]["min_visible_pixels"])
-        folder = f"part-{shard.number:05d}/{problem.index:08d}"
-        panels = {f"{folder}/cell_{n}.png": data for n, data in enumerate(drawn.panels, 1)}
-        choices = {
-            f"{folder}/choice_{name}.png": data
-            for name, data in zip(NAMES, drawn.choices, strict=False)
-        }
-        whole = {f"{folder}/{name}.png": data for name, data in drawn.whole.items()}
-        for some in (panels, choices, whole):
-            files |= {f"{shard.split}/{name}": data for name, data in some.items()}
-        names = {f"{name}_file_name": f"{folder}/{name}.png" for name in drawn.whole}
-        row = {"panels_file_names": list(panels), "choices_file_names": list(choices), **names}
-        lines.append(_line(row | columns(told, problem)))
-        sizes.append([len(choice) for choice in drawn.choices])
-    return Made(files, lines, sizes, visible)
+# ---------------------------------------------------------------- arrays and words
 
 
-# ---------------------------------------------------------------- arrays
-
-
-def _npz(problems: Sequence[Problem], shard: Shard, recipe: Recipe) -> Made:
-    files: dict[str, bytes] = {}
-    lines, visible = [], []
+def _npz(problem: Problem, told: dict[str, Any], shard: Shard, recipe: Recipe) -> Filed:
+    panels = (*problem.cells[:8], *problem.options)
+    image = np.stack([panel_grey(panel, recipe.size) for panel in panels])
+    meta = meta_matrix(problem)
     ending = {"validation": "val"}.get(shard.split, shard.split)
-    for problem in problems:
-        panels = (*problem.cells[:8], *problem.options)
-        image = np.stack([panel_grey(panel, recipe.size) for panel in panels])
-        meta = meta_matrix(problem)
-        name = f"part-{shard.number:05d}/matrices_{problem.index:08d}_{ending}.npz"
-        files[f"{shard.split}/{name}"] = _packed(
-            image=image, target=np.int64(problem.answer), meta_matrix=meta, meta_target=meta.max(0)
-        )
-        told = record(problem, recipe, shard.split) | {"sha256": sha256(image.tobytes())}
-        lines.append(_line({"npz_file_name": name} | columns(told, problem)))
-        visible.append(told["measures"]["min_visible_pixels"])
-    return Made(files, lines, [], visible)
+    name = f"part-{shard.number:05d}/matrices_{problem.index:08d}_{ending}.npz"
+    data = _packed(
+        image=image, target=np.int64(problem.answer), meta_matrix=meta, meta_target=meta.max(0)
+    )
+    told = told | {"sha256": sha256(image.tobytes())}
+    return Filed({"npz_file_name": name} | columns(told, problem), {name: data}, [])
 
 
 def meta_matrix(problem: Problem) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -210,20 +231,11 @@ def _packed(**arrays: Any) -> bytes:
     return file.getvalue()
 
 
-# ---------------------------------------------------------------- words
+def _jsonl(problem: Problem, told: dict[str, Any], shard: Shard, recipe: Recipe) -> Filed:  # noqa: ARG001
+    return Filed(told | {"prose": text.prose(problem), "tuples": text.tuples(problem)}, {}, [])
 
 
-def _jsonl(problems: Sequence[Problem], shard: Shard, recipe: Recipe) -> Made:
-    lines, visible = [], []
-    for problem in problems:
-        told = record(problem, recipe, shard.split)
-        words = {"prose": text.prose(problem), "tuples": text.tuples(problem)}
-        lines.append(_line(told | words))
-        visible.append(told["measures"]["min_visible_pixels"])
-    return Made({}, lines, [], visible)
-
-
-MAKERS: dict[str, Callable[[Sequence[Problem], Shard, Recipe], Made]] = {
+MAKERS: dict[str, Callable[[Problem, dict[str, Any], Shard, Recipe], Filed]] = {
     "parquet": _parquet,
     "imagefolder": _imagefolder,
     "npz": _npz,
@@ -239,3 +251,146 @@ def lines_file(recipe: Recipe, split: str) -> str:
 def payload(folder: Path) -> list[Path]:
     """List the files below a folder, in order."""
     return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+# ---------------------------------------------------------------- the card
+
+
+CANARY = "allminds-matrices canary 4d1f6c52-8a0e-4b57-9c3d-5e2f70b9a861"
+LOADING = {
+    "parquet": """\
+```python
+pandas.read_parquet("{first}")  # images are PNG bytes
+datasets.load_dataset("path/to/this/folder")  # images are decoded
+```
+`panels` has eight images, `choices` the options.""",
+    "imagefolder": """\
+```python
+datasets.load_dataset("imagefolder", data_dir="path/to/this/folder")
+```
+Each item has a folder of PNG files; `metadata.jsonl` of a split names them.""",
+    "npz": """\
+```python
+item = numpy.load("{first}")
+item["image"]        # [8 cells row by row, then the options; row; column], grey, uint8
+item["target"]       # which option, from 0
+item["meta_matrix"]  # [rule, column] of 0 and 1; unused rows are 0
+item["meta_target"]  # [column]: whether any rule has it
+```
+Columns: {meta}.""",
+    "jsonl": """\
+```python
+pandas.read_json("{first}", lines=True)
+```
+`prose` and `tuples` are the item in words, `cells` and `options` its attributes; no images.""",
+}
+
+
+class Findings(NamedTuple):
+    """What was found out about a set."""
+
+    entries: list[Entry]  # the battery
+    judged: int  # items it was tried on
+    kinds: Counter[tuple[int, str]]  # how many rules there are, by (C, kind)
+    visible: float  # the least number of pixels that tell two options of an item apart
+
+
+def card(
+    recipe: Recipe, chosen: Sequence[Chosen], findings: Findings, total_bytes: int, first: str
+) -> str:
+    """Write the README of a data set; `first` is one of its files."""
+    splits = Counter(item.split for item in chosen)
+    loading = LOADING[recipe.format].format(first=first, meta=", ".join(META))
+    letters = NAMES[: recipe.settings.candidates]
+    return f"""\
+---
+license: mit
+task_categories: [visual-question-answering]
+tags: [raven-progressive-matrices, abstract-reasoning, synthetic]
+---
+
+# Matrices in the style of Raven's progressive matrices
+
+{len(chosen):,} problems: the ninth panel of a 3 x 3 matrix is to be found among {len(letters)}
+options, {letters[0]} to {letters[-1]}. Made by allminds after Hilton, Liao and Poggio, *Spatial IQ
+Test for AI*. Exactly one option satisfies the rules, found by a solver that is not told them; no
+matrix occurs twice; every two options of a problem differ in {findings.visible:.0f} pixels or more
+of a panel of 160 x 160.
+
+- made by: `{command(recipe)}`
+- regime `{recipe.regime}`: {REGIMES[recipe.regime].told}
+- bytes an item: {total_bytes / len(chosen):,.0f}
+- licence: MIT; canary: `{CANARY}`
+
+| split | items |
+| --- | ---: |
+{_rows((name, f"{splits[name]:,}") for name in SPLITS)}
+
+The split is the canonical hash mod 10: 0 to 5 train, 6 and 7 validation, 8 and 9 test; in a regime
+train and validation show nothing that is held out, and test is about it. An item is made from
+(seed, index) alone; the set has the first indices whose matrices are new.
+
+| rules (C) | {" | ".join(KINDS)} |
+| --- |{" ---: |" * len(KINDS)}
+{_kinds(findings.kinds)}
+
+## Reading it
+
+{loading}
+
+`target` (`answer` in JSON lines) is the right option from 0, `metadata` the whole record as JSON:
+`id, seed, index, hash, split, C, cells` (nine attribute records, the ninth the answer), `options`,
+`answer`, `letter`, `rules`, `measures`. Measures are bits of an ideal observer: `I_context` that
+rows 1 and 2 must supply, `I_answer` of the answer, `L_rules` to describe the rules, `H_rule_row1`
+of doubt after one row; `needed_rules`, `option_distance`, `elements` drawn, `min_visible_pixels`
+between two options. `SHA256SUMS` has a line for every file: `sha256sum -c SHA256SUMS`.
+
+## What the set gives away
+
+Accuracy of shortcuts on {findings.judged:,} items. Blind ones see the options alone and must be at
+chance, within four standard errors; the others are printed, for no design removes them all.
+
+| shortcut | accuracy | chance | standard error | |
+| --- | ---: | ---: | ---: | --- |
+{battery_rows(findings.entries)}
+"""
+
+
+def command(recipe: Recipe) -> str:
+    """Write the command that makes the set again."""
+    given = recipe.settings
+    words = [
+        f"allminds make matrices --count {recipe.count} --rules {given.rules}",
+        f"--format {recipe.format} --seed {recipe.seed} --regime {recipe.regime}",
+        f"--candidates {given.candidates} --size {recipe.size}",
+    ]
+    words += [
+        f"--{name} {','.join(getattr(given, name))}"
+        for name in ("kinds", "attributes")
+        if getattr(given, name) != getattr(DEFAULT, name)
+    ]
+    return " ".join(words + ["--no-composites"] * (not recipe.composites) + ["--out DIR"])
+
+
+def battery_rows(entries: Sequence[Entry]) -> str:
+    """Format the battery as rows of a table."""
+    return _rows(
+        (entry.name, f"{entry.hits:.3f}", f"{entry.chance:.3f}", f"{entry.stderr:.3f}", said(entry))
+        for entry in entries
+    )
+
+
+def said(entry: Entry) -> str:
+    """Tell whether a blind shortcut is at chance, as it must be."""
+    if not entry.blind:
+        return "sees cells"
+    return "blind, at chance" if entry.fair else "blind, NOT AT CHANCE"
+
+
+def _rows(rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _kinds(kinds: Counter[tuple[int, str]]) -> str:
+    counts = sorted({count for count, _ in kinds})
+    return _rows((str(count), *(f"{kinds[count, kind]:,}" for kind in KINDS)) for count in counts)

@@ -21,14 +21,28 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices.dataset.battery import Entry, of_sights
-from allminds.instruments.matrices.dataset.card import CANARY, Findings, card, command
-from allminds.instruments.matrices.dataset.files import MAKERS, Made, Shard, lines_file, payload
-from allminds.instruments.matrices.dataset.items import Chosen, Recipe, choose, look, sha256
-from allminds.instruments.matrices.dataset.regimes import SPLITS
-from allminds.instruments.matrices.dataset.shortcuts import Sight
+from allminds.instruments.matrices.dataset.battery import Entry, Sight, of_sights
+from allminds.instruments.matrices.dataset.files import (
+    CANARY,
+    Findings,
+    Made,
+    Shard,
+    card,
+    command,
+    lines_file,
+    made,
+    payload,
+)
+from allminds.instruments.matrices.dataset.items import (
+    SPLITS,
+    Chosen,
+    Recipe,
+    choose,
+    look,
+    sha256,
+)
 from allminds.instruments.matrices.instrument import Matrices
-from allminds.instruments.matrices.making.batch import batch
+from allminds.instruments.matrices.making.generator import batch
 
 SHARD = 500  # items
 JUDGED = 20_000  # items on which shortcuts are tried at most
@@ -180,12 +194,10 @@ def _draw(shards: list[Shard], recipe: Recipe, work: Path, jobs: int, tell: Prog
 
 def write_shard(shard: Shard, recipe: Recipe, folder: Path) -> int:
     """Make a shard and write it whole or not at all; return how many items it has."""
-    made = MAKERS[recipe.format](
-        list(batch(recipe.seed, shard.indices, recipe.settings)), shard, recipe
-    )
+    found = made(batch(recipe.seed, shard.indices, recipe.settings), shard, recipe)
     temporary = folder / f"{shard.name}.tmp"
     try:
-        _write_files(temporary, made)
+        _write_files(temporary, found)
         os.replace(temporary, folder / shard.name)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -193,16 +205,16 @@ def write_shard(shard: Shard, recipe: Recipe, folder: Path) -> int:
     return len(shard.indices)
 
 
-def _write_files(folder: Path, made: Made) -> None:
-    for name, data in made.files.items():
+def _write_files(folder: Path, shard: Made) -> None:
+    for name, data in shard.files.items():
         path = folder / "files" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     folder.mkdir(exist_ok=True)
-    sums = [f"{sha256(data)}  {name}\n" for name, data in sorted(made.files.items())]
+    sums = [f"{sha256(data)}  {name}\n" for name, data in sorted(shard.files.items())]
     (folder / "sums").write_text("".join(sums), encoding="utf-8")
-    (folder / "lines").write_text("".join(made.lines), encoding="utf-8")
-    facts = {"sizes": made.sizes, "visible": min(made.visible)}
+    (folder / "lines").write_text("".join(shard.lines), encoding="utf-8")
+    facts = {"sizes": shard.sizes, "visible": min(shard.visible)}
     (folder / "facts").write_text(json.dumps(facts), encoding="utf-8")
 
 
@@ -267,9 +279,9 @@ def _findings(chosen: list[Chosen], shards: list[Shard], recipe: Recipe, work: P
     sights: list[Sight] = []
     for start in range(0, len(chosen), SHARD):
         numbers = [item.number for item in chosen[start : start + SHARD]]
-        made = batch(recipe.seed, numbers, recipe.settings)
-        for n in range(len(made)):
-            one = made.coded(n)
+        some = batch(recipe.seed, numbers, recipe.settings)
+        for n in range(len(some)):
+            one = some.coded(n)
             kinds.update((len(one.case.plan), carrier.kind) for carrier in one.case.plan)
             if len(sights) < JUDGED:
                 sights.append(Sight(one.cells[:8], one.options, one.answer))

@@ -27,6 +27,7 @@ from allminds.instruments.matrices.making.panel import (
 )
 
 MIDDLE = SIDE / 2
+BLANK = "#e6e6e6"  # where the ninth cell is missing
 OUTLINE = 2.0  # width of the black outline of a closed shape
 STROKES = {"line": (0.2, 6.0), "arc": (0.14, 4.0)}  # width as a share of the radius; and at least
 DARK = ("black", "blue", "red")  # on which a ring is white, to be seen in grey too

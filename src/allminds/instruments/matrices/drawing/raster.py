@@ -1,4 +1,4 @@
-"""Panels as pixels: a small PNG writer, the palette, and stamps of every shape.
+"""Panels and whole problems as pixels: a small PNG writer, the palette, stamps of every shape.
 
 PNG files are packed with zlib at its quickest level and no filter, which suits pictures with few
 colours.
@@ -6,64 +6,62 @@ colours.
 
 from __future__ import annotations
 
+import itertools
 import math
 import struct
 import zlib
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allminds.instruments.matrices.drawing.geometry import (
     ARC,
+    BLANK,
     FIRST,
     FLAT,
+    OUTLINE,
     WHOLE,
     Element,
     elements,
 )
-from allminds.instruments.matrices.making.panel import OPEN, SIDE, Panel
+from allminds.instruments.matrices.drawing.svg import (
+    BROAD,
+    FRAME,
+    LABEL,
+    LETTER,
+    QUESTION,
+    STROKES,
+    layout,
+)
+from allminds.instruments.matrices.making.panel import NAMES, OPEN, SIDE, Panel
 from allminds.instruments.matrices.making.panel import PALETTE as NAMED
+from allminds.instruments.matrices.making.text import Asked
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_GREY, _RGB, _PALETTE = 0, 2, 3  # colour types of the format
+_PALETTE = 3  # a colour type of the format
 _LEVEL = 1  # a panel takes a quarter of the time of the default level, for half as many bytes more
 
 Pixels = NDArray[np.uint8]
 
 
-def grey_png(pixels: Pixels) -> bytes:
-    """Write a picture of brightness, [row, column], as a PNG file."""
-    return _file(pixels, _GREY, b"")
-
-
-def rgb_png(pixels: Pixels) -> bytes:
-    """Write a picture of red, green and blue, [row, column, 3], as a PNG file."""
-    height, width, _ = pixels.shape
-    return _file(pixels.reshape(height, 3 * width), _RGB, b"", width)
-
-
 def palette_png(indices: Pixels, palette: Pixels) -> bytes:
     """Write numbers into a palette [colour, 3] as a PNG file, without unused last colours."""
-    used = palette[: int(indices.max()) + 1]
-    return _file(indices, _PALETTE, _chunk(b"PLTE", used.tobytes()))
-
-
-def _file(lines: NDArray[Any], kind: int, extra: bytes, width: int | None = None) -> bytes:
-    height, across = lines.shape
-    raw = np.zeros((height, across + 1), np.uint8)  # every line begins with its filter: 0, none
-    raw[:, 1:] = lines
-    header = struct.pack(">IIBBBBB", width or across, height, 8, kind, 0, 0, 0)
-    body = _chunk(b"IDAT", zlib.compress(raw.tobytes(), _LEVEL))
-    return b"".join((_SIGNATURE, _chunk(b"IHDR", header), extra, body, _chunk(b"IEND", b"")))
+    height, width = indices.shape
+    raw = np.zeros((height, width + 1), np.uint8)  # every line begins with its filter: 0, none
+    raw[:, 1:] = indices
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, _PALETTE, 0, 0, 0),
+        b"PLTE": palette[: int(indices.max()) + 1].tobytes(),
+        b"IDAT": zlib.compress(raw.tobytes(), _LEVEL),
+        b"IEND": b"",
+    }
+    return _SIGNATURE + b"".join(_chunk(name, data) for name, data in chunks.items())
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
-
-
-# ---------------------------------------------------------------- panels as pixels
 
 
 SAMPLES = 8  # along either side of a pixel at a border
@@ -74,9 +72,6 @@ Floats = NDArray[np.float64]
 
 
 # ---------------------------------------------------------------- colours
-
-
-BLANK = "#e6e6e6"  # where the ninth cell is missing
 
 
 def _rgb(name: str) -> Floats:
@@ -121,8 +116,13 @@ def _shades(element_colours: tuple[str, str, str]) -> Pixels:
 
 def panel_numbers(panel: Panel, size: int = SIDE) -> Pixels:
     """Draw a panel as numbers into `PALETTE`, [row, column]."""
+    return painted(elements(panel), size)
+
+
+def painted(some: Iterable[Element], size: int = SIDE) -> Pixels:
+    """Draw elements on a white panel, as numbers into `PALETTE`."""
     canvas = np.zeros((size, size), np.uint8)
-    for element in elements(panel):
+    for element in some:
         paint(canvas, element, size / SIDE)
     return canvas
 
@@ -239,3 +239,98 @@ def _from_ellipse(x: Floats, y: Floats, a: float, b: float) -> Floats:
         value * (value - 1), slope, out=np.full_like(value, -min(a, b)), where=slope > 0
     )
     return away
+
+
+# ---------------------------------------------------------------- whole problems
+
+
+BLACK = RAMPS["white", "black"][-1]
+
+
+def matrix_png(asked: Asked, size: int = SIDE) -> bytes:
+    """Draw the matrix with its blank as a PNG file; `size` is that of a panel."""
+    return palette_png(matrix_numbers(asked, size), PALETTE)
+
+
+def composite_png(asked: Asked, size: int = SIDE) -> bytes:
+    """Draw the matrix and its options as a PNG file; `size` is that of a panel."""
+    return palette_png(composite_numbers(asked, size), PALETTE)
+
+
+def matrix_numbers(asked: Asked, size: int = SIDE) -> Pixels:
+    """Draw the matrix with its blank, as numbers into the palette."""
+    frame = _frame(size)
+    step = size + frame
+    canvas = np.full((3 * step + frame, 3 * step + frame), BLACK, np.uint8)
+    for n, cell in enumerate([*asked.cells[:8], None]):
+        top, left = frame + n // 3 * step, frame + n % 3 * step
+        shown = panel_numbers(cell, size) if cell else _blank(size)
+        canvas[top : top + size, left : left + size] = shown
+    return canvas
+
+
+def composite_numbers(asked: Asked, size: int = SIDE) -> Pixels:
+    """Draw the matrix, and its options below with their letters, as palette numbers."""
+    zoom = size / SIDE
+    place = layout(len(asked.options))
+    canvas = np.zeros((math.ceil(place.height * zoom), math.ceil(place.width * zoom)), np.uint8)
+    _put(canvas, matrix_numbers(asked, size), *place.matrix, zoom)
+    for name, option, (x, y) in zip(NAMES, asked.options, place.options, strict=False):
+        _put(canvas, _framed(option, size), x - FRAME, y - FRAME, zoom)
+        _put(canvas, _letter(name, size), x, y + SIDE + FRAME, zoom)
+    return canvas
+
+
+def _put(canvas: Pixels, picture: Pixels, x: float, y: float, zoom: float) -> None:
+    left, top = round(x * zoom), round(y * zoom)
+    height, width = picture.shape
+    canvas[top : top + height, left : left + width] = picture
+
+
+def _frame(size: int) -> int:
+    return max(1, round(FRAME * size / SIDE))
+
+
+def _framed(panel: Panel, size: int) -> Pixels:
+    return np.pad(panel_numbers(panel, size), _frame(size), constant_values=BLACK)
+
+
+# ---------------------------------------------------------------- signs
+
+
+@lru_cache(maxsize=64)
+def _blank(size: int) -> Pixels:
+    """Draw the ninth cell with its question mark."""
+    canvas = np.full((size, size), RAMPS["black", "blank"][-1], np.uint8)
+    _write(canvas, "?", SIDE / 2, SIDE / 2, QUESTION, "blank")
+    return canvas
+
+
+@lru_cache(maxsize=64)
+def _letter(name: str, size: int) -> Pixels:
+    """Draw the line below an option, with its letter."""
+    canvas = np.zeros((round((LABEL - FRAME) * size / SIDE), size), np.uint8)
+    _write(canvas, name, SIDE / 2, LABEL / 2, LETTER, "white")
+    return canvas
+
+
+def _write(canvas: Pixels, name: str, x: float, y: float, unit: float, under: str) -> None:
+    """Draw a sign: lines with round ends."""
+    zoom, width = canvas.shape[1] / SIDE, unit * BROAD
+    for line in STROKES[name]:
+        points = [(x + unit * (px - 2), y + unit * (py - 3)) for px, py in line]
+        for px, py in points:
+            r = width / 2 - OUTLINE / 2
+            _black(canvas, Element("circle", WHOLE, px, py, r, 0.0, OUTLINE, "", "", under), zoom)
+        for (ax, ay), (bx, by) in itertools.pairwise(points):
+            angle = math.degrees(math.atan2(ay - by, ax - bx)) + 90
+            half, mx, my = math.hypot(bx - ax, by - ay) / 2, (ax + bx) / 2, (ay + by) / 2
+            _black(canvas, Element("line", WHOLE, mx, my, half, angle, width, "", "", under), zoom)
+
+
+def _black(canvas: Pixels, element: Element, zoom: float) -> None:
+    """Paint in black, but never make a pixel lighter than it is."""
+    before = canvas.copy()
+    paint(canvas, element._replace(colour="black", edge="black"), zoom)
+    lighter = PALETTE[canvas][:, :, 0] > PALETTE[before][:, :, 0]
+    canvas[lighter] = before[lighter]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from allminds.instruments.matrices.drawing.geometry import (
     ARC,
+    BLANK,
     FIRST,
     FLAT,
     OUTLINE,
@@ -25,7 +26,6 @@ from allminds.instruments.matrices.drawing.geometry import (
     mark_elements,
     turned,
 )
-from allminds.instruments.matrices.drawing.raster import BLANK
 from allminds.instruments.matrices.making.panel import NAMES, PALETTE, SIDE, Panel
 from allminds.instruments.matrices.making.text import Asked
 

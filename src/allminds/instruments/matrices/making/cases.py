@@ -14,7 +14,7 @@ from itertools import product
 from typing import NamedTuple
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices.making import arrays, rules
+from allminds.instruments.matrices.making import arrays
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making.arrays import Bank
 from allminds.instruments.matrices.making.panel import (
@@ -65,6 +65,7 @@ def shapes_code(names: tuple[str, ...]) -> int:
 
 ALL_COLOURS = (1 << len(COLOURS)) - 1
 WHITE = 1 << COLOURS.index("white")
+STROKE_COLOURS = ALL_COLOURS & ~WHITE  # marks are strokes too
 DARK = union([COLOURS.index(name) for name in ("black", "blue")])
 
 
@@ -147,21 +148,11 @@ def colours(plan: Plan, shape: str | None) -> int:
     return ALL_COLOURS & ~(WHITE if strokes else 0) & ~(DARK if rings else 0)
 
 
-def mark_colours() -> int:
-    """Return the colours of marks, which are strokes and so never white."""
-    return ALL_COLOURS & ~WHITE
-
-
 def places(carrier: Carrier) -> tuple[int, ...]:
     """List the sets of places of which a rule of position has one, as codes."""
     if carrier.kind == "addition-subtraction":
         return union(QUINCUNX), union(PLUS)
     return ((1 << PLACES) - 1,)
-
-
-def centre() -> int:
-    """Return the place of a figure that no rule moves."""
-    return 1 << CENTRE
 
 
 def elements(inventory: str) -> int:
@@ -236,7 +227,7 @@ def _variants(
 
 def _domains(plan: Plan, carrier: Carrier, shape: str | None, rim: str | None) -> tuple[int, ...]:
     if carrier.layer == "marks":
-        return (elements(rim or "") if carrier.attribute == "shape" else mark_colours(),)
+        return (elements(rim or "") if carrier.attribute == "shape" else STROKE_COLOURS,)
     if carrier.attribute == "position":
         return places(carrier)
     return (
@@ -263,11 +254,11 @@ def _base(plan: Plan, shape: str | None, rim: str | None) -> tuple[int, ...]:
         base[codes.SIZE] = sizes(plan, shape)
         base[codes.COUNT] = base[codes.ANGLE] = 1
         base[codes.COLOUR] = colours(plan, shape)
-        base[codes.PLACE] = centre()
-        base[codes.LAYOUT] = 1 << codes.LAYOUTS.index(rules.layout_of(plan))
+        base[codes.PLACE] = 1 << CENTRE
+        base[codes.LAYOUT] = 1 << codes.LAYOUTS.index(layout_of(plan))
     if rim is not None:
         base[codes.INVENTORY] = 1 << codes.RIMS.index(rim)
-        base[codes.MARK_COLOUR] = mark_colours()
+        base[codes.MARK_COLOUR] = STROKE_COLOURS
     for carrier in plan:
         base[carrier.field] = 0
     return tuple(base)
@@ -277,10 +268,10 @@ def _base(plan: Plan, shape: str | None, rim: str | None) -> tuple[int, ...]:
 def cases(count: int, kinds: tuple[Kind, ...], attributes: tuple[Attribute, ...]) -> Cases:
     """Collect all cases with so many rules of these kinds on these attributes."""
     groups = []
-    for multiset in rules.multisets(kinds, count):
+    for multiset in codes.multisets(kinds, count):
         wanted = [
             plan
-            for plan in rules.plans(multiset)
+            for plan in codes.plans(multiset)
             if all(carrier.attribute in attributes for carrier in plan)
         ]
         found = tuple(made for plan in wanted if (made := tuple(of_plan(plan))))

@@ -8,9 +8,9 @@ Everything here is a plain value with a record of JSON values, and knows nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 Layer = Literal["figure", "marks"]
 Layout = Literal["whole", "slots", "grid"]
@@ -82,8 +82,33 @@ def orientations(shape: str) -> tuple[float, ...]:
 # ---------------------------------------------------------------- panels
 
 
+class Recorded:
+    """A dataclass that can be converted to plain JSON values and restored from them."""
+
+    def to_record(self) -> dict[str, Any]:
+        """Convert it to plain JSON values; a layer that is absent is None."""
+        named = [field.name for field in fields(self)]  # type: ignore[arg-type]  # a dataclass
+        return {name: _plain(getattr(self, name)) for name in named}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Restore it from its record."""
+        return cls(**{
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in record.items()
+        })  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Recorded):
+        return value.to_record()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return dict(value) if isinstance(value, Mapping) else value
+
+
 @dataclass(frozen=True)
-class Figure:
+class Figure(Recorded):
     """`count` copies of a glyph, alike.
 
     An attribute with several values shows all of them, in every combination with the others: two
@@ -101,70 +126,25 @@ class Figure:
     place: tuple[int, ...]
     layout: Layout = "whole"
 
-    def to_record(self) -> dict[str, Any]:
-        """Convert the figure to plain JSON values."""
-        return {
-            "shape": list(self.shape),
-            "size": list(self.size),
-            "count": self.count,
-            "colour": list(self.colour),
-            "angle": list(self.angle),
-            "place": list(self.place),
-            "layout": self.layout,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Figure:
-        """Restore a figure from its record."""
-        return cls(
-            shape=tuple(record["shape"]),
-            size=tuple(record["size"]),
-            count=record["count"],
-            colour=tuple(record["colour"]),
-            angle=tuple(float(angle) for angle in record["angle"]),
-            place=tuple(record["place"]),
-            layout=record["layout"],
-        )
-
 
 @dataclass(frozen=True)
-class Marks:
+class Marks(Recorded):
     """Elements of an inventory, by their numbers from 0, in ascending order and one colour."""
 
     inventory: str
     present: tuple[int, ...]
     colour: str
 
-    def to_record(self) -> dict[str, Any]:
-        """Convert the marks to plain JSON values."""
-        return {
-            "inventory": self.inventory,
-            "present": list(self.present),
-            "colour": self.colour,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Marks:
-        """Restore marks from their record."""
-        return cls(record["inventory"], tuple(record["present"]), record["colour"])
-
 
 @dataclass(frozen=True)
-class Panel:
+class Panel(Recorded):
     """One cell of a matrix, or an option."""
 
     figure: Figure | None
     marks: Marks | None
 
-    def to_record(self) -> dict[str, Any]:
-        """Convert the panel to plain JSON values; a layer that is absent is None."""
-        return {
-            "figure": self.figure.to_record() if self.figure else None,
-            "marks": self.marks.to_record() if self.marks else None,
-        }
-
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Panel:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Restore a panel from its record."""
         figure, marks = record["figure"], record["marks"]
         return cls(
@@ -177,7 +157,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Recorded):
     """What one attribute of a layer does along the rows."""
 
     kind: Kind
@@ -186,24 +166,9 @@ class Rule:
     parameters: Mapping[str, Any]  # such as the step of a progression
     bound: bool  # of two distributions of three that turn alike, the second is bound to the first
 
-    def to_record(self) -> dict[str, Any]:
-        """Convert the rule to plain JSON values."""
-        return {
-            "kind": self.kind,
-            "layer": self.layer,
-            "attribute": self.attribute,
-            "parameters": dict(self.parameters),
-            "bound": self.bound,
-        }
-
-    @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Rule:
-        """Restore a rule from its record."""
-        return cls(**record)
-
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Recorded):
     """A matrix of nine panels, the ninth to be found among the options."""
 
     seed: int
@@ -235,29 +200,18 @@ class Problem:
         return canonical_hash([encoded(cell) for cell in self.cells])
 
     def to_record(self) -> dict[str, Any]:
-        """Convert the problem to plain JSON values."""
-        return {
-            "seed": self.seed,
-            "index": self.index,
-            "hash": self.hash,
-            "C": self.C,
-            "cells": [cell.to_record() for cell in self.cells],
-            "options": [option.to_record() for option in self.options],
-            "answer": self.answer,
-            "letter": self.letter,
-            "rules": [rule.to_record() for rule in self.rules],
-            "measures": dict(self.measures),
-        }
+        """Convert the problem to plain JSON values, with its hash, C and letter."""
+        own = super().to_record() | {"hash": self.hash, "C": self.C, "letter": self.letter}
+        return {name: own[name] for name in _PROBLEM}
 
     @classmethod
-    def from_record(cls, record: Mapping[str, Any]) -> Problem:
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Restore a problem from its record."""
-        return cls(
-            seed=record["seed"],
-            index=record["index"],
-            cells=tuple(Panel.from_record(cell) for cell in record["cells"]),
-            options=tuple(Panel.from_record(option) for option in record["options"]),
-            answer=record["answer"],
-            rules=tuple(Rule.from_record(rule) for rule in record["rules"]),
-            measures=dict(record["measures"]),
-        )
+        made = {field.name: record[field.name] for field in fields(cls)}
+        for name, kind in (("cells", Panel), ("options", Panel), ("rules", Rule)):
+            made[name] = tuple(kind.from_record(one) for one in record[name])
+        return cls(**made)
+
+
+_PROBLEM = ("seed", "index", "hash", "C", "cells", "options", "answer", "letter", "rules",
+            "measures")  # fmt: skip

@@ -19,7 +19,7 @@ from allminds.instruments.matrices.drawing.raster import (
     PALETTE,
     SHADES,
     Pixels,
-    paint,
+    painted,
     panel_numbers,
 )
 from allminds.instruments.matrices.drawing.raster import stamp as stamped
@@ -141,11 +141,8 @@ def _rendered_glyphs(a: Figure, b: Figure | None, within: bool) -> int:
 @lru_cache(maxsize=2_000)
 def _picture(figure: Figure, within: bool) -> Pixels:
     """Draw a glyph in the middle, without the margin that surely is white."""
-    canvas = np.zeros((SIDE, SIDE), np.uint8)
-    for element in figure_elements(figure, within):
-        paint(canvas, element)
     margin = int(SIDE / 2 - radius(figure.layout, within)) - 6
-    return canvas[margin:-margin, margin:-margin]
+    return painted(figure_elements(figure, within))[margin:-margin, margin:-margin]
 
 
 # ---------------------------------------------------------------- the table
@@ -236,10 +233,4 @@ def mark_pixels(a: Marks | None, b: Marks | None) -> int:
 
 @lru_cache(maxsize=50_000)
 def _rendered_marks(a: Marks | None, b: Marks | None) -> int:
-    pictures = []
-    for marks in (a, b):
-        canvas = np.zeros((SIDE, SIDE), np.uint8)
-        for element in mark_elements(marks) if marks else ():
-            paint(canvas, element)
-        pictures.append(canvas)
-    return changes(*pictures)
+    return changes(*(painted(mark_elements(marks) if marks else ()) for marks in (a, b)))
