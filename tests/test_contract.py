@@ -6,24 +6,28 @@ contract had to change for them.
 
 from __future__ import annotations
 
+import doctest
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import pytest
 
-from allminds import registry
+from allminds import contracts, registry
 from allminds.check import check_instrument
 from allminds.contracts import (
     Discrete,
+    Environment,
     Exercise,
     Failure,
     Instrument,
     LineUp,
     MindBase,
+    Question,
     Subject,
     Traits,
+    Wrapper,
 )
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key
@@ -35,35 +39,22 @@ from allminds.episode import Episode, Plain, play
 
 
 @dataclass(frozen=True)
-class Sum:
+class Sum(Question):
     """What is a + b? One step, ten options, the reward is the hit."""
 
     a: int
     b: int
-    teams = ((0,),)
-    steps = 1
-    score: Literal["mean", "total"] = "mean"
     actions = (Discrete(10),)
 
     @property
     def complexity(self) -> Mapping[str, float]:
         return {"size": float(self.a + self.b)}
 
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return {}
-
-    def reset(self, random: Random) -> int | None:
-        return None
-
-    def awaited(self, state: int | None) -> tuple[int, ...]:
-        return (0,) if state is None else ()
-
     def observe(self, state: int | None, slot: int) -> tuple[int, int]:
         return self.a, self.b
 
-    def step(self, state: int | None, actions: Mapping[int, int], random: Random):
-        return actions[0], [1.0 if actions[0] == self.a + self.b else 0.0]
+    def reward(self, answer: int) -> float:
+        return 1.0 if answer == self.a + self.b else 0.0
 
     def secret(self, state: int | None, slot: int, random: Random) -> int:
         return self.a + self.b
@@ -111,21 +102,13 @@ def test_a_question_is_an_environment_of_one_step():
 
 
 @dataclass(frozen=True)
-class Nim:
+class Nim(Environment):
     """Two players in turn take one or two of seven; who takes the last wins: total +1 and -1."""
 
-    teams = ((0,), (1,))
     steps = 7
     score: Literal["mean", "total"] = "total"
     actions = (Discrete(2, start=1), Discrete(2, start=1))
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        return {}
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return {"heap": 7}
+    facts: ClassVar[Mapping[str, Any]] = {"heap": 7}
 
     def reset(self, random: Random) -> tuple[int, int]:
         return 7, 0  # heap, who moves
@@ -141,9 +124,6 @@ class Nim:
         left = max(0, heap - actions[mover])
         won = 1.0 if left == 0 else 0.0
         return (left, 1 - mover), [won if slot == mover else -won for slot in (0, 1)]
-
-    def secret(self, state: Any, slot: int, random: Random) -> None:
-        return None
 
 
 class NimTest(Sums):
@@ -446,6 +426,113 @@ def test_rewards_out_of_bounds_are_an_error_of_the_environment():
     episode = Episode(Exercise("rich/0", Sums(), 1, 0, Rich(1, 1)))
     with pytest.raises(Error, match=r"slot 0 got 2.0, outside \[-1, 1\]"):
         episode.play({0: 1})
+
+
+# ---------------------------------------------------------------- defaults and wrappers
+
+
+class Counted(NamedTuple):
+    step: int
+
+
+@dataclass(frozen=True)
+class Least(Environment):
+    """The least that an environment must have: every action is worth a tenth of itself."""
+
+    steps: int  # a field where the base has a property
+    actions = (Discrete(10),) * 3
+
+    def reset(self, random: Random) -> Counted:
+        return Counted(0)
+
+    def step(self, state: Counted, actions: Mapping[int, int], random: Random):
+        return Counted(state.step + 1), [actions[slot] / 10 for slot in range(3)]
+
+
+def test_an_environment_has_defaults_for_all_but_actions_reset_and_step():
+    world, random = Least(2), Random(0)
+    assert (world.teams, world.score, world.steps) == (((0,), (1,), (2,)), "mean", 2)
+    assert (dict(world.complexity), dict(world.facts)) == ({}, {})
+    assert (world.observe(Counted(1), 0), world.secret(Counted(0), 0, random)) == (Counted(1), None)
+    assert [world.awaited(Counted(n)) for n in (0, 1, 2)] == [(0, 1, 2), (0, 1, 2), ()]
+    assert world == Least(2) != Least(3)
+    with pytest.raises(TypeError, match=r"abstract methods? .*reset.*step"):
+        Environment()
+    bare = type("Bare", (Question,), {"reward": lambda self, answer: 0.0})()
+    with pytest.raises(NotImplementedError, match="Bare lacks 'actions'"):
+        Episode(Exercise("bare/0", Sums(), 1, 0, bare)).task(0)
+
+
+def test_the_least_environment_is_played_to_its_end():
+    episode = Episode(Exercise("least/0", Sums(), 1, 0, Least(2)))
+    while episode.record is None:
+        assert episode.play({0: 1, 1: 2, 2: 3})
+    assert episode.record.score == (0.1, 0.2, 0.3)
+
+
+@dataclass(frozen=True)
+class Shortened(Wrapper):
+    """An environment that is broken off after `most` steps."""
+
+    most: int
+
+    @property
+    def steps(self) -> int:
+        return self.most
+
+
+MEMBERS = ("actions", "teams", "steps", "score", "complexity", "facts")
+
+
+@pytest.mark.parametrize("name", registry.instruments())
+def test_a_wrapper_does_all_as_the_environment_inside(name):
+    exercise = registry.make_instrument(name).exercise(3, 0)
+    inner = exercise.environment
+    wrapped = replace(exercise, environment=Wrapper(inner))
+    for member in MEMBERS:
+        assert getattr(wrapped.environment, member) == getattr(inner, member)
+    first, second = Episode(exercise), Episode(wrapped)
+    assert second.task(0) == first.task(0)
+    secrets = [episode.task(0, future=True).secret for episode in (first, second)]
+    assert secrets[0] == secrets[1] or "Random" in str(secrets)  # streams have no equality
+    while first.record is None:
+        assert second.waiting == first.waiting
+        actions = {
+            slot: (getattr(seen, "legal", None) or (inner.actions[slot].start,))[0]
+            for slot, seen in first.waiting.items()
+        }
+        assert first.play(actions) == second.play(actions) is True
+    assert second.record == first.record
+
+
+def test_a_wrapper_changes_what_it_overrides_and_nothing_else():
+    exercise = Exercise("short/0", Sums(), 1, 0, Shortened(Nim(), 3))
+    assert (exercise.environment.steps, exercise.environment.score) == (3, "total")
+    assert exercise.environment == Shortened(Nim(), 3)
+
+
+def test_the_examples_in_the_contract_run():
+    tried = doctest.testmod(contracts)
+    assert tried.attempted > 0
+    assert not tried.failed
+
+
+def test_playing_says_whether_a_step_was_made():
+    episode = Episode(NimTest().exercise(1, 0))
+    assert episode.play({0: 1})
+    assert not episode.play({1: 5})  # which is no action
+    assert (episode.record.status, episode.step) == (("void", "malformed"), 1)
+
+
+def test_an_environment_that_does_not_derive_from_the_base_is_refused():
+    class Loose(Sums):
+        """Sums that are no environments."""
+
+        def exercise(self, seed: int, i: int, history: Sequence[Any] = ()) -> Exercise:
+            return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, object())
+
+    with pytest.raises(Error, match=r"of class object, is no subclass of allminds\.Environment"):
+        check_instrument(Loose())
 
 
 def test_an_episode_takes_the_actions_of_those_it_awaits():

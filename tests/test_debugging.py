@@ -381,7 +381,7 @@ def test_check_mind_says_where(folder):
     from allminds.check import check_mind
 
     with pytest.raises(Error, match=r"fails exercise 0: .*at broken.py:10, in best"):
-        check_mind("broken.py:Raises")
+        check_mind("broken.py:Raises", "lambda-star")
 
 
 # ---------------------------------------------------------------- what would be right

@@ -17,7 +17,7 @@ FORMS = ["plain_mind.py:Careful", "batched_mind.py:Careful", "numba_mind.py:care
 
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_of_a_users_mind_keeps_the_contract(name):
-    check_mind(f"{EXAMPLES}/{name}", settings={"rows": 6, "cols": 6, "agents": 2})
+    check_mind(f"{EXAMPLES}/{name}", "lambda-star", {"rows": 6, "cols": 6, "agents": 2})
 
 
 def test_the_three_forms_are_one_mind():

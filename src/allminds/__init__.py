@@ -16,7 +16,17 @@ from allminds.evaluate import Results, evaluate  # now, lest the module hide the
 
 if TYPE_CHECKING:
     from allminds.check import check_instrument, check_mind
-    from allminds.contracts import BatchMind, Discrete, Instrument, MindBase, Task, Traits
+    from allminds.contracts import (
+        BatchMind,
+        Discrete,
+        Environment,
+        Instrument,
+        MindBase,
+        Question,
+        Task,
+        Traits,
+        Wrapper,
+    )  # fmt: skip
     from allminds.core.errors import Error
     from allminds.core.seeding import Random
     from allminds.registry import group, instrument, mind
@@ -29,7 +39,17 @@ _HOMES = {
     "runs.run": ("How", "resume", "run"),
     "runs.store": ("RunFolder",),
     "check": ("check_instrument", "check_mind"),
-    "contracts": ("BatchMind", "Discrete", "Instrument", "MindBase", "Task", "Traits"),
+    "contracts": (
+        "BatchMind",
+        "Discrete",
+        "Environment",
+        "Instrument",
+        "MindBase",
+        "Question",
+        "Task",
+        "Traits",
+        "Wrapper",
+    ),
     "core.errors": ("Error",),
     "registry": ("group", "instrument", "mind"),
     "core.seeding": ("Random",),
@@ -37,9 +57,10 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "BatchMind", "Discrete", "Error", "How", "Instrument", "MindBase", "Plan", "Random",
-    "Results", "RunFolder", "Task", "Test", "Traits", "check_instrument", "check_mind", "evaluate",
-    "group", "instrument", "mind", "read_plan", "resume", "run",
+    "BatchMind", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase", "Plan",
+    "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits", "Wrapper",
+    "check_instrument", "check_mind", "evaluate", "group", "instrument", "mind", "read_plan",
+    "resume", "run",
 ]  # fmt: skip
 
 

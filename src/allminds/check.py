@@ -17,6 +17,7 @@ import numpy as np
 from allminds import registry
 from allminds.contracts import (
     Discrete,
+    Environment,
     Exercise,
     Failure,
     Instrument,
@@ -36,7 +37,7 @@ _EXERCISES = 4
 
 
 def check_mind(
-    who: Any, instrument: str = "lambda-star", settings: Mapping[str, Any] | None = None
+    who: Any, instrument: str | type[Instrument], settings: Mapping[str, Any] | None = None
 ) -> None:
     """Check that a mind keeps the contract on an instrument.
 
@@ -164,10 +165,10 @@ class _NoWords(Random):
     def word_at(self, j: int) -> int:
         raise RuntimeError(f"word {j} was drawn")
 
-    def at_step(self, step: int) -> Random:  # noqa: ARG002 - no step has words
+    def at_step(self, _step: int) -> Random:
         return self
 
-    def part(self, number: int) -> Random:  # noqa: ARG002 - nor has a part
+    def part(self, _number: int) -> Random:
         return self
 
 
@@ -227,7 +228,13 @@ def check_instrument(
     for name in filter(None, (tool.floor_mind, tool.ceiling_mind)):
         registry.line_up(name, tool)
     differing: set[tuple[int, int]] = set()
-    columns = set(tool.exercise(seed, 0).environment.complexity)
+    environment: Any = tool.exercise(seed, 0).environment
+    _require(
+        isinstance(environment, Environment),
+        f"{tool.name}: its environment, of class {type(environment).__name__}, is no subclass of "
+        "allminds.Environment",
+    )
+    columns = set(environment.complexity)
     records: list[Record] = []
     for i in range(_EXERCISES):
         history = _history(tool, records, i)

@@ -324,67 +324,234 @@ class LineUp:
 # ---------------------------------------------------------------- what they act in
 
 
-class Environment(Protocol):
+if TYPE_CHECKING:
+    default = property
+else:
+
+    class default:
+        """A property that a class attribute or a dataclass field of the same name replaces.
+
+        A `property` would not do: it rejects the value that a field puts in the instance.
+        """
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self.compute, self.__doc__ = compute, compute.__doc__
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            if instance is None:  # a dataclass asks whether its field has a default value
+                raise AttributeError("only environments have it, not their class")
+            return self.compute(instance)
+
+
+class Environment(ABC):
     """What minds act in: a world or a question, which `reset` begins and `step` continues.
+
+    Subclasses must have `actions`, `reset` and `step`; everything else has a default. What is a
+    property here may also be a class attribute or a field of a dataclass.
 
     An environment keeps no state of its own. `reset` and `step` return the state, and the caller
     hands it to the other methods, so the same exercise and actions always give the same play.
+    Environments with equal contents should be equal, as frozen dataclasses are: `check_instrument`
+    compares them.
+
+    Attributes
+    ----------
+    actions : sequence of Space
+        The actions of each slot, in slot order.
+    teams : tuple of tuples of int
+        The slots of each team; minds in one team get equal rewards. Default: each slot is a team.
+    steps : int
+        The largest number of steps in a play. Default: 1, as in a question.
+    score : "mean" or "total"
+        The way in which the rewards of a slot become its score. Default: their mean.
+    complexity : mapping of str to float
+        The measures of complexity by name: columns of the results table. Default: none.
+    facts : mapping of str to Any
+        What every mind is told before the play, in its `Task`. Default: nothing.
     """
 
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """The slots of each team; minds in one team get equal rewards."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """The largest number of steps in a play; 1 for a question."""
-        ...
-
-    @property
-    def score(self) -> Literal["mean", "total"]:
-        """The way in which the rewards of a slot become its score."""
-        ...
-
-    @property
+    @default
     def actions(self) -> Sequence[Space]:
         """The actions of each slot, in slot order."""
-        ...
+        raise NotImplementedError(f"{type(self).__name__} lacks 'actions', a space for each slot")
 
-    @property
+    @default
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """The slots of each team; minds in one team get equal rewards."""
+        return tuple((slot,) for slot in range(len(self.actions)))
+
+    @default
+    def steps(self) -> int:
+        """The largest number of steps in a play."""
+        return 1
+
+    @default
+    def score(self) -> Literal["mean", "total"]:
+        """The way in which the rewards of a slot become its score."""
+        return "mean"
+
+    @default
     def complexity(self) -> Mapping[str, float]:
         """The measures of complexity by name: columns of the results table."""
-        ...
+        return {}
 
-    @property
+    @default
     def facts(self) -> Mapping[str, Any]:
         """The facts that every mind is told before the play, in its `Task`."""
-        ...
+        return {}
 
+    @abstractmethod
     def reset(self, random: Random) -> Any:
-        """Return the state before the first step; `random` is the world's stream at step 0."""
-        ...
+        """Return the state before the first step.
+
+        Parameters
+        ----------
+        random : Random
+            The environment's own stream of random words, at step 0.
+        """
 
     def awaited(self, state: Any) -> tuple[int, ...]:
-        """Return the slots that must act now: all, or the one whose turn it is; () at the end."""
-        ...
+        """Return the slots that must act now: all, or the one whose turn it is; () at the end.
+
+        By default all slots act at once until `steps` steps are made, which the state counts in
+        its attribute `step`.
+        """
+        return tuple(range(len(self.actions))) if state.step < self.steps else ()
 
     def observe(self, state: Any, slot: int) -> Any:
-        """Return what a slot sees; its optional attribute `legal` lists the actions allowed now."""
-        ...
+        """Return what a slot sees; by default the whole state.
 
+        The optional attribute `legal` of an observation lists the actions allowed now.
+        """
+        return state
+
+    @abstractmethod
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
     ) -> tuple[Any, Sequence[float]]:
         """Return the next state, and a reward in [-1, 1] for every slot.
 
-        `random` is the environment's own stream at this step; steps are counted from 1.
+        Parameters
+        ----------
+        state
+            The state that `reset` or the last step returned.
+        actions : mapping of int to action
+            The action of each slot that was awaited.
+        random : Random
+            The environment's own stream at this step; steps are counted from 1.
         """
-        ...
 
     def secret(self, state: Any, slot: int, random: Random) -> Any:
-        """Return what to tell a mind that sees the future, such as the answer, or None."""
-        ...
+        """Return what to tell a mind that sees the future, such as the answer.
+
+        By default None: there is nothing to tell, since what comes depends on the minds.
+        """
+        return None
+
+
+class Question(Environment):
+    """An environment of one step for one mind, whose state is the answer, or None before it.
+
+    Subclasses must have `actions`, `observe` (what is asked) and `reward`.
+    """
+
+    def reset(self, random: Random) -> Any:
+        """Begin with the state None: not answered yet."""
+        return None
+
+    def awaited(self, state: Any) -> tuple[int, ...]:
+        """Await the mind until it has answered."""
+        return (0,) if state is None else ()
+
+    def step(
+        self, state: Any, actions: Mapping[int, Any], random: Random
+    ) -> tuple[Any, Sequence[float]]:
+        """Reward the answer, which is the last state."""
+        return actions[0], [self.reward(actions[0])]
+
+    @abstractmethod
+    def reward(self, answer: Any) -> float:
+        """Return the reward in [-1, 1] of an answer."""
+
+
+@dataclass(frozen=True)
+class Wrapper(Environment):
+    """An environment around another, which does all that the wrapper does not do otherwise.
+
+    A subclass overrides what shall differ, and calls `super()` or `inner` for the rest.
+
+    Parameters
+    ----------
+    inner : Environment
+        The environment inside.
+
+    Examples
+    --------
+    A world with half its rewards:
+
+    >>> from allminds import Wrapper, registry
+    >>> class Halved(Wrapper):
+    ...     def step(self, state, actions, random):
+    ...         state, rewards = super().step(state, actions, random)
+    ...         return state, [reward / 2 for reward in rewards]
+    >>> world = registry.make_instrument("lambda-star", {}).exercise(1, 0).environment
+    >>> Halved(world).steps == world.steps
+    True
+    """
+
+    inner: Environment
+
+    @property
+    def actions(self) -> Sequence[Space]:
+        """The actions of the inner environment."""
+        return self.inner.actions
+
+    @property
+    def teams(self) -> tuple[tuple[int, ...], ...]:
+        """The teams of the inner environment."""
+        return self.inner.teams
+
+    @property
+    def steps(self) -> int:
+        """The number of steps of the inner environment."""
+        return self.inner.steps
+
+    @property
+    def score(self) -> Literal["mean", "total"]:
+        """The way in which the inner environment turns rewards into a score."""
+        return self.inner.score
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The complexity columns of the inner environment."""
+        return self.inner.complexity
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts of the inner environment."""
+        return self.inner.facts
+
+    def reset(self, random: Random) -> Any:
+        """Begin as the inner environment begins."""
+        return self.inner.reset(random)
+
+    def awaited(self, state: Any) -> tuple[int, ...]:
+        """Await the slots that the inner environment awaits."""
+        return self.inner.awaited(state)
+
+    def observe(self, state: Any, slot: int) -> Any:
+        """Show what the inner environment shows."""
+        return self.inner.observe(state, slot)
+
+    def step(
+        self, state: Any, actions: Mapping[int, Any], random: Random
+    ) -> tuple[Any, Sequence[float]]:
+        """Make the step of the inner environment."""
+        return self.inner.step(state, actions, random)
+
+    def secret(self, state: Any, slot: int, random: Random) -> Any:
+        """Return the secret of the inner environment."""
+        return self.inner.secret(state, slot, random)
 
 
 @dataclass(frozen=True)
@@ -515,7 +682,7 @@ class Instrument(ABC):
     def read(self, answer: str, observation: Any) -> Any | Failure:
         """Read the action from a written answer to an observation, or return a `Failure`."""
 
-    def show_state(self, environment: Any, state: Any) -> str:  # noqa: ARG002 - for those who draw
+    def show_state(self, environment: Any, state: Any) -> str:
         """Show the whole state as text for a replay, including what minds may not see."""
         return str(state)
 
@@ -526,7 +693,7 @@ class Instrument(ABC):
 
         return Presentation(self)
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002 - if there is one
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Return a faster form for the line-up, or None if one of its minds has no such form."""
         return None
 
@@ -538,7 +705,7 @@ class Instrument(ABC):
     def failed_score(
         self,
         environment: Environment,
-        slot: int,  # noqa: ARG002 - for instruments whose slots differ
+        slot: int,
         rewards: Sequence[float],
     ) -> float:
         """Score a mind that failed after these rewards, so that it never pays to give up.

@@ -66,8 +66,15 @@ class Episode:
             secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
         )
 
-    def play(self, actions: Mapping[int, Any | Failure]) -> None:
-        """Play one step with the actions of all slots that are awaited."""
+    def play(self, actions: Mapping[int, Any | Failure]) -> bool:
+        """Play one step with the actions of all slots that are awaited.
+
+        Returns
+        -------
+        bool
+            True if a step was made; False if an action was a failure, or not allowed, which closes
+            the exercise instead.
+        """
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it takes no more actions")
         if set(actions) != set(self.waiting):
@@ -79,7 +86,7 @@ class Episode:
         }
         if failures:
             self.fail(failures)
-            return
+            return False
         self.step += 1
         words = self.random.at_step(self.step)
         self.state, rewards = self.environment.step(self.state, actions, words)
@@ -88,6 +95,7 @@ class Episode:
         self.actions.append(dict(actions))
         self.rewards.append(tuple(rewards))
         self._look()
+        return True
 
     def observe(self, slot: int) -> Any:
         """Return what a slot sees now, whether or not it is its turn."""
@@ -289,9 +297,7 @@ def _one_play(
         for player in players:
             if any(slot in episode.waiting for slot in player.slots):
                 actions |= player.act(episode.waiting, clock)
-        before = len(episode.rewards)
-        episode.play(actions)
-        if len(episode.rewards) > before:
+        if episode.play(actions):
             for player in players:
                 player.learn(episode)
     return _shared(episode, line_up)

@@ -110,11 +110,11 @@ def test_functions_of_the_vector_will_do():
 def test_a_function_may_draw_from_the_random_words_it_is_given():
     lots = subject(lambda seen, random: 1 + random.below(9), "lots")
     assert score(lots) == score("random")
-    check_mind(lots)
+    check_mind(lots, "lambda-star")
 
 
 def test_a_policy_keeps_the_contract():
-    check_mind(subject(Model(), "model", Traits(deterministic=True)))
+    check_mind(subject(Model(), "model", Traits(deterministic=True)), "lambda-star")
 
 
 def test_a_recurrent_policy_remembers_within_an_exercise_only():
@@ -132,7 +132,7 @@ def test_a_recurrent_policy_remembers_within_an_exercise_only():
             self.steps += 1
             return 1 + (self.steps - 1) % 9
 
-    check_mind(subject(Counting(), "counting"))
+    check_mind(subject(Counting(), "counting"), "lambda-star")
     assert score(subject(Counting())) == score(ByStep)
 
 
@@ -201,7 +201,7 @@ def test_a_model_file_is_a_mind_by_name(baselines, tmp_path):
     file = tmp_path / "model.zip"
     file.write_text("{}")
     assert score(f"policy({file})") == score(subject(Model()))
-    check_mind(f"policy({file})")
+    check_mind(f"policy({file})", "lambda-star")
     file.write_text('{"n": 4}')
     with pytest.raises(Error, match="does not fit lambda-star"):
         score(f"policy({file})")

@@ -200,7 +200,7 @@ def test_a_mind_that_explores_explores_all_nine_actions():
     mean = sum(elsewhere) / 8
     assert min(elsewhere) > 0
     assert sum((n - mean) ** 2 / mean for n in elsewhere) < 27.9
-    check.check_mind(Explorer)
+    check.check_mind(Explorer, "lambda-star")
 
 
 class Rereader(MindBase):
@@ -232,11 +232,11 @@ class Sworn(MindBase):
 
 def test_check_mind_finds_words_that_are_read_twice_or_too_late():
     with pytest.raises(Error, match="reads random word 0 twice in one step"):
-        check.check_mind(Rereader)
+        check.check_mind(Rereader, "lambda-star")
     with pytest.raises(Error, match="'random' of an earlier step"):
-        check.check_mind(Hoarder)
+        check.check_mind(Hoarder, "lambda-star")
     with pytest.raises(Error, match="deterministic, but draws"):
-        check.check_mind(Sworn)
+        check.check_mind(Sworn, "lambda-star")
 
 
 # ---------------------------------------------------------------- keys are one-way

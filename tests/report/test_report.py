@@ -13,7 +13,7 @@ from by_hand import about_mean
 from html_page import Page
 
 from allminds import registry
-from allminds.contracts import Discrete, Exercise, Instrument
+from allminds.contracts import Discrete, Environment, Exercise, Instrument
 from allminds.core.errors import Error
 from allminds.core.settings import Settings
 from allminds.report import data, drawing, sources, write_report
@@ -282,11 +282,10 @@ def test_a_single_exercise_has_an_interval_over_nearly_all_there_is(tmp_path):
     assert high - low > 1.9
 
 
-class Pair:
+class Pair(Environment):
     """Two minds in one step, of no measured complexity; the first gets half its action."""
 
-    teams, steps, score = ((0,), (1,)), 1, "mean"
-    actions, complexity, facts = (Discrete(3), Discrete(3)), {}, {}
+    actions = (Discrete(3), Discrete(3))
 
     def reset(self, _random):
         return 0
@@ -294,14 +293,8 @@ class Pair:
     def awaited(self, state):
         return () if state else (0, 1)
 
-    def observe(self, state, _slot):
-        return state
-
     def step(self, _state, actions, _random):
         return 1, (actions[0] / 2, 0.0)
-
-    def secret(self, _state, _slot, _random):
-        return None
 
 
 class Question(Instrument):

@@ -71,11 +71,10 @@ class Series:
         that score and ending an exercise never pays; the other minds get 0.
         """
         episode = self.playing()
-        before = len(episode.rewards)
-        episode.play({slot: _plain(action) for slot, action in actions.items()})
+        made = episode.play({slot: _plain(action) for slot, action in actions.items()})
         if episode.record is not None and self.tool.adaptive:
             self.records[episode.exercise.index] = episode.record
-        if len(episode.rewards) == before:
+        if not made:
             return tuple(self._forfeit(slot) for slot in range(self.tool.slots))
         return tuple(float(reward) for reward in episode.rewards[-1])
 

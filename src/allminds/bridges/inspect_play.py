@@ -227,9 +227,7 @@ async def _played(
                 actions[slot] = await models[slot].act(observation)
             else:
                 actions |= ours[slot].act(episode.waiting, episode.step)
-        before = len(episode.rewards)
-        episode.play(actions)
-        if len(episode.rewards) > before:
+        if episode.play(actions):
             for slot, model in models.items():
                 model.talk.told(episode.rewards[-1][slot])
             for player in ours.values():

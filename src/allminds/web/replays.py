@@ -102,9 +102,7 @@ class ReplayedExercise:
         if mine:
             self._at.append(episode.step)
         self._met = {}
-        before = len(episode.rewards)
-        episode.play(actions)
-        if len(episode.rewards) > before:
+        if episode.play(actions):
             for player in self._machines:
                 player.learn(episode)
         return True

@@ -205,7 +205,7 @@ def test_minds_that_all_stay_cover_the_union_of_their_neighbourhoods():
     for i in range(5):
         exercise = tool.exercise(1, i)
         record = play(exercise, registry.line_up("stay", tool))
-        world = exercise.environment.world
+        world = exercise.environment.inner
         minds = world.reset(Random(key(1, i, 1))).minds
         seen = {cell for mind in minds for cell in world.torus.around(mind, 1)}
         assert set(record.rewards) == {(len(seen) / 36,) * 4}

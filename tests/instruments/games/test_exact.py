@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.contracts import Discrete, Exercise, MindBase
+from allminds.contracts import Discrete, Environment, Exercise, MindBase
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Plain
@@ -182,10 +182,10 @@ class Unfair(Game):
     reward = 0.5
 
 
-class World:
+class World(Environment):
     """Two steps; rewards are wrong in the second."""
 
-    teams, steps, score, complexity, facts = ((0, 1),), 2, "mean", {}, {}
+    teams, steps = ((0, 1),), 2
     actions = (Discrete(2),) * 2
 
     def __init__(self, reward):
@@ -197,14 +197,8 @@ class World:
     def awaited(self, state):
         return (0, 1) if state < 2 else ()
 
-    def observe(self, state, slot):
-        return state
-
     def step(self, state, actions, random):
         return state + 1, [0.0, self.reward * state]
-
-    def secret(self, state, slot, random):
-        return None
 
 
 class Beyond(Unfair):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from allminds import registry
 from allminds.check import block_difference, check_instrument, check_mind
-from allminds.contracts import Exercise
+from allminds.contracts import Exercise, Wrapper
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
@@ -35,17 +36,14 @@ def walk(mind, start, hills=TWO, steps=12, drift=0.0, reach=1):
     return [state.minds[0] for state in ways(exercise, record)], record
 
 
-class Began:
+@dataclass(frozen=True)
+class Began(Wrapper):
     """A landscape whose one mind begins in a given cell."""
 
-    def __init__(self, world, start):
-        self.world, self.start = world, start
-
-    def __getattr__(self, name):
-        return getattr(self.world, name)
+    start: int
 
     def reset(self, random):
-        return Standpoint(0, self.world.hills.tops, (self.start,))
+        return Standpoint(0, self.inner.hills.tops, (self.start,))
 
 
 # ---------------------------------------------------------------- exact examples

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Record
+from allminds.contracts import Discrete, Environment, Record
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings
@@ -35,7 +35,7 @@ class Stock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Commons:
+class Commons(Environment):
     """A stock in whole units, from which everyone asks for 0..`most` units a step.
 
     Each mind gets what it asks for; if all ask for more than there is, it is shared as asked for,
@@ -48,12 +48,6 @@ class Commons:
     capacity: int
     most: int
     growth: float
-    score: Literal["mean", "total"] = "mean"
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """One team for each mind: everyone harvests alone."""
-        return tuple((slot,) for slot in range(self.players))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
@@ -71,23 +65,15 @@ class Commons:
         """The rules, which are known."""
         return {"rules": self}
 
-    def reset(self, random: Random) -> Stock:  # noqa: ARG002
+    def reset(self, random: Random) -> Stock:
         """Begin with all that the land bears."""
         return Stock(0, self.capacity)
-
-    def awaited(self, state: Stock) -> tuple[int, ...]:
-        """Await everyone, even when there is nothing left."""
-        return tuple(range(self.players)) if state.step < self.steps else ()
-
-    def observe(self, state: Stock, slot: int) -> Stock:  # noqa: ARG002
-        """Show how much is left."""
-        return state
 
     def step(
         self,
         state: Stock,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Stock, Sequence[float]]:
         """Share out the harvest, then let the stock grow."""
         asked = [int(actions[slot]) for slot in range(self.players)]
@@ -95,9 +81,6 @@ class Commons:
         share = min(1.0, state.stock / total) if total else 1.0
         rewards = [2 * units * share / self.most - 1 for units in asked]
         return Stock(state.step + 1, self.grown(max(state.stock - total, 0))), rewards
-
-    def secret(self, state: Stock, slot: int, random: Random) -> None:
-        """Return None: what comes depends on the others."""
 
     def grown(self, left: int) -> int:
         """Return the stock a step later, if so much is left."""

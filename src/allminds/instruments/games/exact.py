@@ -60,13 +60,13 @@ class _NoLot(Random):
         super().__init__(0)
         self.game = game
 
-    def word_at(self, j: int) -> int:  # noqa: ARG002
+    def word_at(self, j: int) -> int:
         raise Error(f"{self.game} draws by lot, so it has no exact outcome; sample it instead")
 
-    def at_step(self, step: int) -> Random:  # noqa: ARG002
+    def at_step(self, step: int) -> Random:
         return self
 
-    def part(self, number: int) -> Random:  # noqa: ARG002
+    def part(self, number: int) -> Random:
         return self
 
 

@@ -44,7 +44,7 @@ class Game(Instrument):
     def world(self) -> Environment:
         """Build the environment that the settings describe."""
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Set the same game again, with random words of its own."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, self.environment)
@@ -110,19 +110,13 @@ class Played(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Repeated(Environment):
     """`steps` rounds of a game given by its table of pay-offs; all slots have the same actions."""
 
     steps: int
     slots: int
     labels: tuple[str, ...]
     payoffs: tuple[tuple[float, ...], ...]  # reward of every slot, by joint action in order
-    score: Literal["mean", "total"] = "mean"
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """One team for each mind: everyone is paid alone."""
-        return tuple((slot,) for slot in range(self.slots))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
@@ -145,13 +139,9 @@ class Repeated:
         joints = product(range(len(self.labels)), repeat=self.slots)
         return dict(zip(joints, self.payoffs, strict=True))
 
-    def reset(self, random: Random) -> Played:  # noqa: ARG002
+    def reset(self, random: Random) -> Played:
         """Begin with nothing played."""
         return Played(0, ())
-
-    def awaited(self, state: Played) -> tuple[int, ...]:
-        """Await everyone until the last round is played."""
-        return tuple(range(self.slots)) if state.step < self.steps else ()
 
     def observe(self, state: Played, slot: int) -> Round:
         """Show the round before, from a slot's own side."""
@@ -163,11 +153,8 @@ class Repeated:
         self,
         state: Played,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Played, Sequence[float]]:
         """Pay every mind by the table."""
         joint = tuple(int(actions[slot]) for slot in range(self.slots))
         return Played(state.step + 1, joint), self.table[joint]
-
-    def secret(self, state: Played, slot: int, random: Random) -> None:
-        """Return None: what comes depends on the others."""

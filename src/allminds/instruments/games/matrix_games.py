@@ -48,7 +48,7 @@ class MatrixGame(Game):
 
         return TablePresentation(self)
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if every mind is a finite machine."""
         from allminds.instruments.games.fast import fast_form
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Environment
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
@@ -67,12 +67,11 @@ class Board(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Noughts:
+class Noughts(Environment):
     """The game itself: ±1 when a mind wins, else 0."""
 
     steps: int = 9
     score: Literal["mean", "total"] = "total"
-    teams: tuple[tuple[int, ...], ...] = ((0,), (1,))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
@@ -89,7 +88,7 @@ class Noughts:
         """The rules, which are known."""
         return {"rules": self}
 
-    def reset(self, random: Random) -> Board:  # noqa: ARG002
+    def reset(self, random: Random) -> Board:
         """Begin with an empty board."""
         return Board(EMPTY * 9, 0)
 
@@ -97,22 +96,15 @@ class Noughts:
         """Await the mind whose turn it is."""
         return () if state.over else (state.turn,)
 
-    def observe(self, state: Board, slot: int) -> Board:  # noqa: ARG002
-        """Show the whole board."""
-        return state
-
     def step(
         self,
         state: Board,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Board, Sequence[float]]:
         """Put a mark on the board."""
         after = state.played(int(actions[state.turn]))
         return after, after.rewards()
-
-    def secret(self, state: Board, slot: int, random: Random) -> None:
-        """Return None: what comes depends on the other."""
 
 
 class NoughtsSettings(Settings):
@@ -158,6 +150,6 @@ class NoughtsAndCrosses(Game):
             ["  1 2 3", *rows, f"You have the {['crosses', 'noughts'][observation.turn]}."]
         )
 
-    def show_state(self, environment: Noughts, state: Board) -> str:  # noqa: ARG002
+    def show_state(self, environment: Noughts, state: Board) -> str:
         """Draw the board as three lines of text."""
         return "\n".join(" ".join(state.cells[row : row + 3]) for row in (0, 3, 6))

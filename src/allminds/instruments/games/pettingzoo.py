@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Discrete, Exercise, Failure, Instrument, Record
+from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
@@ -78,7 +78,7 @@ class Replay:
 
 
 @dataclass(frozen=True)
-class Foreign:
+class Foreign(Environment):
     """A PettingZoo environment as one of ours."""
 
     name: str
@@ -95,11 +95,6 @@ class Foreign:
     def complexity(self) -> Mapping[str, float]:
         """The number of agents; nothing more is known."""
         return {"agents": float(len(self.actions))}
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The facts told to minds: none beyond the task."""
-        return {}
 
     def reset(self, random: Random) -> Replay:
         """Draw a seed of its own for every exercise."""
@@ -119,7 +114,7 @@ class Foreign:
         self,
         state: Replay,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Replay, Sequence[float]]:
         """Make PettingZoo's step, with rewards rescaled."""
         live = self.live.at(state)
@@ -139,9 +134,6 @@ class Foreign:
         if self.score == "total":
             return reward / max(abs(self.low), abs(self.high))
         return 2 * (reward - self.low) / (self.high - self.low) - 1
-
-    def secret(self, state: Replay, slot: int, random: Random) -> None:
-        """Return None: there is nothing to tell."""
 
 
 class ForeignSettings(Settings):
@@ -212,7 +204,7 @@ class PettingZoo(Instrument):
             raise Error(f"{self.name}: teams='{text}' must name each of slots 0..{slots - 1} once")
         return tuple(tuple(sorted(part)) for part in numbers)
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Set the same environment with another seed."""
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, self.environment)

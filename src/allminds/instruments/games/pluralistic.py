@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Record
+from allminds.contracts import Discrete, Environment, Record
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings
@@ -47,7 +47,7 @@ class Acts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Norm:
+class Norm(Environment):
     """A norm that all have supported in public so far, and some oppose in private.
 
     The reward of an act is (1 - c)·(act · own attitude) + c·(act · mean act of the others), with
@@ -59,12 +59,6 @@ class Norm:
     players: int
     opposed: int
     conformity: float
-    score: Literal["mean", "total"] = "mean"
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """One team for each mind."""
-        return tuple((slot,) for slot in range(self.players))
 
     @cached_property
     def actions(self) -> Sequence[Discrete]:
@@ -86,13 +80,9 @@ class Norm:
         """The private attitude of everyone."""
         return tuple(OPPOSE if slot < self.opposed else SUPPORT for slot in range(self.players))
 
-    def reset(self, random: Random) -> Acts:  # noqa: ARG002
+    def reset(self, random: Random) -> Acts:
         """Begin with all having supported the norm."""
         return Acts(0, (SUPPORT,) * self.players)
-
-    def awaited(self, state: Acts) -> tuple[int, ...]:
-        """Await everyone at once."""
-        return tuple(range(self.players)) if state.step < self.steps else ()
 
     def observe(self, state: Acts, slot: int) -> Public:
         """Show the own attitude, which is private, and the acts of all, which are public."""
@@ -103,7 +93,7 @@ class Norm:
         self,
         state: Acts,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Acts, Sequence[float]]:
         """Pay every act for truth and for agreement."""
         acts = tuple(int(actions[slot]) for slot in range(self.players))
@@ -114,9 +104,6 @@ class Norm:
             truth = sign(act) * sign(attitude)
             rewards.append((1 - self.conformity) * truth + self.conformity * agreement)
         return Acts(state.step + 1, acts), rewards
-
-    def secret(self, state: Acts, slot: int, random: Random) -> None:
-        """Return None: what comes depends on the others."""
 
     # ------------------------------------------------------------ what became of it
 

@@ -45,7 +45,7 @@ class Sight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chase:
+class Chase(Environment):
     """Predators (slots 0, 1, 2) and a prey (slot 3) that all move at once.
 
     The prey is caught when a predator stands in its cell or changes places with it: then it gets
@@ -92,7 +92,7 @@ class Chase:
         self,
         state: Hunt,
         actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
+        random: Random,
     ) -> tuple[Hunt, Sequence[float]]:
         """Move all at once; settle whether the prey is caught."""
         before = state.cells
@@ -107,9 +107,6 @@ class Chase:
         after = Hunt(state.step + 1, cells, caught)
         won = 1.0 if caught else -1.0 if after.step == self.steps else 0.0
         return after, [won / PREDATORS] * PREDATORS + [0.0 - won]
-
-    def secret(self, state: Hunt, slot: int, random: Random) -> None:
-        """Return None: what comes depends on the others."""
 
 
 class ChaseSettings(Settings):
@@ -168,7 +165,7 @@ class PredatorPrey(Game):
         who = "the prey P" if observation.slot == PREY else f"predator {observation.slot}"
         return f"{self._drawn(observation.cells)}\nStep {observation.step + 1}. You are {who}."
 
-    def show_state(self, environment: Chase, state: Hunt) -> str:  # noqa: ARG002
+    def show_state(self, environment: Chase, state: Hunt) -> str:
         """Draw the field with all minds."""
         return self._drawn(state.cells)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Environment, Exercise, Failure, Instrument, Record, Space
+from allminds.contracts import Exercise, Failure, Instrument, Record, Wrapper
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
@@ -27,73 +27,31 @@ Shares = Literal["difference", "own"]
 
 
 @dataclass(frozen=True)
-class InTeams:
+class InTeams(Wrapper):
     """A world whose minds are two teams: the first half of the slots, and the second.
 
     All members of a team get the mean of what they would get alone (`own`), or half of what that
     is above the other team's mean (`difference`), which makes the game zero-sum.
     """
 
-    world: Environment
     shares: Shares
 
     @cached_property
     def teams(self) -> tuple[tuple[int, ...], ...]:
         """Two teams of the same size."""
-        size = len(self.world.actions) // TEAMS
+        size = len(self.inner.actions) // TEAMS
         return tuple(tuple(range(size * team, size * (team + 1))) for team in range(TEAMS))
-
-    @property
-    def steps(self) -> int:
-        """The number of steps of the world."""
-        return self.world.steps
-
-    @property
-    def score(self) -> Literal["mean", "total"]:
-        """The way in which the world turns rewards into a score."""
-        return self.world.score
-
-    @property
-    def actions(self) -> Sequence[Space]:
-        """The actions of the world."""
-        return self.world.actions
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        """The complexity columns of the world."""
-        return self.world.complexity
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The facts of the world."""
-        return self.world.facts
-
-    def reset(self, random: Random) -> Any:
-        """Begin as the world begins."""
-        return self.world.reset(random)
-
-    def awaited(self, state: Any) -> tuple[int, ...]:
-        """Await those that the world awaits."""
-        return self.world.awaited(state)
-
-    def observe(self, state: Any, slot: int) -> Any:
-        """Show what the world shows."""
-        return self.world.observe(state, slot)
 
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
     ) -> tuple[Any, Sequence[float]]:
         """Make the world's step; share by teams what every mind would get alone."""
-        after, alone = self.world.step(state, actions, random)
+        after, alone = self.inner.step(state, actions, random)
         one, other = (math.fsum(alone[slot] for slot in team) / len(team) for team in self.teams)
         if self.shares == "difference":
             one, other = (one - other) / 2, (other - one) / 2
         size = len(self.teams[0])
         return after, [one] * size + [other] * size
-
-    def secret(self, state: Any, slot: int, random: Random) -> Any:
-        """Return the secret of the world."""
-        return self.world.secret(state, slot, random)
 
 
 # ---------------------------------------------------------------- Λ* and Λ between teams
@@ -143,7 +101,7 @@ class TeamGame(Instrument):
 
     def show_state(self, environment: InTeams, state: Any) -> str:
         """Draw the state as the other instrument does."""
-        return self.alone.show_state(environment.world, state)
+        return self.alone.show_state(environment.inner, state)
 
 
 class TeamLambdaStarSettings(LambdaStarSettings):

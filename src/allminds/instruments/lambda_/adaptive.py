@@ -145,7 +145,7 @@ class Adaptive(CellsInstrument):
     def moved(self, xi: float, reward: float) -> float:
         """Return ξ after an exercise that was given at ξ and brought R."""
 
-    def _readings(self, history: Sequence[Record]) -> dict[str, float]:  # noqa: ARG002
+    def _readings(self, history: Sequence[Record]) -> dict[str, float]:
         """Return what else is read off before an exercise."""
         return {}
 

@@ -112,7 +112,7 @@ class CellsInstrument(Instrument):
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, world, cluster=self.cluster(seed, i))
 
-    def cluster(self, seed: int, i: Any) -> Any:  # noqa: ARG002 - for those that come in tests
+    def cluster(self, seed: int, i: Any) -> Any:
         """Return the cluster of an exercise, or of many; None if each is one of its own."""
         return None
 
@@ -209,7 +209,7 @@ class Lambda(CellsInstrument):
             check_pattern(pattern, space)
         return tuple(zip(spaces, patterns, strict=True))
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make exercise i: its space, its pattern and its number of steps."""
         making = Random(key(seed, i, MAKING))
         if self.given:
@@ -226,7 +226,7 @@ class Lambda(CellsInstrument):
             return SIZES[i % len(SIZES)]
         return self.settings.cells or draw_cells(making)
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels."""
         from allminds.instruments.lambda_.fast.forms import fast_form
 

@@ -55,7 +55,7 @@ class Expert(MindBase):
         self.far = [self.future.space.distances(goal) for goal in range(self.future.space.cells)]
         self.step = 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Take the first action that leads nearest to where Good will be."""
         self.step += 1
         far = self.far[self.future.good[self.step]]
@@ -85,7 +85,7 @@ class Optimum(MindBase):
         self.plan.reverse()
         self.step = 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Take the action that was planned."""
         self.step += 1
         return self.plan[self.step - 1][observation.cell]
@@ -118,7 +118,7 @@ class TableLearner(MindBase):
                 raise Error(f"{name}: {key} must be in [0, 1], not {getattr(self, key):g}")
         self.traits = Traits(learns=True)
 
-    def begin(self, task: Task) -> None:  # noqa: ARG002
+    def begin(self, task: Task) -> None:
         """Begin with an empty table."""
         self.table: dict[Place, list[float]] = {}
 
@@ -141,7 +141,7 @@ class TableLearner(MindBase):
 class QLearning(TableLearner):
     """Q-learning (Watkins and Dayan 1992) exactly as in Insa-Cabrera et al. (2011)."""
 
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Update Q(s,a) += α (R + 1 + γ max Q(s',·) - Q(s,a))."""
         if observation is not None:  # after the last step there is nobody to learn for
             target = reward + 1.0 + self.gamma * max(self._row(observation))
@@ -167,7 +167,7 @@ class Sarsa(TableLearner):
             row[before] += self.alpha * (target - row[before])
         return action
 
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Keep Q(s,a) += α (R + 1 + γ Q(s',a') - Q(s,a)) pending until a' is known."""
         self.owed = (self.row, self.action, reward)
 
@@ -200,7 +200,7 @@ class QLambda(TableLearner):
             self.traces.clear()
         return action
 
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Update δ = R + 1 + γ max Q(s',·) - Q(s,a); Q += α δ e; e <- γ λ e."""
         if observation is None:
             return
@@ -261,7 +261,7 @@ class ModelBased(MindBase):
         choices = [worths[0][to] + value[to] for to in observation.reachable]
         return uniform_best([round(choice, 9) for choice in choices], random)
 
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Note which symbol was in its cell when rewarded, and how both symbols moved."""
         if observation is None:
             return

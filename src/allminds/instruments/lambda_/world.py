@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Environment
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_.space import Space, check_pattern, travel
 
@@ -48,7 +48,7 @@ class Foresight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class World:
+class World(Environment):
     """One environment μ of Λ: a space in which Good and Evil repeat a pattern of actions."""
 
     space: Space
@@ -60,7 +60,6 @@ class World:
     rewards: Rewards
     sight: Sight
     complexity: Mapping[str, float]
-    score: Literal["mean", "total"] = "mean"
 
     def __post_init__(self) -> None:
         """Reject a pattern with actions that the space does not have."""
@@ -83,10 +82,6 @@ class World:
         evil = evil if evil < good else evil + 1
         minds = tuple(random.below_at(cells, 2 + slot) for slot in range(self.agents))
         return State(0, good, evil, minds, self._left((0.0,) * cells, good, evil))
-
-    def awaited(self, state: State) -> tuple[int, ...]:
-        """Await every mind until all steps are made."""
-        return tuple(range(self.agents)) if state.step < self.steps else ()
 
     def observe(self, state: State, slot: int) -> View:
         """Show both symbols, the own cell, where actions lead, and the other minds."""
@@ -119,7 +114,7 @@ class World:
         trail = tuple(0.0 if cell in minds else left for cell, left in enumerate(trail))
         return State(step, good, evil, minds, trail), self._shared(gains)
 
-    def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
+    def secret(self, state: State, slot: int, random: Random) -> Foresight:
         """Return the way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):

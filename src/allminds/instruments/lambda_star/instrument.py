@@ -129,7 +129,7 @@ class LambdaStar(Instrument):
 
     # ------------------------------------------------------------ exercises
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make exercise i; every run of S exercises has each of the S values of K once, by lot."""
         given = self.settings
         pattern = self._pattern(seed, i)
@@ -190,7 +190,7 @@ class LambdaStar(Instrument):
         """Show the neighbourhood as a small table of rewards."""
         return show_view(observation, form, self.name)
 
-    def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
+    def read(self, answer: str, observation: View) -> int | Failure:
         """Parse an action by its number 1..9 or its name."""
         return read_move(answer)
 

@@ -74,7 +74,7 @@ class Expert(MindBase):
         self.future: Foresight = task.secret
         self.step = 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Step toward where Good will be."""
         cell, ahead = observation.cell, self.future.good[self.step + 1 :]
         self.step += 1
@@ -108,7 +108,7 @@ class Optimum(MindBase):
         self.plan.reverse()
         self.step = 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Take the action that was planned."""
         self.step += 1
         return self.plan[self.step - 1][observation.cell]
@@ -201,7 +201,7 @@ class Sarsa(TableLearner):
             self._settle(self._row()[self.action])
         return action
 
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Keep Q(s,a) += α (R + γ Q(s',a') - Q(s,a)) pending until a' is known."""
         if self.training:
             self.owed = (self._row(), self.action, self.scale * reward)

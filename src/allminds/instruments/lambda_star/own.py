@@ -25,7 +25,7 @@ class CompiledMind(MindBase):
 
     function: Callable[..., int]
 
-    def begin(self, task: Task) -> None:  # noqa: ARG002
+    def begin(self, task: Task) -> None:
         """Count steps from 0."""
         self.step = 0
 

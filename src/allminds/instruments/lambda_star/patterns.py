@@ -153,11 +153,11 @@ class Released:
             path.append(torus.moved(path[-1], 1 + random.below_at(9, 1 + place)))
         return cls(tuple(path))
 
-    def start(self, torus: Torus, random: Random) -> tuple[int, int]:  # noqa: ARG002
+    def start(self, torus: Torus, random: Random) -> tuple[int, int]:
         """Return Good's first cell, and Evil's beside it."""
         return self.path[0], self._shifted(torus, self.path[0])
 
-    def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:  # noqa: ARG002
+    def intended(self, torus: Torus, step: int, good: int, evil: int) -> tuple[int, int]:
         """Return where Good and Evil go: both ends are visited twice in a row; Evil may leap."""
         place = step % (2 * len(self.path))
         cell = self.path[min(place, 2 * len(self.path) - 1 - place)]

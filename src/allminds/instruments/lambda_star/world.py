@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Environment
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
 from allminds.instruments.lambda_star.patterns import Pattern
@@ -44,7 +44,7 @@ class Foresight(NamedTuple):
 
 
 @dataclass(frozen=True)
-class World:
+class World(Environment):
     """One Λ* environment μ: a torus on which Good and Evil move in patterns."""
 
     torus: Torus
@@ -53,12 +53,6 @@ class World:
     reach: int  # of a mind's sight
     pattern: Pattern
     complexity: Mapping[str, float]
-    score: Literal["mean", "total"] = "mean"
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """One team for each mind, which gets the reward of its own cell."""
-        return tuple((slot,) for slot in range(self.agents))
 
     @property
     def actions(self) -> Sequence[Discrete]:
@@ -78,10 +72,6 @@ class World:
             other = place + random.below_at(len(cells) - place, 2 + place)
             cells[place], cells[other] = cells[other], cells[place]
         return State(0, good, evil, tuple(cells[: self.agents]))
-
-    def awaited(self, state: State) -> tuple[int, ...]:
-        """Await every mind until ϑ steps are made."""
-        return tuple(range(self.agents)) if state.step < self.steps else ()
 
     def observe(self, state: State, slot: int) -> View:
         """Show the neighbourhood of a mind: cells and rewards, never other minds."""
@@ -119,7 +109,7 @@ class World:
         """Move Good and Evil from a state as their patterns say."""
         return self._travel(state.step + 1, state.good, state.evil, random)
 
-    def secret(self, state: State, slot: int, random: Random) -> Foresight:  # noqa: ARG002
+    def secret(self, state: State, slot: int, random: Random) -> Foresight:
         """Return the way of Good and Evil, which no mind can change."""
         good, evil = [state.good], [state.evil]
         for step in range(1, self.steps + 1):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from allminds.contracts import Discrete, Exercise, Record
+from allminds.contracts import Discrete, Environment, Exercise, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import WORLD, Random, key
 from allminds.instruments.lambda_star.world import MOVE, View
@@ -33,7 +33,7 @@ class Forecast(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Landscape:
+class Landscape(Environment):
     """Minds on a landscape whose hills stand still or, with a chance `drift`, move each step."""
 
     hills: Hills  # at the start
@@ -42,12 +42,6 @@ class Landscape:
     reach: int  # of a mind's sight
     drift: float
     complexity: Mapping[str, float]
-    score: Literal["mean", "total"] = "mean"
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        """One team for each mind, which gets the fitness of its own cell."""
-        return tuple((slot,) for slot in range(self.agents))
 
     @property
     def actions(self) -> Sequence[Discrete]:
@@ -72,10 +66,6 @@ class Landscape:
             cells[place], cells[other] = cells[other], cells[place]
         return Standpoint(0, self.hills.tops, tuple(cells[: self.agents]))
 
-    def awaited(self, state: Standpoint) -> tuple[int, ...]:
-        """Await every mind until ϑ steps are made."""
-        return tuple(range(self.agents)) if state.step < self.steps else ()
-
     def observe(self, state: Standpoint, slot: int) -> View:
         """Show the cells round a mind and their fitness."""
         field = self.field(state)
@@ -92,7 +82,7 @@ class Landscape:
         field = self.field(after)
         return after, [field[cell - 1] for cell in minds]
 
-    def secret(self, state: Standpoint, slot: int, random: Random) -> Forecast:  # noqa: ARG002
+    def secret(self, state: Standpoint, slot: int, random: Random) -> Forecast:
         """Return the fields to come, which no mind can change."""
         tops = [state.tops]
         for step in range(1, self.steps + 1):

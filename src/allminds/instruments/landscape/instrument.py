@@ -108,7 +108,7 @@ class FitnessLandscape(Instrument):
 
     # ------------------------------------------------------------ exercises
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make exercise i; every S exercises have each of the S numbers of hills once, by lot."""
         given = self.settings
         peaks = self.peaks[stratum(seed, i, len(self.peaks))]
@@ -130,7 +130,7 @@ class FitnessLandscape(Instrument):
         """Show the neighbourhood as a small table of fitness."""
         return show_view(observation, form, self.name, digits=3)
 
-    def read(self, answer: str, observation: View) -> int | Failure:  # noqa: ARG002
+    def read(self, answer: str, observation: View) -> int | Failure:
         """Parse an action by its number 1..9 or its name."""
         return read_move(answer)
 
@@ -145,7 +145,7 @@ class FitnessLandscape(Instrument):
 
     # ------------------------------------------------------------ the quick form
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if every mind has a kernel."""
         from allminds.instruments.landscape.fast import fast_form
 

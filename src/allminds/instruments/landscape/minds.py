@@ -206,7 +206,7 @@ class HighestPeak(MindBase):
             value = after.max(axis=0)
         self.plan, self.step = plan[::-1], 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Take the move that was planned."""
         self.step += 1
         return 1 + int(self.plan[self.step - 1][observation.cell - 1])

@@ -9,8 +9,8 @@ gives away, `fast` has the compiled forms.
 """
 
 from allminds.instruments.matrices import minds
-from allminds.instruments.matrices.environment import Item, Question
+from allminds.instruments.matrices.environment import Item, MatrixQuestion
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making.generator import generate
 
-__all__ = ["Item", "Matrices", "Question", "generate", "minds"]
+__all__ = ["Item", "Matrices", "MatrixQuestion", "generate", "minds"]

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from allminds.contracts import Discrete
+from allminds.contracts import Discrete, Question
 from allminds.core.errors import nearest
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
@@ -104,15 +104,11 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class MatrixQuestion(Question):
     """One problem. The reward is 1 for the right option and 0 for another."""
 
     problem: Problem
     settings: MatricesSettings
-
-    teams = ((0,),)
-    steps = 1
-    score: Literal["mean", "total"] = "mean"
 
     @property
     def actions(self) -> Sequence[Discrete]:
@@ -130,28 +126,14 @@ class Question:
         """The kinds of rules there may be: a mind may have seen other such problems."""
         return {"settings": self.settings}
 
-    def reset(self, random: Random) -> int | None:  # noqa: ARG002
-        """Begin with the state None: not answered yet."""
-        return None
-
-    def awaited(self, state: int | None) -> tuple[int, ...]:
-        """Await the mind until it has answered."""
-        return (0,) if state is None else ()
-
-    def observe(self, state: int | None, slot: int) -> Item:  # noqa: ARG002
+    def observe(self, state: int | None, slot: int) -> Item:
         """Show the matrix without its ninth cell, and the options."""
         return Item(self.problem.cells[:8], self.problem.options)
 
-    def step(
-        self,
-        state: int | None,  # noqa: ARG002
-        actions: Mapping[int, int],
-        random: Random,  # noqa: ARG002
-    ) -> tuple[int, Sequence[float]]:
+    def reward(self, answer: int) -> float:
         """Reward the right option with 1 and any other with 0."""
-        action = int(actions[0])
-        return action, [float(action == self.problem.answer)]
+        return float(answer == self.problem.answer)
 
-    def secret(self, state: int | None, slot: int, random: Random) -> int:  # noqa: ARG002
+    def secret(self, state: int | None, slot: int, random: Random) -> int:
         """Return the number of the right option."""
         return self.problem.answer

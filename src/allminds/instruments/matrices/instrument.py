@@ -9,7 +9,12 @@ from typing import Any, Literal, cast
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.core.settings import checked
-from allminds.instruments.matrices.environment import DEFAULT, Item, MatricesSettings, Question
+from allminds.instruments.matrices.environment import (
+    DEFAULT,
+    Item,
+    MatricesSettings,
+    MatrixQuestion,
+)
 from allminds.instruments.matrices.making.cases import cases
 from allminds.instruments.matrices.making.generator import generate
 from allminds.instruments.matrices.making.panel import NAMES, Problem
@@ -52,9 +57,9 @@ class Matrices(Instrument):
             for count in self.settings.counts:  # rules that do not go together are found here
                 cases(count, self.settings.kinds, self.settings.attributes)
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make problem i of a seed."""
-        question = Question(generate(seed, i, self.settings), self.settings)
+        question = MatrixQuestion(generate(seed, i, self.settings), self.settings)
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return Exercise(place, self, seed, i, question, fingerprint(question.problem.cells[:8]))
 

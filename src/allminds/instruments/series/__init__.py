@@ -7,7 +7,7 @@ files, `fast` the compiled table of programs.
 """
 
 from allminds.instruments.series import minds, votes
-from allminds.instruments.series.environment import NO_ANSWER, Item, Question
+from allminds.instruments.series.environment import NO_ANSWER, Item, SeriesQuestion
 from allminds.instruments.series.instrument import CTest
 
-__all__ = ["NO_ANSWER", "CTest", "Item", "Question", "minds", "votes"]
+__all__ = ["NO_ANSWER", "CTest", "Item", "SeriesQuestion", "minds", "votes"]

@@ -15,7 +15,13 @@ from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
 from allminds.inference import Rule
-from allminds.instruments.series.environment import LETTERS, NO_ANSWER, Item, Question, Scoring
+from allminds.instruments.series.environment import (
+    LETTERS,
+    NO_ANSWER,
+    Item,
+    Scoring,
+    SeriesQuestion,
+)
 from allminds.instruments.series.options import five_options
 from allminds.instruments.series.published import ABDUCTION, INDUCTION
 from allminds.presentation import Presentation
@@ -102,7 +108,7 @@ class CTest(Instrument):
 
     # ------------------------------------------------------------ exercises
 
-    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:  # noqa: ARG002
+    def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Return item i of the published form in order, repeated; or one drawn from the bank."""
         random = Random(key(seed, i, MAKING))
         if self.settings.form == "published":
@@ -116,7 +122,7 @@ class CTest(Instrument):
         if self.settings.options == 5:
             options = five_options(shown, answer, rivals, random.at_step(1))
         columns = {"k": float(k), "letters": float(len(shown) - 1)}
-        asked = Question(shown, answer, options, columns, self.settings.scoring)
+        asked = SeriesQuestion(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
         whole = shown.replace("_", answer) if "_" in shown else shown + answer
         return Exercise(

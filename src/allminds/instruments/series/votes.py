@@ -66,7 +66,7 @@ class Ballot(MindBase):
 class Vote(Ballot):
     """Takes the answer of more than half of those that answered, else none (Chmait et al. 2017)."""
 
-    def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
+    def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:
         """Elect the answer of more than half."""
         return majority_vote(answers, random)
 
@@ -76,7 +76,7 @@ class Vote(Ballot):
 class Plurality(Ballot):
     """Takes the answer with most votes, by lot on ties."""
 
-    def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:  # noqa: ARG002
+    def elect(self, answers: list[int | None], item: Item, random: Random) -> int | None:
         """Elect the answer with most votes."""
         return vote(answers, random)
 

@@ -28,7 +28,7 @@ class Constant(PolicyMind):
             )
         self.number = known.index(self.action) % self.n
 
-    def policy(self, observation: Any) -> Sequence[float]:  # noqa: ARG002
+    def policy(self, observation: Any) -> Sequence[float]:
         """Take one action for certain."""
         return certain(self.number, self.n)
 

@@ -22,7 +22,7 @@ class Human(MindBase):
         self.tool = registry.make_instrument(task.instrument)
         print(f"\n{self.tool.name}: you are slot {task.slot} of {task.slots}.")
 
-    def act(self, observation: Any, random: Random) -> Any:  # noqa: ARG002
+    def act(self, observation: Any, random: Random) -> Any:
         """Ask until there is an answer."""
         print(self.tool.show(observation, "text"))
         while True:
@@ -34,6 +34,6 @@ class Human(MindBase):
                 return action
             print(action.reason)
 
-    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Print the reward of the action."""
         print(f"reward {reward:+.2f}" + (" (the end)" if done else ""))

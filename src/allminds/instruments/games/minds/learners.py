@@ -183,7 +183,7 @@ class GameQLearning(MindBase):
         self.owed = (row, action)
         return self.first + action
 
-    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Add a reward to those since its last action."""
         self.gain += reward
         if done:

@@ -55,7 +55,7 @@ class MaximinMix(TableReader):
         rows = [[self.paid(own, (other,)) for other in range(self.n)] for own in range(self.n)]
         self.mixture = maximin(tuple(map(tuple, rows)))
 
-    def policy(self, observation: Round) -> Sequence[float]:  # noqa: ARG002
+    def policy(self, observation: Round) -> Sequence[float]:
         """Return the same mixture whatever happened."""
         return self.mixture
 
@@ -143,7 +143,7 @@ class _Anyone:
             return self.all, memory
         return tuple((action - self.first, 1.0) for action in legal), memory
 
-    def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:  # noqa: ARG002
+    def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:
         """Return its memory unchanged: it remembers nothing."""
         return memory
 
@@ -227,7 +227,7 @@ class BestResponse(PolicyMind):
         self.step = 0
         self.place: Node | None = planned(*self.known).start
 
-    def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
+    def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Follow what the others did."""
         if not done:
             self.place = planned(*self.known).after(self.step, self.place, observation)

@@ -50,7 +50,7 @@ class Harvester(PolicyMind):
 class Greedy(Harvester):
     """Asks for as many units as it may."""
 
-    def policy(self, observation: Stock) -> Sequence[float]:  # noqa: ARG002
+    def policy(self, observation: Stock) -> Sequence[float]:
         """Ask for the most units."""
         return certain(self.most, self.n)
 

@@ -102,7 +102,7 @@ class GenerousTitForTat(Strategy):
         if not 0 <= self.generosity <= 1:
             raise Error(f"generous-tit-for-tat: generosity is in [0, 1], not {self.generosity:g}")
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Copy the other, but forgive with chance `generosity`."""
         return 1.0 if other == C else self.generosity
 
@@ -159,7 +159,7 @@ class Grim(Strategy):
         """Begin without a grudge."""
         self.grudge = False
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Defect for ever after one defection."""
         self.grudge = self.grudge or other == D
         return 0.0 if self.grudge else 1.0
@@ -173,7 +173,7 @@ class TitForTwoTats(Strategy):
         """Begin with no defection counted."""
         self.tats = 0
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Defect after two defections in a row."""
         self.tats = min(self.tats + 1, 2) if other == D else 0
         return 0.0 if self.tats == 2 else 1.0
@@ -187,7 +187,7 @@ class TwoTitsForTat(Strategy):
         """Begin with no retaliation due."""
         self.owed = 0
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Defect in the two rounds after a defection."""
         self.owed = 2 if other == D else max(self.owed - 1, 0)
         return 0.0 if self.owed else 1.0
@@ -224,7 +224,7 @@ class Gradual(Strategy):
         """Begin in peace, without any defections."""
         self.defections = self.punishing = self.calming = 0
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Punish, calm, or watch."""
         self.defections += other == D
         if other == D and not self.punishing and not self.calming:
@@ -245,7 +245,7 @@ class SoftMajority(Strategy):
         """Begin with no rounds counted."""
         self.balance = 0
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Do what the other did more often; cooperate if equal."""
         self.balance += 1 if other == C else -1
         return 1.0 if self.balance >= 0 else 0.0
@@ -264,7 +264,7 @@ class Tester(Strategy):
         """Begin with no answer so far."""
         self.answered, self.rounds = False, 0
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Cooperate in rounds 2 and 3, then defect every other round."""
         if self.answered:
             return 1.0 if other == C else 0.0
@@ -287,7 +287,7 @@ class Prober(Strategy):
         """Begin with nothing tried."""
         self.rounds, self.easy = 0, True
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Look at the other's second and third action."""
         self.rounds = min(self.rounds + 1, 4)
         if self.rounds in (2, 3):
@@ -314,7 +314,7 @@ class AdaptiveTitForTat(Strategy):
         """Begin with a mean of one half."""
         self.world = 0.5
 
-    def reply(self, own: int, other: int) -> float:  # noqa: ARG002
+    def reply(self, own: int, other: int) -> float:
         """Update w ← w + r (1 - w) after cooperation, w - r w after defection."""
         self.world += self.rate * ((1.0 if other == C else 0.0) - self.world)
         return 1.0 if self.world >= 0.5 else 0.0

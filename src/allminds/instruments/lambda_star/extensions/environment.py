@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from allminds.contracts import Discrete
+from allminds.contracts import Wrapper
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.minds import sight
 from allminds.instruments.lambda_star.world import State, View, World, parted
@@ -100,7 +100,7 @@ class Responsive(World):
         best = [to for to, distance in zip(reached, far, strict=True) if distance == max(far)]
         return best[random.below_at(len(best), WHERE_TO)]
 
-    def secret(self, state: State, slot: int, random: Random) -> Any:  # noqa: ARG002
+    def secret(self, state: State, slot: int, random: Random) -> Any:
         """Return the world itself, whose way depends on the minds."""
         return Unfolding(self, state, random)
 
@@ -131,66 +131,41 @@ class Watched(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Coverage:
+class Coverage(Wrapper):
     """Λ* in which a group is paid for what it has seen, and for nothing else.
 
     The reward of a step, the same for all, is the share of all cells that have been in any mind's
     sight by then, the start included. Good and Evil are on the map as ever, but only tempt.
     """
 
-    world: World
+    inner: World
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
         """One team of all minds."""
-        return (tuple(range(self.world.agents)),)
-
-    @property
-    def steps(self) -> int:
-        """The number of steps, ϑ."""
-        return self.world.steps
-
-    @property
-    def score(self) -> Literal["mean", "total"]:
-        """The mean over the steps: the area under the curve of what is seen."""
-        return self.world.score
-
-    @property
-    def actions(self) -> Sequence[Discrete]:
-        """The nine king moves, for every mind."""
-        return self.world.actions
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        """The complexity columns of Λ*."""
-        return self.world.complexity
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The facts of Λ*."""
-        return self.world.facts
+        return (tuple(range(self.inner.agents)),)
 
     def reset(self, random: Random) -> Watched:
         """Begin as Λ* does; the minds have seen what is round them."""
-        state = self.world.reset(random)
+        state = self.inner.reset(random)
         return Watched(state, self._sight(state))
 
     def awaited(self, state: Watched) -> tuple[int, ...]:
         """Await every mind until ϑ steps are made."""
-        return self.world.awaited(state.world)
+        return self.inner.awaited(state.world)
 
     def observe(self, state: Watched, slot: int) -> View:
         """Show the neighbourhood of a mind, as in Λ*."""
-        return self.world.observe(state.world, slot)
+        return self.inner.observe(state.world, slot)
 
     def step(
         self, state: Watched, actions: Mapping[int, int], random: Random
     ) -> tuple[Watched, Sequence[float]]:
         """Make the step of Λ*; then reward every mind by the share of cells seen so far."""
-        after, _ = self.world.step(state.world, actions, random)
+        after, _ = self.inner.step(state.world, actions, random)
         seen = state.seen | self._sight(after)
-        share = seen.bit_count() / self.world.torus.cells
-        return Watched(after, seen), [share] * self.world.agents
+        share = seen.bit_count() / self.inner.torus.cells
+        return Watched(after, seen), [share] * self.inner.agents
 
     def secret(self, state: Watched, slot: int, random: Random) -> None:
         """Return None: what is seen depends on the minds alone."""
@@ -198,5 +173,5 @@ class Coverage:
     def _sight(self, state: State) -> int:
         seen = 0
         for cell in state.minds:
-            seen |= sight(self.world.torus, cell, self.world.reach)
+            seen |= sight(self.inner.torus, cell, self.inner.reach)
         return seen

@@ -94,7 +94,7 @@ class LambdaStarCoordination(LambdaStar):
 
         return CoordinationPresentation(self)
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the ways if every mind has a kernel, and settle them by this rule."""
         from allminds.instruments.lambda_star.extensions.fast import resettled, together_rewards
 
@@ -158,7 +158,7 @@ class LambdaStarResponsive(LambdaStar):
 
         return ResponsivePresentation(self)
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if it is one mind with a kernel."""
         from allminds.instruments.lambda_star.extensions.fast import fast_form
 
@@ -227,10 +227,10 @@ class LambdaStarCoverage(LambdaStar):
 
     def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override]
         """Draw the whole torus as in Λ*, and tell how much of it has been seen."""
-        shown = super().show_state(environment.world, state.world)
+        shown = super().show_state(environment.inner, state.world)
         return f"{shown}\n{state.seen.bit_count()} of {self.torus.cells} cells have been seen"
 
-    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:  # noqa: ARG002
+    def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the ways if every mind has a kernel, and settle them by what was seen."""
         from allminds.instruments.lambda_star.extensions.fast import coverage_rewards, resettled
 

@@ -29,7 +29,7 @@ class Stay(MindBase):
 
     traits = Traits(deterministic=True)
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Stay in the same cell."""
         return STAY
 
@@ -49,7 +49,7 @@ class Sweep(MindBase):
         self.along = task.facts["cols"] - self.across
         self.step = 0
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Go right until the band is seen, then down to the next."""
         place = self.step % (self.along + self.across)
         self.step += 1
@@ -121,7 +121,7 @@ class RespondingExpert(MindBase):
         told: Unfolding = task.secret
         self.world, self.state, self.random = told
 
-    def act(self, observation: View, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: View, random: Random) -> int:
         """Move to the best of nine cells at the next step."""
         step = self.state.step + 1
         good, evil = self.world.travel(self.state, self.random.at_step(step))
