@@ -265,5 +265,5 @@ def test_good_and_evil_are_on_the_map_but_pay_nothing():
 def test_coverage_is_a_world_of_lambda_star():
     world = registry.make_instrument("lambda-star-coverage").exercise(1, 0).environment
     assert isinstance(world, Coverage)
-    assert isinstance(world.world, World)
+    assert isinstance(world.inner, World)
     assert world.teams == ((0, 1, 2, 3, 4),)
