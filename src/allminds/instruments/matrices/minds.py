@@ -53,7 +53,7 @@ class PixelSolver(MindBase):
 
     traits = Traits(deterministic=True)
 
-    def act(self, observation: Item, random: Random) -> int:  # noqa: ARG002
+    def act(self, observation: Item, random: Random) -> int:
         """Render the observation first, and look only at the pictures."""
         from allminds.instruments.matrices.drawing import raster
         from allminds.instruments.matrices.seeing.eyes import solved

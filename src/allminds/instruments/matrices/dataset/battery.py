@@ -145,7 +145,7 @@ class BlindTable:
                 (right if number == seen.answer else wrong).update(features)
         return cls(right, wrong)
 
-    def __call__(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:  # noqa: ARG002
+    def __call__(self, cells: Sequence[Code], options: Sequence[Code]) -> list[float]:
         """Score each option by the sum of the logarithms of right to wrong."""
         return [
             sum(
