@@ -15,7 +15,7 @@ from allminds.complexity.levin.kernels import END, OUT, QUIET, WROTE, advance
 from allminds.complexity.levin.machine import CLOCK
 from allminds.complexity.levin.search import LIMIT
 from allminds.instruments.series import bank
-from allminds.instruments.series.published import ABDUCTION, INDUCTION
+from allminds.instruments.series.items import ABDUCTION, INDUCTION
 
 ITEMS = INDUCTION + ABDUCTION
 BUDGET = 10.0  # seconds for all of them

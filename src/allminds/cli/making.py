@@ -37,7 +37,7 @@ def series(
     from typing import get_args
 
     from allminds.instruments.series import datasets
-    from allminds.instruments.series.bank import Form
+    from allminds.instruments.series.items import Form
     from allminds.terminal import show_listing, working
 
     forms = [one for one in get_args(Form) if form in (one, "both")]

@@ -37,7 +37,7 @@ P_AXIS = "accuracy P"
 @cache
 def _answers() -> Counts:
     """Count hits of the nine minds on the published items; the random mind's are expected."""
-    from allminds.instruments.series.published import INDUCTION
+    from allminds.instruments.series.items import INDUCTION
 
     return _counts([[1 / 26] * len(INDUCTION), *(_hits(name) for name in MINDS[1:])])
 
@@ -53,7 +53,7 @@ def _hits(name: str) -> list[float]:
 
 
 def _counts(hits: Sequence[Sequence[float]]) -> Counts:
-    from allminds.instruments.series.published import INDUCTION
+    from allminds.instruments.series.items import INDUCTION
     from allminds.statistics.accuracy import Counts
 
     return Counts.of([item.k for item in INDUCTION], hits, options=26)

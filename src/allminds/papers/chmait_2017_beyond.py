@@ -27,7 +27,7 @@ PREDICTED = 200  # simulated minds for each truth
 
 def _students() -> Counts:
     """Count the students' right answers to the published items."""
-    from allminds.instruments.series.published import ABDUCTION, INDUCTION
+    from allminds.instruments.series.items import ABDUCTION, INDUCTION
     from allminds.statistics.accuracy import Counts
 
     items = INDUCTION + ABDUCTION

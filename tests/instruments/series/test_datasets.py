@@ -13,7 +13,7 @@ import pytest
 from allminds.core.errors import Error
 from allminds.instruments.series import datasets
 from allminds.instruments.series.datasets import battery
-from allminds.instruments.series.environment import LETTERS
+from allminds.instruments.series.items import LETTERS
 
 
 def test_both_files_have_the_promised_rows(tmp_path):

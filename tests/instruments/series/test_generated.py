@@ -11,7 +11,7 @@ from allminds.complexity.levin import levin
 from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.instruments.series.bank import known, shipped
-from allminds.instruments.series.published import INDUCTION
+from allminds.instruments.series.items import INDUCTION
 
 
 def test_the_instrument_keeps_the_contract_with_generated_items():

@@ -17,10 +17,9 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.episode import play
-from allminds.instruments.series.environment import LETTERS, NO_ANSWER, Item
+from allminds.instruments.series.instrument import five_options
+from allminds.instruments.series.items import ABDUCTION, INDUCTION, LETTERS, NO_ANSWER, Item
 from allminds.instruments.series.minds import Pattern, distances, next_distance, run_up
-from allminds.instruments.series.options import five_options
-from allminds.instruments.series.published import ABDUCTION, INDUCTION
 
 # r̃ of P0's minds on the 20 induction items (DEFINITIONS §4).
 SCORES = {

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 from allminds.complexity.levin import describe
 from allminds.complexity.levin.machine import CLOCK, LETTERS, Program, letter, number, run, weight
 from allminds.core import seeding
+from allminds.instruments.series.items import LETTERS as ALPHABET
+from allminds.instruments.series.items import Form
 
-Form = Literal["induction", "abduction"]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 FEWEST, MOST = 6, 13  # letters of a series with its answer: 5..12 are shown
 TWICE = 2  # 2^δ: weights are 2 to the cost, δ = 1
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 BANK = Path(__file__).parent / "data" / "bank.csv.gz"
 BANK_SEED = 1
 # How many questions of each form and k the bank has at most, and the start letters they have.
@@ -205,7 +205,7 @@ def _induction(shorter: Level, level: Level, parents: Ints) -> Ints:
     return np.where(unquestionable & stable, 1 << (level.letters - 1), 0)
 
 
-def _abduction(shorter: Level, level: Level, parents: Ints) -> Ints:  # noqa: ARG001
+def _abduction(shorter: Level, level: Level, _parents: Ints) -> Ints:
     """Certify a missing letter, for each place but the last.
 
     Of the programs that agree with all shown letters but the last, all below the threshold must

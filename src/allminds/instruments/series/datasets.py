@@ -25,9 +25,9 @@ import numpy as np
 from allminds.complexity.levin import printed
 from allminds.core import seeding
 from allminds.core.errors import Error
-from allminds.instruments.series.bank import SIZES, STAGES, BankItem, Form, questions, shipped
-from allminds.instruments.series.environment import LETTERS
-from allminds.instruments.series.options import five_options
+from allminds.instruments.series.bank import SIZES, STAGES, BankItem, questions, shipped
+from allminds.instruments.series.instrument import five_options
+from allminds.instruments.series.items import LETTERS, Form
 
 
 @dataclass(frozen=True)

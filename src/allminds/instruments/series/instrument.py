@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,15 +15,24 @@ from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
 from allminds.inference import Rule
-from allminds.instruments.series.environment import (
+from allminds.instruments.series.items import (
+    ABDUCTION,
+    BLANK,
+    INDUCTION,
     LETTERS,
     NO_ANSWER,
     Item,
     Scoring,
     SeriesQuestion,
 )
-from allminds.instruments.series.options import five_options
-from allminds.instruments.series.published import ABDUCTION, INDUCTION
+from allminds.instruments.series.minds import (
+    LetterMind,
+    MaxDistance,
+    MinDistance,
+    Mode,
+    Pattern,
+    later,
+)
 from allminds.presentation import Presentation
 
 if TYPE_CHECKING:
@@ -194,3 +203,43 @@ def _from_a(series: str) -> str:
     """Shift a series so that it begins with a: what shifts of one series have in common."""
     by = ord(series[0]) - ord("a")
     return "".join(chr((ord(letter) - ord("a") - by) % 26 + ord("a")) for letter in series)
+
+
+# ---------------------------------------------------------------- five options
+
+
+TEMPTED: tuple[LetterMind, ...] = (
+    MinDistance(), MaxDistance(), Mode(), Pattern(1), Pattern(2), Pattern(3), Pattern(4)
+)  # fmt: skip
+
+
+def five_options(shown: str, answer: str, rivals: Iterable[str], random: Random) -> str:
+    """Draw the answer and four distractors, shuffled by words 0..4.
+
+    Distractors are distinct letters from the cheapest rival explanations, then what simple minds
+    answer, then letters within two of those shown.
+    """
+    found = [answer]
+    for letter in (*rivals, *_tempting(shown), *_near(shown), *LETTERS):
+        if letter not in found:
+            found.append(letter)
+        if len(found) == 5:
+            break
+    for place in range(4, 0, -1):
+        other = random.below_at(place + 1, place)
+        found[place], found[other] = found[other], found[place]
+    return "".join(found)
+
+
+def _tempting(shown: str) -> Iterator[str]:
+    item = Item(shown, LETTERS)
+    for mind in TEMPTED:
+        letter = mind.letter(item)
+        if letter is not None:
+            yield letter
+
+
+def _near(shown: str) -> Iterator[str]:
+    for distance in (1, -1, 2, -2):
+        for letter in shown.replace(BLANK, ""):
+            yield later(letter, distance)

@@ -9,8 +9,8 @@ from allminds.contracts import Task
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.sentences import joined, labels
-from allminds.instruments.series.environment import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.instruments.series.instrument import CTest
+from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.presentation import Column, Face, Field, Move, Presentation, Rules
 
 LONGEST = 16  # letters of a series
