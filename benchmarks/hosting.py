@@ -23,10 +23,10 @@ from sqlalchemy import select
 
 from allminds.core.settings import checked
 from allminds.web.export import export_folder
-from allminds.web.faces import face
 from allminds.web.simulate import roomy
-from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
+from allminds.web.store import Store
 from allminds.web.study import Study
+from allminds.web.tables import EventRow, ParticipantRow, SessionRow
 
 START = 90.0  # seconds that a server may take to start, on a busy machine
 EXERCISES, STEPS = 60, 15  # short exercises, and more of them than anybody gets to
@@ -249,6 +249,6 @@ def exported(where: str) -> int:
     """How many choices an export has, which plays every session again."""
     store = Store(where)
     with tempfile.TemporaryDirectory() as folder:
-        made = export_folder(store, store.study(), face, Path(folder) / "people")
+        made = export_folder(store, store.study(), Path(folder) / "people")
     store.close()
     return int(made["choices"])

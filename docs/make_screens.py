@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from allminds.web.app import create_app
-from allminds.web.faces import questions
+from allminds.web.questions import questions
 from allminds.web.serve import running
 from allminds.web.store import Store
 from allminds.web.study import Study

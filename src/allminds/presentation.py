@@ -158,6 +158,8 @@ class Presentation:
     readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {}  # of results in files of its own
     pictured: bool = False  # a language model is shown `image`, unless text is asked for
     most_actions: int | None = None  # that an exercise has, where exercises differ in it
+    asked: int | None = None  # exercises that a language model is given when no number is named
+    fresh: ClassVar[Mapping[str, Any]] = {}  # settings of items that no language model has read
     minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
 
     def __init__(self, tool: Any) -> None:

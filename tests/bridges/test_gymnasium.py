@@ -16,7 +16,7 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 from allminds import registry  # noqa: E402
 from allminds.bridges import environment_id  # noqa: E402
 from allminds.bridges.gymnasium import IDS, AllmindsEnv, FromZero  # noqa: E402
-from allminds.bridges.gymnasium_spaces import observation_space, vector  # noqa: E402
+from allminds.bridges.vectors import observation_space, vector  # noqa: E402
 from allminds.core.errors import Error  # noqa: E402
 from allminds.core.seeding import MINDS, Random, key  # noqa: E402
 from allminds.episode import play_on  # noqa: E402

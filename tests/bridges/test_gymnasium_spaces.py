@@ -12,8 +12,7 @@ from hypothesis import strategies as some
 pytest.importorskip("gymnasium")
 
 from allminds import registry
-from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import fields, observation_space
+from allminds.bridges.vectors import Series, fields, observation_space
 
 SETTINGS = [
     ("lambda-star", {"rows": 2, "cols": 3, "iterations": 5, "agents": 4, "range": 3}),

@@ -13,8 +13,7 @@ gymnasium = pytest.importorskip("gymnasium")
 from gymnasium.vector import AutoresetMode  # noqa: E402
 
 from allminds import registry  # noqa: E402
-from allminds.bridges.gymnasium import AllmindsEnv  # noqa: E402
-from allminds.bridges.vector import AllmindsVectorEnv  # noqa: E402
+from allminds.bridges.gymnasium import AllmindsEnv, AllmindsVectorEnv  # noqa: E402
 from allminds.core.errors import Error  # noqa: E402
 from allminds.core.seeding import MINDS, below, keys, words  # noqa: E402
 from allminds.core.watch import Watch  # noqa: E402

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -19,11 +20,6 @@ from inspect_ai.log import write_eval_log
 from mocked_models import imported, model
 
 from allminds.bridges import inspect_ai as tasks
-
-TASKS = {
-    "c_test", "matrices", "lambda_star", "lambda", "game", "prisoners_dilemma",
-    "matching_pennies", "noughts",
-}  # fmt: skip
 
 
 def metrics(log):
@@ -47,8 +43,8 @@ def knowing(task):
     "task",
     [
         lambda: tasks.c_test(n=9),
-        lambda: tasks.c_test(items="published"),
-        lambda: tasks.c_test(n=6, options=5, ask="abduction"),
+        lambda: tasks.c_test(form="published"),
+        lambda: tasks.c_test(n=6, options=5, task="abduction"),
         lambda: tasks.matrices(n=6),
         lambda: tasks.matrices(n=6, form="text"),
     ],
@@ -71,7 +67,7 @@ def test_right_answers_score_1_and_wrong_ones_0(task, given):
 
 
 def test_the_c_test_weighs_hits_by_complexity(given):
-    made = tasks.c_test(items="published")
+    made = tasks.c_test(form="published")
     ks = [sample.metadata["complexity"]["k"] for sample in made.dataset]
     know = knowing(made)
     easy = {str(s.input[0].content) for s, k in zip(made.dataset, ks, strict=True) if k == ks[0]}
@@ -113,7 +109,7 @@ def test_an_interactive_episode_is_played_to_its_end_and_has_a_transcript(given)
 
 
 def test_lambda_ends_and_may_be_small(given):
-    log = given(tasks.lambda_(n=2, cells=3, steps=4), model("0"))
+    log = given(tasks.lambda_(n=2, form="general", cells=3, steps=4), model("0"))
     assert [sample.scores["record"].metadata["steps"] for sample in log.samples] == [4, 4]
     assert len(tasks.lambda_().dataset) == 7
 
@@ -141,7 +137,7 @@ def test_a_model_against_a_mind_is_as_in_the_runner(given):
     kept = log.samples[0].scores["record"].metadata
     assert kept["score"] == list(ours.score)
     assert kept["minds"] == ["llm(mockllm/model)", "tit-for-tat"]
-    against = given(tasks.noughts(n=1, against="random"), model(_first_free))
+    against = given(tasks.noughts_and_crosses(n=1, against="random"), model(_first_free))
     line_up = [_free, "random"]
     board = registry.make_instrument("noughts-and-crosses")
     won = play(board.exercise(1, 0), registry.line_up(line_up, board))
@@ -164,22 +160,24 @@ def test_model_against_model_by_role(given):
 
 
 def test_bad_parameters_are_one_sentence():
-    with pytest.raises(Error, match="c_test has no items 'publishd'; did you mean 'published'"):
-        tasks.c_test(items="publishd")
+    with pytest.raises(Error, match="c-test: form must be 'published' or 'generated'"):
+        tasks.c_test(form="publishd")
+    with pytest.raises(Error, match="c-test has no setting 'rows'"):
+        tasks.c_test(rows=3)
     with pytest.raises(Error, match="there is no mind 'tit-for-ta'"):
         tasks.prisoners_dilemma(against="tit-for-ta")
     with pytest.raises(Error, match="group, or rehearses"):
-        tasks.noughts(against="q-learning")
+        tasks.noughts_and_crosses(against="q-learning")
     with pytest.raises(Error, match="there is no form 'svg'"):
         tasks.matrices(form="svg")
     with pytest.raises(Error, match="n must be a whole number, 1 or more, not 0"):
         tasks.lambda_star(n=0)
     with pytest.raises(Error, match="seed must be a whole number, 0 or more, not 'x'"):
-        tasks.noughts(seed="x")
+        tasks.noughts_and_crosses(seed="x")
 
 
 def test_fresh_and_published_items_are_apart():
-    fresh, published = tasks.c_test(), tasks.c_test(items="published")
+    fresh, published = tasks.c_test(), tasks.c_test(form="published")
     assert {sample.metadata["items"] for sample in fresh.dataset} == {"fresh"}
     assert {sample.metadata["items"] for sample in published.dataset} == {"published"}
     assert published.metadata == {"items": "published"}
@@ -194,7 +192,7 @@ def test_fresh_and_published_items_are_apart():
         (tasks.matrices, "matrices", {}),
         (tasks.lambda_star, "lambda-star", {}),
         (tasks.lambda_, "lambda", {}),
-        (tasks.noughts, "noughts-and-crosses", {}),
+        (tasks.noughts_and_crosses, "noughts-and-crosses", {}),
     ],
 )
 def test_exercises_are_those_of_the_runner(task, instrument, settings):
@@ -251,7 +249,9 @@ def test_what_an_error_broke_off_is_missing_and_what_a_limit_did_has_failed(give
     def breaks(messages):
         raise RuntimeError("the provider is down")
 
-    log = given(tasks.noughts(n=2, against="random"), model(breaks), fail_on_error=False)
+    log = given(
+        tasks.noughts_and_crosses(n=2, against="random"), model(breaks), fail_on_error=False
+    )
     table = imported(log, tmp_path / "error")
     assert list(table["status"]) == ["missing", "void"] * 2
     assert table["score"].isna().all()
@@ -298,19 +298,22 @@ def test_inspect_finds_the_tasks_by_their_entry_point():
     from inspect_ai._util.registry import registry_find, registry_info
 
     registry_find(lambda info: info.type == "task")  # loads the entry points
-    mine = {
-        registry_info(one).name
-        for one in (tasks.c_test, tasks.matrices, tasks.lambda_star, tasks.lambda_,
-                    tasks.game, tasks.prisoners_dilemma, tasks.matching_pennies, tasks.noughts)
-    }  # fmt: skip
-    assert mine == {f"allminds/{name}" for name in TASKS}
+    named = {name: cls for name, cls in registry.instruments().items() if not cls.adaptive}
+    words = {name.replace("-", "_") for name in named}
+    assert {registry_info(one).name for one in tasks.TASKS.values()} == {
+        f"allminds/{word}" for word in words
+    }
+    assert registry_info(tasks.game).name == "allminds/game"
+    for name, cls in named.items():
+        parameters = inspect.signature(tasks.TASKS[name.replace("-", "_")]).parameters
+        assert set(parameters) == {"n", "seed", "form", "against", *cls.Settings.model_fields}
 
 
 @pytest.mark.slow
 def test_inspect_eval_runs_a_task_by_its_name(tmp_path):
     inspect = Path(sys.executable).parent / "inspect"
     done = subprocess.run(
-        [inspect, "eval", "allminds/c_test", "-T", "n=3", "-T", "items=published", "--model",
+        [inspect, "eval", "allminds/c_test", "-T", "n=3", "-T", "form=published", "--model",
          "mockllm/model", "--log-dir", tmp_path, "--display", "plain", "--no-fail-on-error"],
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm
-from allminds.bridges.inspect_words import Conversation, form_of, mind_name
+from allminds.bridges.llm import Conversation, form_of, mind_name
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from allminds import registry
-from allminds.bridges.inspect_words import Conversation, rules
+from allminds.bridges.llm import Conversation, rules
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.presentation import Presentation

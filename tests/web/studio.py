@@ -15,11 +15,11 @@ from sqlalchemy import select
 from allminds.core.settings import checked
 from allminds.web.app import create_app
 from allminds.web.debrief import Machines
-from allminds.web.faces import face
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
-from allminds.web.store import EventRow, Store
+from allminds.web.store import Store
 from allminds.web.study import Study, check
+from allminds.web.tables import EventRow
 
 MINUTE, HOUR = 60_000, 3_600_000
 CELLS = {"form": "general", "cells": 3, "steps": 4}
@@ -85,7 +85,7 @@ class Server:
     def start(self) -> Server:
         self.store = Store(self.where)
         self.app = create_app(
-            self.store, screens=self.screens, faces=face, clock=self.clock, limits=self.limits,
+            self.store, screens=self.screens, clock=self.clock, limits=self.limits,
             public=self.public, machines=Machines(patience=60),
         )  # fmt: skip
         self.address = self._open.enter_context(running(self.app))

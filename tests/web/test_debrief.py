@@ -9,8 +9,8 @@ from studio import CELLS, Person, study
 
 from allminds import registry
 from allminds.episode import play
-from allminds.web.contexts import Screen
 from allminds.web.debrief import Machines, score
+from allminds.web.screens import Screen
 
 
 @pytest.mark.parametrize("where", ["sqlite"], indirect=True)

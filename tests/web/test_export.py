@@ -18,9 +18,8 @@ from allminds.runs.plan import Plan
 from allminds.runs.run import How, run
 from allminds.statistics import comparison
 from allminds.web.export import export_folder, results, safe
-from allminds.web.faces import face
 from allminds.web.monitor import Behaviour
-from allminds.web.store import EventRow
+from allminds.web.tables import EventRow
 
 SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)  # no matter of the database
 EVIL = '=HYPERLINK("http://evil.example","click")'
@@ -103,7 +102,7 @@ def test_jsonl_has_all_events_and_can_be_replayed(taken):
 
 def test_results_are_rows_of_the_common_table(taken, tmp_path):
     server, _, _ = taken
-    made = export_folder(server.store, server.store.study(), face, tmp_path / "people")
+    made = export_folder(server.store, server.store.study(), tmp_path / "people")
     assert (made["rows"], made["choices"]) == (3, 13), "what is still being played is not there yet"
     assert made["minds"] == ["person/p0", "person/p1"]
     frame = read_results(tmp_path / "people")
@@ -123,7 +122,7 @@ def test_results_are_rows_of_the_common_table(taken, tmp_path):
     parity = json.loads((tmp_path / "people" / "imported.json").read_text())["parity"]
     assert any("sign of a reward" in sentence for sentence in parity)
     with pytest.raises(Error, match="is not empty"):
-        export_folder(server.store, server.store.study(), face, tmp_path / "people")
+        export_folder(server.store, server.store.study(), tmp_path / "people")
 
 
 @SQLITE
@@ -138,7 +137,7 @@ def test_people_can_be_one_mind_and_are_compared_with_programs(opened, tmp_path)
         person.begin()
         assert person.finish() == "done"
     row = server.store.study()
-    export_folder(server.store, row, face, tmp_path / "people", pooled=True)
+    export_folder(server.store, row, tmp_path / "people", pooled=True)
     plan = Plan(tests=[{"instrument": "lambda", "settings": CELLS, "minds": ["optimum", "random"],
                         "episodes": 5}])  # fmt: skip
     run(plan, tmp_path / "run", How(jobs=1))
@@ -151,7 +150,7 @@ def test_people_can_be_one_mind_and_are_compared_with_programs(opened, tmp_path)
 @SQLITE
 def test_a_study_without_results_is_exported_all_the_same(opened, tmp_path):
     server, _, _ = opened()
-    made = export_folder(server.store, server.store.study(), face, tmp_path / "empty")
+    made = export_folder(server.store, server.store.study(), tmp_path / "empty")
     assert (made["rows"], made["choices"], made["events"]) == (0, 0, 1)
     assert not (tmp_path / "empty" / "imported.json").exists()
 
@@ -163,7 +162,7 @@ def test_a_nightly_check_finds_every_reward_again(taken):
     with server.store.reading() as db:
         query = select(EventRow).where(EventRow.kind == "choice").order_by(EventRow.id)
         kept = [event.reward for event in db.scalars(query)][:4]  # of the first person's first
-        scores = [row["score"] for row in results(db, server.store.study(), face)]
+        scores = [row["score"] for row in results(db, server.store.study())]
     assert scores[0] == sum(kept) / 4
 
 
@@ -174,7 +173,7 @@ def test_what_does_not_replay_is_not_exported(taken, tmp_path):
         event = db.scalars(select(EventRow).where(EventRow.kind == "choice")).first()
         event.reward = 0.25
     with pytest.raises(Error, match="does not replay: it was played with allminds test"):
-        export_folder(server.store, server.store.study(), face, tmp_path / "people")
+        export_folder(server.store, server.store.study(), tmp_path / "people")
     assert list(tmp_path.glob("*people*")) == [], "and nothing half-written is left"
 
 

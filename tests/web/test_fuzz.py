@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from studio import CLIENT, Clock, Person, Server, make, study
 
-from allminds.web.store import EventRow, SessionRow
+from allminds.web.tables import EventRow, SessionRow
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=80)
 ODD = st.sampled_from(["", "0", "-1", "1e309", "NaN", "9" * 40, "\x00", "é", "=1+1", "yes", "None"])

@@ -10,8 +10,7 @@ from studio import HOUR, Person, events, rows
 
 from allminds.runs.imports import read_results
 from allminds.web.export import export_folder, results
-from allminds.web.faces import face
-from allminds.web.store import EventRow, ExerciseRow
+from allminds.web.tables import EventRow, ExerciseRow
 
 
 def test_one_leaves_while_the_other_moves(opened):
@@ -47,7 +46,7 @@ def test_whoever_withdraws_is_deleted_and_the_other_told(opened, tmp_path):
     assert first.post("/choice", choice="A", exercise=1, step=1) == "room"
     assert first.post("/partner", answer="skipped") == "instructions"
     assert first.finish() == "done"
-    made = export_folder(server.store, server.store.study(), face, tmp_path / "people")
+    made = export_folder(server.store, server.store.study(), tmp_path / "people")
     frame = read_results(tmp_path / "people")
     mine = frame[frame["instrument"] == "prisoners-dilemma"].sort_values("index")
     assert list(mine["status"]) == ["ok", "void"]
@@ -82,7 +81,7 @@ def test_whoever_does_not_move_is_left_behind(opened, clock):
         (2, ["away"], "person"),
     ]  # fmt: skip
     with server.store.reading() as db:
-        found = list(results(db, server.store.study(), face))
+        found = list(results(db, server.store.study()))
     assert [(row["person"], row["status"]) for row in found] == [
         ("p0", "void"), ("p0", "ok"), ("p0", "ok"), ("p1", "timeout"),
     ]  # fmt: skip

@@ -15,9 +15,9 @@ from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.runs.imports import read_results
 from allminds.web.export import export_folder, results
-from allminds.web.faces import face
 from allminds.web.simulate import fitting, roomy, simulate
-from allminds.web.store import ExerciseRow, GameRow, SessionRow, Store
+from allminds.web.store import Store
+from allminds.web.tables import ExerciseRow, GameRow, SessionRow
 
 # ---------------------------------------------------------------- finding each other
 
@@ -179,7 +179,7 @@ def test_a_whole_game_is_the_runners_game(opened, tmp_path):
     both_play(people, "ABBBBAAAABBB")
     server.again()
     assert [person.load() for person in people] == ["done", "done"]
-    export_folder(server.store, server.store.study(), face, tmp_path / "people")
+    export_folder(server.store, server.store.study(), tmp_path / "people")
     with open(tmp_path / "people" / "choices.csv", encoding="utf-8") as file:
         choices = [row for row in csv.DictReader(file) if row["label"] == "p0"]
     assert [row["choice"] for row in choices] == list("ABBAAB")
@@ -260,7 +260,7 @@ def test_machines_in_both_seats_score_what_they_score_in_the_runner(name, where)
     wanted = [play(tool.exercise(8, i), line_up).score for i in range(2)]
     store = Store(where)
     with store.reading() as db:
-        kept = list(results(db, store.study(), face))
+        kept = list(results(db, store.study()))
     store.close()
     assert {(row["index"], row["slot"], row["score"]) for row in kept} == {
         (index, slot, score) for index, scores in enumerate(wanted)

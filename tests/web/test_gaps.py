@@ -11,9 +11,8 @@ from studio import CELLS, HOUR, MINUTE, Person, study
 from allminds import registry
 from allminds.episode import Episode
 from allminds.web.export import results
-from allminds.web.faces import face
 from allminds.web.session import meaning
-from allminds.web.store import EventRow, ExerciseRow, SessionRow
+from allminds.web.tables import EventRow, ExerciseRow, SessionRow
 
 
 def exercises(server) -> list[ExerciseRow]:
@@ -108,7 +107,7 @@ def test_after_a_day_it_is_over_and_what_was_done_is_kept(opened, clock):
     assert person.load() == "closed"
     with person.server.store.reading() as db:
         assert db.scalar(select(SessionRow.status)) == "abandoned"
-        found = list(results(db, person.server.store.study(), face))
+        found = list(results(db, person.server.store.study()))
     assert [one["status"] for one in found] == ["ok", "timeout"]
     assert found[1]["score"] < 0, "the moves that were not made count the lowest"
     assert found[1]["reason"] == "not finished"
@@ -122,7 +121,7 @@ def test_whoever_never_comes_back_has_left_by_then(opened, clock):
     for hours in (1, 25):
         with person.server.store.reading() as db:
             at = clock.now + hours * HOUR
-            found[hours] = list(results(db, person.server.store.study(), face, now=at))
+            found[hours] = list(results(db, person.server.store.study(), now=at))
     assert [one["status"] for one in found[1]] == ["ok"], "it may go on yet"
     assert [one["status"] for one in found[25]] == ["ok", "timeout"]
 
@@ -134,7 +133,7 @@ def test_leaving_a_world_never_pays(opened, clock):
     person.load()
     (row,) = exercises(person.server)
     with person.server.store.reading() as db:
-        (left,) = results(db, person.server.store.study(), face)
+        (left,) = results(db, person.server.store.study())
         first = db.scalar(select(EventRow.action).where(EventRow.kind == "choice"))
     assert left["status"] == "timeout"
     tool = registry.make_instrument(row.kind, row.params)
@@ -154,7 +153,7 @@ def test_leaving_a_game_is_to_lose_it(opened, clock):
     clock.now += 25 * HOUR
     person.load()
     with person.server.store.reading() as db:
-        (left,) = results(db, person.server.store.study(), face)
+        (left,) = results(db, person.server.store.study())
     assert (left["status"], left["score"]) == ("timeout", -1.0)
 
 
@@ -184,7 +183,7 @@ def test_an_exercise_can_be_replaced_by_a_fresh_one_of_the_same_size(opened, clo
     while person.screen == "exercise":
         person.choose()
     with person.server.store.reading() as db:
-        found = list(results(db, person.server.store.study(), face))
+        found = list(results(db, person.server.store.study()))
     assert [one["status"] for one in found] == ["void", "ok"]
     assert found[0]["reason"] == "broken off and replaced by another"
 
@@ -214,7 +213,7 @@ def test_a_void_exercise_of_an_adaptive_test_counts_what_was_made(opened, clock)
     person.post("/next")
     assert person.finish() == "done"
     with person.server.store.reading() as db:
-        found = list(results(db, person.server.store.study(), face))
+        found = list(results(db, person.server.store.study()))
     assert [one["status"] for one in found] == ["void", "ok", "ok"]
 
 

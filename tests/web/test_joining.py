@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from studio import Person, events, rows
 
-from allminds.web.store import ExerciseRow, SessionRow
+from allminds.web.tables import ExerciseRow, SessionRow
 
 
 def test_the_same_link_on_another_device_is_the_same_session(opened):

@@ -8,9 +8,8 @@ import pytest
 from company import DILEMMA
 from studio import SHORT, Clock, Person, Server, events, make, rows, study
 
-from allminds.web.rows import Rows
 from allminds.web.session import Memory
-from allminds.web.store import EventRow, SessionRow
+from allminds.web.tables import EventRow, Rows, SessionRow
 
 TESTS: dict[str, dict] = {
     "cells": SHORT,
@@ -42,7 +41,7 @@ def seen_by(where: str, test: dict, forgetful: bool) -> tuple[list, list]:
     person.begin()
     while person.screen != "done":
         if forgetful:
-            server.app.state.house.desk.memory = Memory()
+            server.app.state.service.sessions.memory = Memory()
         seen.append(person.context)
         if len(seen) % 5 == 0:
             person.load()

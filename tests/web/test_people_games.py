@@ -15,13 +15,12 @@ from allminds.contracts import Subject
 from allminds.core.errors import Error
 from allminds.episode import Episode, play
 from allminds.runs.imports import read_results
+from allminds.web.course import Course, ReplayedExercise
 from allminds.web.debrief import against
 from allminds.web.export import export_folder, results
-from allminds.web.faces import face
-from allminds.web.replays import ReplayedExercise
+from allminds.web.questions import face
 from allminds.web.simulate import simulate
-from allminds.web.store import EventRow, ExerciseRow
-from allminds.web.study import Course
+from allminds.web.tables import EventRow, ExerciseRow
 
 # ---------------------------------------------------------------- what a study may ask for
 
@@ -54,7 +53,7 @@ def test_two_people_have_no_exercises_of_their_own():
 
 def test_a_room_comes_after_practice_and_before_what_counts():
     made = study(tests=[DILEMMA | PEOPLE | {"practice": 1, "check": True}])
-    kinds = [place.kind for place in Course(made, face).places]
+    kinds = [place.kind for place in Course(made).places]
     assert kinds[:7] == [
         "consent", "instructions", "check", "exercise", "between", "room", "exercise",
     ]  # fmt: skip
@@ -107,7 +106,7 @@ def test_only_the_persons_choices_are_kept_and_everything_follows_from_them(open
     (result,) = person.context["results"]
     assert result["other"] == "generous-tit-for-tat"
     assert [one["mind"] for one in result["minds"]] == ["random"]
-    made = export_folder(server.store, server.store.study(), face, tmp_path / "people")
+    made = export_folder(server.store, server.store.study(), tmp_path / "people")
     assert made["rows"] == 2
     frame = read_results(tmp_path / "people")
     assert list(frame["line_up"]) == ["person/p0, generous-tit-for-tat"] * 2
@@ -125,7 +124,7 @@ def test_a_machine_that_begins_has_begun_when_the_page_comes(opened):
         person.choose()
     assert person.context["view"]["ended"] in ("lost", "drawn"), "nobody beats it"
     with server.store.reading() as db:
-        (found,) = results(db, server.store.study(), face)
+        (found,) = results(db, server.store.study())
     assert found["score"] in (-1.0, 0.0)
 
 

@@ -15,10 +15,10 @@ from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.registry import make_instrument
 from allminds.web import screens
-from allminds.web.faces import face
+from allminds.web.questions import face
 from allminds.web.security import COOKIE, HEADERS, Origins, Rate, form_token, hashed, new_token
-from allminds.web.store import EventRow, ParticipantRow, SessionRow, StudyRow
 from allminds.web.study import DEFAULT_LIMITS
+from allminds.web.tables import EventRow, ParticipantRow, SessionRow, StudyRow
 
 SQLITE = pytest.mark.parametrize("where", ["sqlite"], indirect=True)  # no matter of the database
 

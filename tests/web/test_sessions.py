@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from studio import CELLS, Person, events, rows, study
 
-from allminds.web.store import ConsentRow, EventRow, ExerciseRow, SessionRow
+from allminds.web.tables import ConsentRow, EventRow, ExerciseRow, SessionRow
 
 
 def test_a_whole_session(opened):
@@ -227,9 +227,9 @@ def test_rewards_are_numbers_only_where_the_study_says_so(opened):
 
 
 def test_notes_are_kept_up_to_a_limit_and_only_known_ones(person, monkeypatch):
-    from allminds.web import rows as sessions_rows
+    from allminds.web import tables
 
-    monkeypatch.setattr(sessions_rows, "MOST_NOTES", 3)
+    monkeypatch.setattr(tables, "MOST_NOTES", 3)
     for kind in ("blur", "focus", "<script>", "hidden", "visible"):
         reply = person.send("POST", "/note", person.form | {"kind": kind, "ms": "12.5"})
         assert reply.status_code == 204
@@ -280,10 +280,9 @@ def test_an_adaptive_test_follows_the_persons_own_record(opened):
     assert person.context["exercises"] == 4
     assert person.finish() == "done"
     from allminds.web.export import results
-    from allminds.web.faces import face
 
     with server.store.reading() as db:
-        found = list(results(db, server.store.study(), face))
+        found = list(results(db, server.store.study()))
     assert [one["index"] for one in found] == list(range(4))
     tool = registry.make_instrument("lambda-staircase", settings)
     history = []

@@ -10,15 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from studio import Clock, make, study
 
 from allminds.core.errors import Error
-from allminds.web.store import (
-    Base,
-    EventRow,
-    ExerciseRow,
-    ParticipantRow,
-    SessionRow,
-    Store,
-    StudyRow,
-)
+from allminds.web.store import Store
+from allminds.web.tables import Base, EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
 
 OLD: dict[str, dict[str, object]] = {  # one row of each table, as the first schema had them
     "study": {

@@ -9,8 +9,8 @@ from studio import CELLS, SHORT, study
 
 from allminds import registry
 from allminds.core.errors import Error
-from allminds.web.faces import face
-from allminds.web.study import EXAMPLE, Course, example, read_study, stored
+from allminds.web.course import Course
+from allminds.web.study import EXAMPLE, example, read_study, stored
 
 SERIES = {"instrument": "c-test", "settings": {"form": "generated", "k": "7..9"}}
 
@@ -102,11 +102,11 @@ def kinds(course: Course) -> list[str]:
     ],
 )
 def test_the_screens_come_in_order(tests, wanted):
-    assert kinds(Course(study(tests=tests), face)) == wanted
+    assert kinds(Course(study(tests=tests))) == wanted
 
 
 def test_people_and_programs_are_paired_by_the_exercise():
-    course = Course(study(seed=5), face)
+    course = Course(study(seed=5))
     place = next(place for place in course.places if place.kind == "exercise")
     exercise = course.exercise(0, False, course.number(place, 7), ())
     tool = registry.make_instrument("lambda", CELLS)
@@ -115,14 +115,14 @@ def test_people_and_programs_are_paired_by_the_exercise():
 
 
 def test_practice_is_never_one_of_the_exercises_that_count():
-    course = Course(study(tests=[SHORT | {"practice": 2}]), face)
+    course = Course(study(tests=[SHORT | {"practice": 2}]))
     practice = [course.exercise(0, True, n, ()).environment for n in range(2)]
     counted = [course.exercise(0, False, n, ()).environment for n in range(2)]
     assert not [one for one in practice if one in counted]
 
 
 def test_a_shuffled_test_has_an_order_for_each_person():
-    course = Course(study(tests=[SHORT | {"exercises": 6, "shuffled": True}]), face)
+    course = Course(study(tests=[SHORT | {"exercises": 6, "shuffled": True}]))
     places = [place for place in course.places if place.kind == "exercise"]
     orders = [tuple(course.number(place, person) for place in places) for person in range(8)]
     assert all(sorted(order) == list(range(6)) for order in orders)

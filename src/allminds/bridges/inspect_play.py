@@ -33,8 +33,7 @@ from inspect_ai.util import LimitExceededError
 
 from allminds import registry
 from allminds.bridges import items_of
-from allminds.bridges.inspect_words import Conversation, form_of, mind_name
-from allminds.bridges.llm import message, rejected
+from allminds.bridges.llm import Conversation, form_of, message, mind_name, rejected
 from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record, Seat, Subject
 from allminds.core.errors import Error
 from allminds.core.names import Name, parse_all

@@ -18,8 +18,7 @@ from typing import Any
 
 from allminds import registry
 from allminds.bridges import agent_name, environment_id, rendering
-from allminds.bridges.gymnasium_series import Series
-from allminds.bridges.gymnasium_spaces import Vector, fields, observation_space
+from allminds.bridges.vectors import Series, Vector, fields, observation_space
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
 

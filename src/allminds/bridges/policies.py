@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from allminds import registry
 from allminds.bridges import agent_name
-from allminds.bridges.gymnasium_spaces import Vector, actions, mask, presentation, vector
+from allminds.bridges.vectors import Vector, actions, mask, presentation, vector
 from allminds.contracts import MindBase, Subject, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random

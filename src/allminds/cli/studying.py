@@ -97,7 +97,7 @@ def new(
 
 def _check_faces(made: Study) -> None:
     """Require that every instrument has a face, without which no participant can take it."""
-    from allminds.web.faces import face
+    from allminds.web.questions import face
 
     for test in range(len(made.tests)):
         face(made.tool(test))
@@ -157,12 +157,11 @@ def export(
     _need_web()
     from allminds.web.app import now_in_ms
     from allminds.web.export import export_folder
-    from allminds.web.faces import face
     from allminds.web.store import Store
 
     store = Store(database)
     row = store.study(slug)
-    made = export_folder(store, row, face, out, pooled=pooled, external=external, now=now_in_ms())
+    made = export_folder(store, row, out, pooled=pooled, external=external, now=now_in_ms())
     store.close()
     if as_json:
         print_json(made)

@@ -34,17 +34,18 @@ from starlette.responses import (
 from starlette.staticfiles import StaticFiles
 
 from allminds.web import forms
-from allminds.web.arrivals import NO_SESSION, Desk, device
-from allminds.web.contexts import Faces, Screen, Screens
+from allminds.web import screens as own_screens
 from allminds.web.debrief import Machines
 from allminds.web.export import Lines, choices_csv, events_jsonl
 from allminds.web.monitor import monitor
-from allminds.web.next_screen import refused
 from allminds.web.pairing import decide
+from allminds.web.screens import Screen, Screens
 from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, hashed, same
 from allminds.web.session import Act
-from allminds.web.store import Store, StudyRow
+from allminds.web.sessions import NO_SESSION, Sessions, device, refused
+from allminds.web.store import Store
 from allminds.web.study import DEFAULT_LIMITS, Limits
+from allminds.web.tables import StudyRow
 
 _ASK = {"WWW-Authenticate": 'Basic realm="allminds", charset="UTF-8"'}
 
@@ -55,50 +56,50 @@ def add_routes(app: FastAPI) -> None:
     @app.get("/admin")
     def page(request: Request) -> Response:
         """Show where each participant is."""
-        house, study = _admitted(request)
-        with house.desk.store.reading() as db:
-            screen = monitor(db, study, house.desk.faces)
-        return house.reply(request, screen)
+        service, study = _admitted(request)
+        with service.sessions.store.reading() as db:
+            screen = monitor(db, study)
+        return service.reply(request, screen)
 
     @app.get("/admin/export.csv")
     def csv(request: Request, external: bool = False) -> Response:
         """Export every choice, one row each."""
-        house, study = _admitted(request)
-        lines = _streamed(house, study, external, choices_csv)
+        service, study = _admitted(request)
+        lines = _streamed(service, study, external, choices_csv)
         return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_file("csv"))
 
     @app.get("/admin/export.jsonl")
     def jsonl(request: Request, external: bool = False) -> Response:
         """Export everything that happened, one line each."""
-        house, study = _admitted(request)
-        lines = _streamed(house, study, external, events_jsonl)
+        service, study = _admitted(request)
+        lines = _streamed(service, study, external, events_jsonl)
         kind = "application/jsonl; charset=utf-8"
         return StreamingResponse(lines, media_type=kind, headers=_file("jsonl"))
 
 
-def _streamed(house: House, study: StudyRow, external: bool, lines: Lines) -> Iterator[str]:
-    with house.desk.store.reading() as db:
-        yield from lines(db, study, house.desk.faces, external)
+def _streamed(service: Service, study: StudyRow, external: bool, lines: Lines) -> Iterator[str]:
+    with service.sessions.store.reading() as db:
+        yield from lines(db, study, external)
 
 
 def _file(ending: str) -> dict[str, str]:
     return {"Content-Disposition": f'attachment; filename="export.{ending}"'}
 
 
-def _admitted(request: Request) -> tuple[House, StudyRow]:
+def _admitted(request: Request) -> tuple[Service, StudyRow]:
     """Return the study whose token was sent; count wrong tokens by address."""
-    house: House = request.app.state.house
+    service: Service = request.app.state.service
     where = request.client.host if request.client else ""
-    if not house.failures.allows(where, take=0):
+    if not service.failures.allows(where, take=0):
         raise HTTPException(429)
     digest = hashed(_token(request.headers.get("authorization", "")))
-    with house.desk.store.reading() as db:
+    with service.sessions.store.reading() as db:
         study = db.scalar(select(StudyRow).where(StudyRow.admin_hash == digest))
         db.expunge_all()
     if study is None or not same(digest, study.admin_hash):
-        house.failures.allows(where)
+        service.failures.allows(where)
         raise HTTPException(401, "token", _ASK)
-    return house, study
+    return service, study
 
 
 def _token(header: str) -> str:
@@ -125,17 +126,27 @@ def now_in_ms() -> int:
     return int(time.time() * 1000)
 
 
-class House:
+class Service:
     """The objects that all routes share."""
 
     def __init__(
-        self, desk: Desk, screens: Screens, limits: Limits, origins: Origins, machines: Machines
+        self,
+        sessions: Sessions,
+        screens: Screens,
+        limits: Limits,
+        origins: Origins,
+        machines: Machines,
     ) -> None:
-        self.desk, self.screens, self.origins, self.machines = desk, screens, origins, machines
+        self.sessions, self.screens, self.origins, self.machines = (
+            sessions,
+            screens,
+            origins,
+            machines,
+        )
         self.limits = limits
 
         def seconds() -> float:
-            return desk.clock() / 1000
+            return sessions.clock() / 1000
 
         self.choices = Rate(limits.choices_per_second, 1, seconds)
         self.joins = Rate(limits.joins_per_minute, 60, seconds)
@@ -168,21 +179,15 @@ class House:
 def create_app(
     store: Store,
     *,
-    screens: Screens | None = None,
-    faces: Faces | None = None,
+    screens: Screens = own_screens,
     clock: Callable[[], int] = now_in_ms,
     limits: Limits | None = None,
     public: str = "",
     machines: Machines | None = None,
 ) -> FastAPI:
     """Make the app over a store; `public` is the address people see behind a proxy."""
-    if screens is None or faces is None:
-        from allminds.web import screens as own
-        from allminds.web.faces import face
-
-        screens, faces = screens or own, faces or face
     limits, machines = limits or DEFAULT_LIMITS, machines or Machines()
-    house = House(Desk(store, faces, clock), screens, limits, Origins(public), machines)
+    service = Service(Sessions(store, clock), screens, limits, Origins(public), machines)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
@@ -190,7 +195,7 @@ def create_app(
         machines.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life)
-    app.state.house = house
+    app.state.service = service
     _add_routes(app)
     add_routes(app)
     if STATIC.is_dir():
@@ -200,7 +205,7 @@ def create_app(
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _failed)
     app.add_middleware(
-        Guard, body_bytes=limits.body_bytes, origins=house.origins, refuse=_refused,
+        Guard, body_bytes=limits.body_bytes, origins=service.origins, refuse=_refused,
         secure=public.startswith("https://"),
     )  # fmt: skip
     return app
@@ -209,10 +214,10 @@ def create_app(
 # ---------------------------------------------------------------- requests and sessions
 
 
-def house_of(request: Request) -> House:
+def service_of(request: Request) -> Service:
     """Return the objects that all routes share."""
-    house: House = request.app.state.house
-    return house
+    service: Service = request.app.state.service
+    return service
 
 
 def address(request: Request) -> str:
@@ -232,7 +237,7 @@ def session_of(request: Request, token: str) -> str:
         raise HTTPException(403, "no-session")
     if not same(token, form_token(cookie)):
         raise HTTPException(403)
-    if not house_of(request).choices.allows(cookie):
+    if not service_of(request).choices.allows(cookie):
         raise HTTPException(429)
     return cookie
 
@@ -243,11 +248,11 @@ async def _done(request: Request, sent: forms.OfSession, act: Act) -> Response:
 
 
 async def _shown(request: Request, session: str, act: Act | None = None) -> Response:
-    house = house_of(request)
-    screen = house.desk.take(session, act, wants_json(request))
+    service = service_of(request)
+    screen = service.sessions.take(session, act, wants_json(request))
     if screen is None:
         return RedirectResponse("/", 303)
-    return await house.show(request, screen)
+    return await service.show(request, screen)
 
 
 def number(text: str) -> float | None:
@@ -266,36 +271,36 @@ def _add_routes(app: FastAPI) -> None:
     @app.get("/")
     async def here(request: Request) -> Response:
         """Show the present screen of the cookie's session."""
-        house, cookie = house_of(request), request.cookies.get(COOKIE, "")
-        screen = house.desk.take(cookie) if cookie else NO_SESSION
+        service, cookie = service_of(request), request.cookies.get(COOKIE, "")
+        screen = service.sessions.take(cookie) if cookie else NO_SESSION
         assert screen is not None
-        return await house.show(request, screen)
+        return await service.show(request, screen)
 
     @app.get("/j/{invite}")
     async def link(request: Request, invite: str) -> Response:
         """Show what is behind a link; this starts nothing."""
-        house = house_of(request)
-        if not house.joins.allows(address(request), take=0):
+        service = service_of(request)
+        if not service.joins.allows(address(request), take=0):
             raise HTTPException(429)
-        screen = house.desk.look(invite[:200], request.query_params)
+        screen = service.sessions.look(invite[:200], request.query_params)
         if screen.status != 200:
-            house.joins.allows(address(request))  # guessing is counted, looking is not
-        return house.reply(request, screen)
+            service.joins.allows(address(request))  # guessing is counted, looking is not
+        return service.reply(request, screen)
 
     @app.post("/join")
     async def join(request: Request, sent: Annotated[forms.Join, Form()]) -> Response:
         """Begin, or go on; the link's secret leaves the address bar."""
-        house = house_of(request)
-        if not house.joins.allows(address(request)):
+        service = service_of(request)
+        if not service.joins.allows(address(request)):
             raise HTTPException(429)
         about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
         given = (sent.invite, sent.external_id, sent.language, about)
         cookie = request.cookies.get(COOKIE, "")
-        welcome = house.desk.join(*given, cookie)
-        if welcome.screen is not None:
-            return house.reply(request, welcome.screen)
+        joined = service.sessions.join(*given, cookie)
+        if joined.screen is not None:
+            return service.reply(request, joined.screen)
         reply = RedirectResponse("/", 303)
-        reply.set_cookie(COOKIE, welcome.token, httponly=True, secure=True, samesite="lax")
+        reply.set_cookie(COOKIE, joined.token, httponly=True, secure=True, samesite="lax")
         return reply
 
     @app.post("/consent")
@@ -304,29 +309,29 @@ def _add_routes(app: FastAPI) -> None:
         given = sent.given.items()
         about = {k.removeprefix("about_"): v for k, v in given if k.startswith("about_")}
         agreed = sent.accept == "yes"
-        return await _done(request, sent, lambda visit: visit.consent(sent.place, agreed, about))
+        return await _done(request, sent, lambda live: live.consent(sent.place, agreed, about))
 
     @app.post("/next")
     async def next_(request: Request, sent: Annotated[forms.OfPlace, Form()]) -> Response:
         """Go on from instructions or a pause."""
-        return await _done(request, sent, lambda visit: visit.next(sent.place))
+        return await _done(request, sent, lambda live: live.next(sent.place))
 
     @app.post("/check")
     async def check(request: Request, sent: Annotated[forms.Answers, Form()]) -> Response:
         """Answer the questions on the instructions."""
-        return await _done(request, sent, lambda visit: visit.check(sent.place, sent.given))
+        return await _done(request, sent, lambda live: live.check(sent.place, sent.given))
 
     @app.post("/choice")
     async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
         """Make a move in an exercise."""
         how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
         move = (sent.exercise, sent.step, sent.choice)
-        return await _done(request, sent, lambda visit: visit.choose(*move, *how))
+        return await _done(request, sent, lambda live: live.choose(*move, *how))
 
     @app.post("/partner")
     async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:
         """Decide what to do without another participant to play with."""
-        return await _done(request, sent, lambda visit: decide(visit, sent.place, sent.answer))
+        return await _done(request, sent, lambda live: decide(live, sent.place, sent.answer))
 
     @app.post("/language")
     async def language(request: Request, sent: Annotated[forms.Language, Form()]) -> Response:
@@ -334,20 +339,20 @@ def _add_routes(app: FastAPI) -> None:
         if sent.invite:
             query = urlencode({"language": sent.language, "external_id": sent.external_id})
             return RedirectResponse(f"/j/{sent.invite}?{query}", 303)
-        return await _done(request, sent, lambda visit: visit.language(sent.language))
+        return await _done(request, sent, lambda live: live.language(sent.language))
 
     @app.post("/withdraw")
     async def withdraw(request: Request, sent: Annotated[forms.OfSession, Form()]) -> Response:
         """Stop, and delete all that was recorded."""
-        house, session = house_of(request), session_of(request, sent.token)
-        house.desk.withdraw(session)
+        service, session = service_of(request), session_of(request, sent.token)
+        service.sessions.withdraw(session)
         return await _shown(request, session)
 
     @app.post("/note")
     async def note(request: Request, sent: Annotated[forms.Note, Form()]) -> Response:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
-        house, session = house_of(request), session_of(request, sent.token)
-        house.desk.note(session, sent.kind, number(sent.ms))
+        service, session = service_of(request), session_of(request, sent.token)
+        service.sessions.note(session, sent.kind, number(sent.ms))
         return Response(status_code=204)
 
 
@@ -358,13 +363,13 @@ def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     known = error.detail if error.detail in ("no-session", "token") else None
     reason = known or _REASONS.get(error.status_code, "bad-form")
-    reply = house_of(request).reply(request, refused(reason, error.status_code))
+    reply = service_of(request).reply(request, refused(reason, error.status_code))
     reply.headers.update(error.headers or {})
     return reply
 
 
 def _bad_form(request: Request, _error: Exception) -> Response:
-    return house_of(request).reply(request, refused("bad-form", 422))
+    return service_of(request).reply(request, refused("bad-form", 422))
 
 
 def _gone(_request: Request, _error: Exception) -> Response:
@@ -373,6 +378,6 @@ def _gone(_request: Request, _error: Exception) -> Response:
 
 def _failed(request: Request, error: Exception) -> Response:
     logging.getLogger("allminds.web").error("a request failed", exc_info=error)
-    reply = house_of(request).reply(request, refused("failed", 500))
+    reply = service_of(request).reply(request, refused("failed", 500))
     reply.headers["Connection"] = "close"  # as the server will; whoever did not know would fail too
     return reply

@@ -18,9 +18,9 @@ from allminds.contracts import Instrument, LineUp, Record, Subject
 from allminds.core.blocks import Block
 from allminds.core.watch import Watch
 from allminds.episode import play
-from allminds.web.contexts import MindResult, Role, Screen, TestResult
-from allminds.web.faces import face
-from allminds.web.replays import own_side
+from allminds.web.course import own_side
+from allminds.web.questions import face
+from allminds.web.screens import MindResult, Role, Screen, TestResult
 from allminds.web.study import Study, stored
 
 PATIENCE = 5.0  # seconds a page waits for programs

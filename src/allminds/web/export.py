@@ -25,24 +25,31 @@ from allminds.core.errors import Error
 from allminds.core.table import SCHEMA, units_of
 from allminds.runs.imports import read_csv
 from allminds.runs.store import versions
-from allminds.web.contexts import Faces
+from allminds.web.course import (
+    Course,
+    ReplayedExercise,
+    Replays,
+    again,
+    course,
+    fingerprint,
+    grouped,
+)
 from allminds.web.monitor import behaviours, iso
-from allminds.web.replays import ReplayedExercise, Replays, again, fingerprint, grouped
-from allminds.web.rows import DONE
 from allminds.web.session import meaning
-from allminds.web.store import (
+from allminds.web.store import Store
+from allminds.web.study import PERSON, Study, stored
+from allminds.web.tables import (
+    DONE,
     ConsentRow,
     EventRow,
     ExerciseRow,
     GameRow,
     ParticipantRow,
     SessionRow,
-    Store,
     StudyRow,
 )
-from allminds.web.study import PERSON, Course, Study, course, stored
 
-Lines = Callable[[Session, StudyRow, Faces, bool], Iterator[str]]
+Lines = Callable[[Session, StudyRow, bool], Iterator[str]]
 
 COLUMNS = (
     "study", "label", "session", "status", "language", "exercise", "instrument", "test", "idx",
@@ -55,16 +62,14 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follo
 # ---------------------------------------------------------------- one row a choice
 
 
-def choices_csv(
-    db: Session, study: StudyRow, faces: Faces, external: bool = False
-) -> Iterator[str]:
+def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
     """Yield CSV lines: the columns, a choice each, and at last ``#rows,n``."""
     columns = (*COLUMNS, "external_id") if external else COLUMNS
     yield _csv_line(columns)
     rows = 0
     for participant, session in _sessions(db, study):
         exercises = {row.idx: row for row in _exercises(db, session)}
-        plan = course(session.plan, faces)
+        plan = course(session.plan)
         later = _later(db, session, plan, exercises)
         for event in db.scalars(_events(session).where(EventRow.kind == "choice")):
             rows += 1
@@ -143,27 +148,23 @@ def _csv_line(values: Sequence[Any]) -> str:
 # ---------------------------------------------------------------- one line an event
 
 
-def events_jsonl(
-    db: Session, study: StudyRow, faces: Faces, external: bool = False
-) -> Iterator[str]:
+def events_jsonl(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
     """Yield JSON lines: the study, then every session with consent, exercises and events."""
     rows = 0
-    for found in _everything(db, study, faces, external):
+    for found in _everything(db, study, external):
         rows += 1
         yield json.dumps(found, ensure_ascii=False) + "\n"
     yield json.dumps({"rows": rows}) + "\n"
 
 
-def _everything(
-    db: Session, study: StudyRow, faces: Faces, external: bool
-) -> Iterator[dict[str, Any]]:
+def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[str, Any]]:
     flags = behaviours(db, study)
     yield {
         "kind": "study", "slug": study.slug, "code_version": study.code_version,
         "plan": json.loads(study.plan),
     }  # fmt: skip
     for participant, session in _sessions(db, study):
-        plan = course(session.plan, faces)
+        plan = course(session.plan)
         who = {"label": participant.label, "session": session.id}
         behaviour = flags.get(session.id)
         line = who | {
@@ -199,7 +200,7 @@ def iso_ms(ms: int) -> str:
 
 
 def results(
-    db: Session, study: StudyRow, faces: Faces, pooled: bool = False, now: int | None = None
+    db: Session, study: StudyRow, pooled: bool = False, now: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for every exercise that counted, as programs have them.
 
@@ -208,7 +209,7 @@ def results(
     (milliseconds since 1970), or whenever the session is over, it was left unfinished and failed.
     """
     for participant, session in _sessions(db, study):
-        plan = course(session.plan, faces)
+        plan = course(session.plan)
         exercises = _exercises(db, session)
         partners = _partners(db, session)
         replays, done = _replayed(db, session, plan, exercises)
@@ -320,7 +321,7 @@ def _events(session: SessionRow) -> Select[EventRow]:
 
 
 def export_folder(
-    store: Store, study: StudyRow, faces: Faces, out: Path, *, pooled: bool = False,
+    store: Store, study: StudyRow, out: Path, *, pooled: bool = False,
     external: bool = False, now: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the folder, whole or not at all, and return what is in it.
@@ -333,10 +334,10 @@ def export_folder(
     try:
         temporary.mkdir(parents=True)
         with store.reading() as db:
-            rows = list(results(db, study, faces, pooled, now))
-            lines = choices_csv(db, study, faces, external)
+            rows = list(results(db, study, pooled, now))
+            lines = choices_csv(db, study, external)
             choices = _write(temporary / "choices.csv", lines) - 2
-            events = _write(temporary / "events.jsonl", events_jsonl(db, study, faces, external))
+            events = _write(temporary / "events.jsonl", events_jsonl(db, study, external))
         if rows:
             _write_table(temporary, rows)
         made = {

@@ -10,10 +10,11 @@ from itertools import groupby
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from allminds.web.contexts import Faces, Monitor, Screen
-from allminds.web.next_screen import common
-from allminds.web.store import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
-from allminds.web.study import course, stored
+from allminds.web.course import course
+from allminds.web.screens import Monitor, Screen
+from allminds.web.sessions import common
+from allminds.web.study import stored
+from allminds.web.tables import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
 
 FAST_MS, FAST_RUN = 200, 5  # so many choices in a row, each this quick
 SAME_CHOICES = 20  # this many choices, all the same
@@ -78,9 +79,9 @@ def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
     return {session: Behaviour.of(events) for session, events in of_one}
 
 
-def monitor(db: Session, study: StudyRow, faces: Faces) -> Screen:
+def monitor(db: Session, study: StudyRow) -> Screen:
     """Build the researcher's page."""
-    plan = course(study.plan, faces)
+    plan = course(study.plan)
     seen = behaviours(db, study)
     query = (
         select(ParticipantRow, SessionRow)

@@ -21,8 +21,9 @@ from allminds.core.errors import Error
 from allminds.web.app import create_app
 from allminds.web.debrief import Machines
 from allminds.web.security import LOOPBACK
-from allminds.web.store import Store, StudyRow
+from allminds.web.store import Store
 from allminds.web.study import Limits, Study, stored
+from allminds.web.tables import StudyRow
 
 
 def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:

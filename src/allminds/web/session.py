@@ -10,12 +10,11 @@ from typing import Any, Literal
 from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
-from allminds.web.contexts import Faces
-from allminds.web.faces import checks
-from allminds.web.replays import Replays, fingerprint, own_side
-from allminds.web.rows import Held, Rows, held, here
-from allminds.web.store import ConsentRow, ExerciseRow, GameRow, StudyRow, forget, part
-from allminds.web.study import PERSON, QUESTIONS, Course, Stop, Study, course
+from allminds.web.course import Course, Replays, Stop, course, fingerprint, own_side
+from allminds.web.questions import checks
+from allminds.web.store import forget, part
+from allminds.web.study import PERSON, QUESTIONS, Study
+from allminds.web.tables import ConsentRow, ExerciseRow, GameRow, Held, Rows, StudyRow, held, here
 
 Meaning = Literal["go on", "again", "replace", "void", "over"]
 MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
@@ -40,24 +39,24 @@ INPUTS = ("keyboard", "mouse", "touch", "pen", "other")
 NOTES = ("focus", "blur", "hidden", "visible", "paste", "resize")
 
 
-class Visit:
+class LiveSession:
     """A session while its participant acts; what is changed here is kept at the end, or not at all.
 
     What does not fit the present screen (a stale tab, a second click, a reply that was lost)
     changes nothing: the participant is shown where the session is.
     """
 
-    def __init__(self, db: Session, whose: Held, faces: Faces, now: int) -> None:
+    def __init__(self, db: Session, whose: Held, now: int) -> None:
         self.row, self.participant, self.study_row = whose
         self.db, self.now, self.seen = db, now, self.row.last_seen
         self.rows = Rows(db, self.row.id)
-        self.course: Course = course(self.row.plan, faces)
+        self.course: Course = course(self.row.plan)
         self.study = self.course.study
-        self._moved = False  # whether a choice was made in this visit
+        self._moved = False  # whether a choice was made in this request
         self.game: GameRow | None = None  # with another person, at this place (`pairing`)
 
     def again(self, db: Session, now: int) -> bool:
-        """Begin another visit after one that was kept; False if the session changed meanwhile."""
+        """Continue with another request; return False if the session changed meanwhile."""
         seen = self.row.last_seen
         if not here(db, self.row, now):
             return False
@@ -68,7 +67,7 @@ class Visit:
         return True
 
     def rest(self) -> None:
-        """Forget, between two visits, all that was read and played but what is open."""
+        """Forget, between two requests, all that was read and played but what is open."""
         row = self.open_exercise()
         self.replays.keep_only(None if row is None else row.idx)
         self.rows.keep_only(None if row is None else row.idx)
@@ -336,13 +335,13 @@ class Visit:
         return [row for row in self.rows.exercises if row.test == test and not row.practice]
 
 
-def find(db: Session, digest: str, faces: Faces, now: int) -> Visit | None:
-    """Begin the visit that belongs to a token; the session is locked meanwhile."""
+def find(db: Session, digest: str, now: int) -> LiveSession | None:
+    """Take up the session that belongs to a token; it is locked meanwhile."""
     whose = held(db, digest)
-    return None if whose is None else Visit(db, whose, faces, now)
+    return None if whose is None else LiveSession(db, whose, now)
 
 
-Act = Callable[[Visit], None]
+Act = Callable[[LiveSession], None]
 
 
 def open_now(study: StudyRow, now: int) -> str:
@@ -356,18 +355,18 @@ def open_now(study: StudyRow, now: int) -> str:
 
 
 class Memory:
-    """The visits that were kept last, by token; each can be taken up once."""
+    """The sessions that were last active, by token; each can be taken up once."""
 
     def __init__(self, most: int = 2_000) -> None:
         self.most = most
-        self._visits: OrderedDict[str, Visit] = OrderedDict()
+        self._kept: OrderedDict[str, LiveSession] = OrderedDict()
 
-    def take(self, digest: str) -> Visit | None:
-        """Return the last visit with this token, if it is remembered, and forget it."""
-        return self._visits.pop(digest, None)
+    def take(self, digest: str) -> LiveSession | None:
+        """Return the session with this token, if it is remembered, and forget it."""
+        return self._kept.pop(digest, None)
 
-    def put(self, digest: str, visit: Visit) -> None:
-        """Remember a visit that was kept; the oldest are forgotten."""
-        self._visits[digest] = visit
-        if len(self._visits) > self.most:
-            self._visits.popitem(last=False)
+    def put(self, digest: str, live: LiveSession) -> None:
+        """Remember a session after its request; the oldest are forgotten."""
+        self._kept[digest] = live
+        if len(self._kept) > self.most:
+            self._kept.popitem(last=False)

@@ -28,14 +28,14 @@ from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.presentation import Face
 from allminds.web.app import create_app, now_in_ms
+from allminds.web.course import Course, Stop, own_side
 from allminds.web.debrief import against, score
 from allminds.web.export import export_folder, results
-from allminds.web.faces import checks, face
-from allminds.web.replays import own_side
+from allminds.web.questions import checks
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
 from allminds.web.store import Store
-from allminds.web.study import PERSON, Course, Stop, Study
+from allminds.web.study import PERSON, Study
 
 if TYPE_CHECKING:
     import httpx
@@ -337,13 +337,13 @@ def simulate(
         store.add_study(trial, "simulated", now_in_ms())
         row = store.study(trial.slug)
         invites = store.invite(row, [f"machine-{n}" for n in range(participants)], now_in_ms())
-        course = Course(trial, face)
+        course = Course(trial)
         app = create_app(store, limits=trial.limits)
         with running(app) as address:
             taken = take_all(address, course, invites, chosen, jobs, said)
         with store.reading() as db:
-            kept = [(one["mind"], one["score"]) for one in results(db, row, face)]
-        folder = export_folder(store, row, face, out) if out is not None else {}
+            kept = [(one["mind"], one["score"]) for one in results(db, row)]
+        folder = export_folder(store, row, out) if out is not None else {}
     finally:
         store.close()
     own = {one.label: [r.score[0] for test in one.records for r in test] for one in taken}

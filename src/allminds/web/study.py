@@ -1,4 +1,4 @@
-"""A study: what a researcher writes down, as TOML, and the course of screens that follows.
+"""A study: what a researcher writes down, as TOML.
 
 A study is checked before participants are invited. `study_example.toml` is one with a comment at
 every line. A study does not change once it is made; what is to differ is another study.
@@ -9,23 +9,17 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Instrument, Record, Subject
+from allminds.contracts import Instrument, Subject
 from allminds.core.errors import Error
-from allminds.core.seeding import Random, key
 from allminds.core.settings import Settings, checked
-from allminds.presentation import Face
-from allminds.web.contexts import Faces
-from allminds.web.faces import checks
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out
@@ -305,150 +299,3 @@ def _check_twins(study: Study, number: int, here: str) -> None:
 def moment(value: datetime | None) -> int | None:
     """Convert a time to what is kept: milliseconds since 1970."""
     return None if value is None else int(value.astimezone(UTC).timestamp() * 1000)
-
-
-# ---------------------------------------------------------------- the course of a study
-
-
-ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
-SCREEN = ORDER + 1  # and what is shuffled on the screen
-
-
-@dataclass(frozen=True)
-class Stop:
-    """One screen of the course."""
-
-    kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
-    test: int = 0
-    number: int = 0  # of the exercise in its test, from 0
-    practice: bool = False
-    rest: bool = False  # a pause that has no news
-
-
-@dataclass(frozen=True)
-class Course:
-    """A study with its instruments and faces: what a session needs to know of it."""
-
-    study: Study
-    faces: Faces
-
-    @cached_property
-    def places(self) -> tuple[Stop, ...]:
-        """Every screen from consent to the end."""
-        found = [Stop("consent")]
-        for test in range(len(self.study.tests)):
-            found += self._of(test)
-        return (*found, Stop("done"))
-
-    def _of(self, test: int) -> list[Stop]:
-        given = self.study.tests[test]
-        found = [Stop("instructions", test)]
-        if given.check and checks(self.face(test)):
-            found.append(Stop("check", test))
-        for number in range(given.practice):
-            found += [Stop("exercise", test, number, practice=True)]
-            found += [Stop("between", test, number, practice=True)]
-        if given.opponent == PERSON:
-            found.append(Stop("room", test))
-        count = self.study.count(test)
-        for number in range(count):
-            found.append(Stop("exercise", test, number))
-            rests = given.pause_every and (number + 1) % given.pause_every == 0
-            if self.told_after(test):
-                found.append(Stop("between", test, number))
-            elif rests and number + 1 < count:
-                found.append(Stop("between", test, number, rest=True))
-        return found
-
-    def told_after(self, test: int) -> bool:
-        """Return whether the last reward of an exercise is shown: of a question, if asked for."""
-        game = bool(self.study.tests[test].opponent)
-        return self.study.tests[test].feedback or game or self._steps[test] > 1
-
-    @cached_property
-    def _steps(self) -> tuple[int, ...]:
-        """The steps of the first exercise of every test; of a question, 1."""
-        tests = range(len(self.study.tests))
-        return tuple(self.tool(n).exercise(self.study.seed, 0).environment.steps for n in tests)
-
-    # ------------------------------------------------------------ instruments
-
-    def tool(self, test: int, practice: bool = False) -> Instrument:
-        """Return the instrument of a test."""
-        return self.study.practice_tool(test) if practice else self.study.tool(test)
-
-    def face(self, test: int, practice: bool = False, slot: int = 0) -> Face:
-        """Return how a test looks from a slot."""
-        return _face(self.faces, self.tool(test, practice), slot)
-
-    # ------------------------------------------------------------ exercises
-
-    def seed(self, practice: bool) -> int:
-        """Return the seed of the exercises that count, or of practice."""
-        return self.study.seed + (PRACTICE_STREAM if practice else 0)
-
-    def number(self, place: Stop, participant: int) -> int:
-        """Return the index of a place's exercise in the series of its instrument."""
-        if place.practice:
-            return place.number
-        numbers = self.study.numbers(place.test, participant)
-        if self.study.tests[place.test].shuffled:
-            random = Random(key(self.study.seed, participant, ORDER), place.test)
-            numbers = _shuffled(numbers, random)
-        return numbers[place.number]
-
-    def fresh(self, test: int, number: int, used: Sequence[int]) -> int:
-        """Return the next exercise with the same complexity that is not in `used`."""
-        tool, seed = self.tool(test), self.study.seed
-        people = self.study.participants if self.study.assignment == "own" else 1
-        column = tool.strata
-        wanted = tool.exercise(seed, number).environment.complexity[column] if column else None
-        tests = [n for n in range(len(self.study.tests)) if self.study.same_series(n, test)]
-        other = max(self.study.tests[n].first + people * self.study.count(n) for n in tests)
-        while other in used or (
-            column and tool.exercise(seed, other).environment.complexity[column] != wanted
-        ):
-            other += 1
-        return other
-
-    def exercise(
-        self, test: int, practice: bool, number: int, history: Sequence[Record]
-    ) -> Exercise:
-        """Make an exercise; only an adaptive test looks at the participant's `history`."""
-        tool, seed = self.tool(test, practice), self.seed(practice)
-        if tool.adaptive and not practice:
-            return tool.exercise(seed, number, history)
-        if tool.adaptive:  # practice is always the first of an administration
-            return tool.exercise(seed, number * tool.sitting)
-        return _exercise(tool, seed, number)
-
-    def progress(self, place: Stop) -> tuple[int, int]:
-        """Return exercise k of n: over the whole study, or of this practice."""
-        if place.practice:
-            return place.number + 1, self.study.tests[place.test].practice
-        counts = [self.study.count(test) for test in range(len(self.study.tests))]
-        return sum(counts[: place.test]) + place.number + 1, sum(counts)
-
-
-def _shuffled(numbers: list[int], random: Random) -> list[int]:
-    made = list(numbers)
-    for place in range(len(made) - 1):
-        other = place + random.below_at(len(made) - place, place)
-        made[place], made[other] = made[other], made[place]
-    return made
-
-
-@lru_cache(maxsize=512)
-def _exercise(tool: Instrument, seed: int, number: int) -> Exercise:
-    return tool.exercise(seed, number)
-
-
-@lru_cache(maxsize=256)
-def _face(faces: Faces, tool: Instrument, slot: int) -> Face:
-    return faces(tool, slot)
-
-
-@lru_cache(maxsize=256)
-def course(text: str, faces: Faces) -> Course:
-    """Restore the course of a study from its text in the database."""
-    return Course(stored(text), faces)

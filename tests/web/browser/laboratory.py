@@ -14,9 +14,10 @@ from playwright.sync_api import Page
 from sqlalchemy import select
 
 from allminds.web.app import create_app
-from allminds.web.faces import CheckQuestion, questions
-from allminds.web.store import EventRow, ParticipantRow, SessionRow, Store
+from allminds.web.questions import CheckQuestion, questions
+from allminds.web.store import Store
 from allminds.web.study import Limits, Study
+from allminds.web.tables import EventRow, ParticipantRow, SessionRow
 
 SEED = 918273645  # found nowhere by chance
 LIMITS = {"choices_per_second": 1000, "joins_per_minute": 1000}

@@ -9,7 +9,7 @@ from laboratory import Laboratory, arrive, forward, screen
 from playwright.sync_api import Page, expect
 from sqlalchemy import select, update
 
-from allminds.web.store import EventRow, ExerciseRow, GameRow
+from allminds.web.tables import EventRow, ExerciseRow, GameRow
 
 Make = Callable[..., Laboratory]
 NewPage = Callable[..., Any]

@@ -18,7 +18,7 @@ from allminds.episode import Episode
 from allminds.instruments.lambda_.present import SHAPES
 from allminds.instruments.lambda_.world import HIDDEN, View
 from allminds.presentation import Move
-from allminds.web.faces import face
+from allminds.web.questions import face
 from allminds.web.screens import page as html_of
 
 TESTS = [(name, settings) for name, settings, _ in gallery.TESTS.values()]

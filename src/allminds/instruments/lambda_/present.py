@@ -32,6 +32,7 @@ class CellsPresentation(Presentation):
     """Two symbols in a graph of cells, and the mind among them."""
 
     most_actions = MOST
+    asked = 7  # one test of the paper
     readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {"lambda-2011": rows.results}
     columns: ClassVar[Mapping[str, Column]] = {
         "cells": Column("cells of the space", "1, 2, …"),

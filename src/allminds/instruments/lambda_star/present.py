@@ -82,6 +82,7 @@ class OnTorus(Presentation):
 class GoodAndEvil(OnTorus):
     """Λ* and the tests that are made of it."""
 
+    asked = 22  # one of each complexity of the paper
     columns: ClassVar[Mapping[str, Column]] = {
         "K": Column("complexity of the pattern: LZ76 phrases", "1, 2, …"),
         "H": Column("log₂ of the places where what is sought may be", "bits"),

@@ -24,7 +24,7 @@ msgstr ""
 """
 METHODS = [
     ("screens/*.html.j2", "jinja2.ext:babel_extract"),
-    ("faces.py", "python"),
+    ("questions.py", "python"),
     ("screens/__init__.py", "python"),
 ]
 

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from allminds.web.store import Base
+from allminds.web.tables import Base
 
 connection = context.config.attributes.get("connection")
 if connection is None:

@@ -8,6 +8,7 @@ is explained.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from allminds.contracts import Instrument
@@ -189,6 +190,7 @@ _NOUGHTS = (
 )
 
 
+@lru_cache(maxsize=256)
 def face(tool: Instrument, slot: int = 0) -> Face:
     """Return the screen of the participant in a slot of an instrument."""
     return tool.presentation.face(slot)

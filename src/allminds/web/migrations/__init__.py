@@ -1,1 +1,0 @@
-"""Migrations by Alembic: they turn a database of an older allminds into one of this version."""
