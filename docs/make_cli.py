@@ -18,6 +18,7 @@ from typer.models import ArgumentInfo, CommandInfo
 
 import allminds.cli  # noqa: F401 - its modules register the commands
 from allminds.cli.app import app
+from allminds.cli.make import command_of, generators
 
 PAGE = Path(__file__).parent / "cli.md"
 HEAD = """\
@@ -66,6 +67,18 @@ def _commands(of: typer.Typer, path: str = "allminds") -> Iterator[tuple[str, Co
         assert group.typer_instance is not None
         name = group.name or group.typer_instance.info.name
         yield from _commands(group.typer_instance, f"{path} {name}")
+        if name == "make":
+            yield from _generators(f"{path} {name}")
+
+
+def _generators(path: str) -> Iterator[tuple[str, CommandInfo]]:
+    """The commands of the instruments' generators."""
+    for name, one in generators().items():
+        callback = command_of(name, one)
+        yield (
+            f"{path} {name}",
+            CommandInfo(name, callback=callback, help=inspect.getdoc(one), epilog=one.example),
+        )
 
 
 def _section(path: str, command: CommandInfo) -> str:
@@ -96,7 +109,7 @@ def _parameters(function: Callable[..., Any]) -> Iterator[Parameter]:
         required = one.default is one.empty
         usage = _argument(name, info, kind) if argument else _option(name, info, kind)
         help_ = info.help or ""
-        yield Parameter(usage, argument, required, help_, _default(name, one.default))
+        yield Parameter(usage, argument, required, help_, _default(info, one.default))
 
 
 def _argument(name: str, info: Any, kind: Any) -> str:
@@ -126,11 +139,11 @@ def _is_list(kind: Any) -> bool:
     return "list" in str(kind)
 
 
-def _default(name: str, value: Any) -> str:
+def _default(info: Any, value: Any) -> str:
     if value is inspect.Parameter.empty:
         return "required"
-    if name == "jobs":
-        return "all cores"  # of the machine that runs it, not of the one that wrote the page
+    if isinstance(info.show_default, str):
+        return info.show_default  # of the machine that runs it, not of the one that wrote the page
     if value in (None, False, "", (), []):
         return ""
     return "yes" if value is True else f"`{value}`"

@@ -101,7 +101,6 @@ def test_evaluating_resolves_names_once_and_imports_what_it_needs():
 
 FREE = ("instruments", "papers", "runs/plans")  # where instruments may be named
 EXCEPTIONS = {
-    "cli/making.py": "`make series` and `make matrices`, with the options of one generator each",
     "statistics/calibration/figures.py": "the level of a staircase, whose intervals are calibrated",
     "statistics/testbed/instrument_game.py": "exact results by the solver in the folder of games",
 }

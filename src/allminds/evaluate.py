@@ -163,8 +163,7 @@ class Results(Mapping[str, Any]):
         """Draw the paired differences with their intervals, over the band of the margin."""
         from allminds.report.forest import forest
 
-        pairs = [(f"{one.first} − {one.second}", one) for one in self._differences(margin)]
-        return forest(pairs)
+        return forest([(one.pair, one) for one in self._differences(margin)])
 
     def _differences(self, margin: float) -> list[Difference]:
         import numpy as np

@@ -147,6 +147,32 @@ class Copies(Protocol):
         ...
 
 
+class DataSet(NamedTuple):
+    """A data set that was made: a sentence, its figures for --json, and a table below it."""
+
+    said: str
+    figures: dict[str, Any]
+    table: list[dict[str, str]]
+    points: Sequence[tuple[str, float, float]] = ()  # line, x and y of its plot
+
+
+class Generator(ABC):
+    """A maker of data sets of questions; it is the command ``allminds make NAME``.
+
+    Its docstring is the help of the command, and the fields of `Settings` are the options.
+    """
+
+    Settings: ClassVar[Any]  # a model of `core.settings.Settings`
+    example: str = ""
+    axes: tuple[str, str] | None = None  # the titles of a plot, if there is one
+
+    @abstractmethod
+    def make(
+        self, settings: Any, out: Path, jobs: int, progress: Callable[[str, int, int], None]
+    ) -> DataSet:
+        """Write a data set into a new folder, whole or not at all."""
+
+
 class Presentation:
     """How an instrument is presented to people, language models and libraries.
 
@@ -249,6 +275,10 @@ class Presentation:
     def face(self, slot: int) -> Face:
         """Make the screen of the participant in a slot."""
         return PlainFace(self, slot)
+
+    def generators(self) -> Mapping[str, Generator]:
+        """Return the makers of data sets, by the names of their commands."""
+        return {}
 
     @property
     def bank(self) -> bool:

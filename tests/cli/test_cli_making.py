@@ -40,7 +40,7 @@ def test_a_figure_of_a_paper_is_made(tmp_path):
 BAD = [
     (["make", "series", "--k", "3", "--out", "x"], "no questions of k = 3"),
     (["make", "series", "--k", "a..b", "--out", "x"], "takes a range"),
-    (["make", "series", "--form", "odd", "--out", "x"], "no form 'odd'"),
+    (["make", "series", "--form", "odd", "--out", "x"], "form must be 'induction'"),
     (["make", "series", "--options", "4", "--out", "x"], "choose 26"),
     (["make", "series", "--k", "7", "--count", "9999", "--out", "x"], "there are 231"),
     (["complexity", "ab1", "--measure", "levin"], "'1' is not a letter"),

@@ -20,9 +20,9 @@ from mutating import NUMBERS, ODD, mutated, mutated_bytes, mutated_json, odd_wor
 
 from allminds import registry
 from allminds.bridges.lines import Process, Program
-from allminds.cli import main, reading
+from allminds.cli import main, options
 from allminds.contracts import Failure, Instrument
-from allminds.core import names
+from allminds.core import names, settings
 from allminds.core.watch import Failed
 from allminds.runs.imports import import_results, read_results
 from allminds.runs.plan import read_plan
@@ -91,7 +91,7 @@ def _settings(name: str) -> tuple[str, ...]:
 def run_settings(data: bytes) -> None:
     """As --set says them; an exercise can be made of what is accepted."""
     name, *given = _text(data).split("\n")
-    tool = registry.make_instrument(name, reading.settings_of(given))
+    tool = registry.make_instrument(name, options.settings_of(given))
     if tool.slots <= 20:
         tool.exercise(1, 0)
 
@@ -99,12 +99,12 @@ def run_settings(data: bytes) -> None:
 def run_readings(data: bytes) -> None:
     name, _, text = _text(data).partition(" ")
     if name == "settings_of":
-        reading.settings_of([text])
+        options.settings_of([text])
     elif name == "budget_of":
-        reading.budget_of(text)
+        options.budget_of(text)
     else:
-        found = {"ends": reading.ends, "whole_numbers": reading.whole_numbers}
-        found.get(name, reading.numbers)(text, "--k")
+        found = {"ends": settings.ends, "whole_numbers": settings.whole_numbers}
+        found.get(name, settings.numbers)(text, "--k")
 
 
 # ---------------------------------------------------------------- files

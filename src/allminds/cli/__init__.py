@@ -1,31 +1,15 @@
-"""The command line: one verb each. Heavy imports wait until a command needs them."""
+"""The command line: a file for each verb. Heavy imports wait until a command needs them."""
 
-from allminds.cli import (
-    calibrating,
-    comparing,
-    exchanging,
-    giving,
-    making,
-    measuring,
-    planning,
-    predicting,
-    reproducing,
-    studying,
-    testbeds,
-)
+from importlib import import_module
+
 from allminds.cli.app import main
 
-__all__ = [
-    "calibrating",
-    "comparing",
-    "exchanging",
-    "giving",
-    "main",
-    "making",
-    "measuring",
-    "planning",
-    "predicting",
-    "reproducing",
-    "studying",
-    "testbeds",
-]
+VERBS = (  # in the order of --help
+    "run", "evaluate", "list", "report", "compare", "replay", "import_export", "plan_size",
+    "testbed", "complexity", "calibrate", "predict", "vote", "crossing", "select", "serve", "study",
+    "make", "reproduce",
+)  # fmt: skip
+for _verb in VERBS:
+    import_module(f"allminds.cli.{_verb}")
+
+__all__ = ["main"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -21,11 +20,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg or .png.")
-]
+# the panels of --help: what one wants to do
+GIVE, READ, DESIGN = "Give tests", "Read results", "Design a test"
+MODEL, PEOPLE, DATA = "The accuracy model", "Studies with people", "Data sets and papers"
 
 
 def print_json(value: Any) -> None:

@@ -1,8 +1,9 @@
-"""Settings and plans, validated once at the edge, with errors that a person can act on."""
+"""Settings, plans and numbers as users write them, checked once, with errors to act on."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from allminds.core.errors import Error, nearest
 
 M = TypeVar("M", bound=BaseModel)
+MOST = 2000  # values in a range
 
 
 class Settings(BaseModel):
@@ -65,3 +67,40 @@ def settings_text(settings: Mapping[str, Any]) -> str:
         f"{name} {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
         for name, value in settings.items()
     )
+
+
+# ---------------------------------------------------------------- numbers and ranges
+
+
+def numbers(text: str, where: str) -> list[float]:
+    """Parse a number, several with commas between, or a range of whole steps."""
+    try:
+        if ".." in text:
+            low, high = ends(text, where)
+            return [low + step for step in range(int(high - low) + 1)]
+        found = [float(part) for part in text.split(",")]
+        if not all(math.isfinite(value) for value in found):
+            raise ValueError
+        return found
+    except ValueError:
+        raise Error(f"{where} takes a number, or a range such as 5..25, not '{text}'") from None
+
+
+def ends(text: str, where: str) -> tuple[float, float]:
+    """Parse the ends of a range."""
+    low, dots, high = text.partition("..")
+    try:
+        found = float(low), float(high)
+    except ValueError:
+        raise Error(f"{where} takes a range such as 5..25, not '{text}'") from None
+    if not dots or not 0 <= found[1] - found[0] <= MOST:
+        raise Error(f"{where}: '{text}' is no range of at most {MOST} steps")
+    return found
+
+
+def whole_numbers(text: str, where: str) -> list[int]:
+    """Parse `text` like `numbers`, but accept integers only."""
+    found = numbers(text, where)
+    if not all(value.is_integer() for value in found):
+        raise Error(f"{where} takes whole numbers, not '{text}'")
+    return [int(value) for value in found]

@@ -67,6 +67,11 @@ class Difference:
     note: str = ""  # how it was compared, if not as usual
 
     @property
+    def pair(self) -> str:
+        """The names of both minds, as a difference."""
+        return f"{self.first} − {self.second}"
+
+    @property
     def verdict(self) -> Verdict:
         """The verdict that the corrected p-values support."""
         if not self.differs or self.p_holm is None or self.p_same_holm is None:

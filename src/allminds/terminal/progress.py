@@ -24,6 +24,8 @@ from allminds import registry
 
 def show_listing(rows: list[dict[str, str]]) -> None:
     """Print rows under their names, in columns."""
+    if not rows:
+        return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for name in rows[0]:
         table.add_column(name, overflow="fold")
@@ -82,11 +84,12 @@ def watching(resume: str = "") -> Iterator[Callable[[str, int, int], None]]:
     tasks: dict[str, Any] = {}
 
     def progress(what: str, done: int, total: int) -> None:
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=total)
+        task = what.partition(":")[0]  # what stands behind a colon changes as it goes on
+        if task not in tasks:
+            tasks[task] = bar.add_task(what, total=total)
             if console.is_terminal and _will_compile():
                 bar.console.print("compiling kernels, the first time only (about 20 s) …")
-        bar.update(tasks[what], completed=done, total=total)
+        bar.update(tasks[task], description=what, completed=done, total=total or None)
 
     try:
         with bar:

@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 BAR = 120  # units of a bar from floor to ceiling
 
 
+def figures_table(names: Sequence[str], figures: Sequence[str]) -> Table:
+    """Make a table with columns of names, which fold, and of figures, which never break."""
+    table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True, caption_justify="left")
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for name in figures:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def say(sentence: str, style: str = "") -> None:
+    """Print a sentence as it is, brackets and all."""
+    Console().print(sentence, style=style, markup=False, highlight=False)
+
+
 def show_test(test: dict[str, Any]) -> None:
     """Print the scores on one test."""
     _print_test(test, Console())

@@ -11,7 +11,7 @@ from allminds.instruments.matrices.environment import Item
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making.panel import NAMES, SIDE
 from allminds.instruments.matrices.making.rules import encoded
-from allminds.presentation import Column, Face, Field, Move, Presentation, Rules
+from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
 
 LARGEST_CODE = 2**16 - 1  # of a panel
 
@@ -60,6 +60,11 @@ class MatricesPresentation(Presentation):
 
     def face(self, slot: int) -> Face:
         return MatricesFace(self.tool)
+
+    def generators(self) -> Mapping[str, Generator]:
+        from allminds.instruments.matrices.dataset.generator import MatricesGenerator
+
+        return {"matrices": MatricesGenerator()}
 
 
 class MatricesFace(Face):

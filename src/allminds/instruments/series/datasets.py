@@ -18,16 +18,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from pydantic import Field
 
 from allminds.complexity.levin import printed
 from allminds.core import seeding
 from allminds.core.errors import Error
+from allminds.core.settings import Settings, whole_numbers
 from allminds.instruments.series.bank import SIZES, STAGES, BankItem, questions, shipped
 from allminds.instruments.series.instrument import five_options
 from allminds.instruments.series.items import LETTERS, Form
+from allminds.presentation import DataSet, Generator
 
 
 @dataclass(frozen=True)
@@ -239,3 +242,64 @@ unquestionable and stable (δ = 1).
 | --- | --- | --- | --- |
 {blind}
 """
+
+
+# ---------------------------------------------------------------- as a command
+
+
+class SeriesSettings(Settings):
+    """The options of `allminds make series`."""
+
+    k: str = Field("7..15", description="Complexities: a value or low..high, 7..15.")
+    count: int = Field(100, ge=1, description="How many, over all k.")
+    form: Literal["induction", "abduction", "both"] = Field(
+        "induction", description="induction, abduction or both"
+    )
+    options: int = Field(26, description="26 for a free answer, or 5.")
+    seed: int = Field(1, description="The same seed makes the same questions.")
+
+
+class SeriesGenerator(Generator):
+    """Certified letter series of wanted complexity, as JSON lines and CSV.
+
+    The plot shows how many letters it takes to make a question certain, by complexity.
+    """
+
+    Settings = SeriesSettings
+    example = "Example: allminds make series --k 7..12 --count 500 --out questions"
+    axes = ("complexity k", "letters shown, mean")
+
+    def make(
+        self,
+        settings: SeriesSettings,
+        out: Path,
+        jobs: int,
+        progress: Callable[[str, int, int], None],
+    ) -> DataSet:
+        if settings.options not in (5, 26):
+            raise Error(f"--options {settings.options} will not do; choose 26 for a free one, or 5")
+        forms = [one for one in get_args(Form) if settings.form in (one, "both")]
+
+        def tell(line: str) -> None:
+            progress(f"certifying questions: {line}", 0, 0)
+
+        ks = whole_numbers(settings.k, "--k")
+        found = chosen(ks, settings.count, forms, settings.seed, jobs, tell)
+        shortcuts = write(found, out, settings.seed, settings.options)
+        blind = [
+            {"shortcut": one.name, "hits": one.hits, "chance": one.chance, "stderr": one.stderr}
+            for one in shortcuts
+        ]
+        table = [
+            {
+                "it always takes": one.name, "hits": f"{one.hits:.3f}",
+                "chance": f"{one.chance:.3f} ± {one.stderr:.3f}",
+                "": "" if one.at_chance else "not at chance",
+            }
+            for one in shortcuts
+        ]  # fmt: skip
+        return DataSet(
+            f"{len(found):,} questions in {out}; what a mind gets that does not see the series:",
+            {"out": str(out), "questions": len(found), "blind": blind},
+            table, letters_by_k(found),
+        )  # fmt: skip

@@ -11,7 +11,7 @@ from allminds.core.seeding import Random
 from allminds.instruments.sentences import joined, labels
 from allminds.instruments.series.instrument import CTest
 from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Item
-from allminds.presentation import Column, Face, Field, Move, Presentation, Rules
+from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
 
 LONGEST = 16  # letters of a series
 CODES = f" {LETTERS}{BLANK}"  # 0 is nothing, 1..26 the letters, 27 the blank
@@ -58,6 +58,11 @@ class SeriesPresentation(Presentation):
 
     def face(self, slot: int) -> Face:
         return SeriesFace(self.tool)
+
+    def generators(self) -> Mapping[str, Generator]:
+        from allminds.instruments.series.datasets import SeriesGenerator
+
+        return {"series": SeriesGenerator()}
 
 
 class SeriesFace(Face):

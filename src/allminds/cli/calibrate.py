@@ -1,4 +1,4 @@
-"""Count how often what is printed is wrong: allminds calibrate."""
+"""allminds calibrate: count how often what is printed is wrong."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import DESIGN, app, print_json
+from allminds.cli.options import JsonOption
 from allminds.core.errors import Error
 
 
 @app.command(
+    rich_help_panel=DESIGN,
     epilog="Example: allminds calibrate --quick  |  "
     "allminds calibrate --only 'paired hits' --repeats 20000  |  "
-    "allminds calibrate --full --out docs/calibration.md"
+    "allminds calibrate --full --out docs/calibration.md",
 )
 def calibrate(
     quick: Annotated[bool, typer.Option("--quick", help="Few repeats: about two minutes.")] = False,
@@ -79,19 +81,16 @@ def _plain(one: Any) -> dict[str, Any]:
 
 
 def _show(found: list[Any]) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
     from allminds.statistics.calibration import CAPTIONS, cells
+    from allminds.terminal.tables import figures_table
 
     console = Console()
     for section in dict.fromkeys(one.row.section for one in found):
-        table = Table(box=box.SIMPLE, pad_edge=False, title=section, title_justify="left")
-        table.add_column("situation", overflow="fold")
-        for name in CAPTIONS:
-            table.add_column(name, justify="right", no_wrap=True)
+        table = figures_table(["situation"], list(CAPTIONS))
+        table.title, table.title_justify = section, "left"
         for one in found:
             if one.row.section == section:
                 table.add_row(Text(one.row.name), *map(Text, cells(one)))

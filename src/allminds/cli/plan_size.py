@@ -1,4 +1,4 @@
-"""How many exercises: plan-size."""
+"""allminds plan-size: how many exercises a wanted precision takes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, PlotOption, app, print_json
-from allminds.cli.reading import settings_of
+from allminds.cli.app import DESIGN, app, print_json
+from allminds.cli.options import JsonOption, PlotOption, SettingOption, settings_of
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ SIGNS = {
 
 @app.command(
     "plan-size",
+    rich_help_panel=DESIGN,
     epilog="Example: allminds plan-size runs/1 --interval .02  |  "
     "allminds plan-size --instrument c-test -m mode -m levin-search --reliability .9",
 )
@@ -46,14 +47,12 @@ def plan_size(
     ] = None,
     mind: Annotated[
         list[str] | None,
-        typer.Option("--mind", "-m", metavar="MIND", help="Of the pilot; floor and ceiling."),
+        typer.Option("--mind", "-m", help="Of the pilot; floor and ceiling if none."),
     ] = None,
     exercises: Annotated[
         int | None, typer.Option("--pilot", min=2, help="Exercises of the pilot; 200.")
     ] = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")
-    ] = None,
+    setting: SettingOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the pilot's exercises.")] = 1,
     interval: Annotated[
         float | None, typer.Option(help="Wanted: ± of the 95 % interval of a mind's score.")
@@ -88,7 +87,7 @@ def plan_size(
         raise Error("name a pilot that was made (a run folder or a CSV file), or --instrument")
     if pilot is not None and (mind or exercises is not None):
         raise Error("--mind and --pilot are for a pilot on the spot; leave them out, or the file")
-    settings = settings_of(setting or [])
+    settings = settings_of(setting)
     if pilot is not None:
         pilots = list(_from_file(pilot, settings))
     else:
@@ -173,28 +172,22 @@ def _tool(name: str, hashed: str, settings: dict[str, Any]) -> Instrument | None
 
 
 def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    from allminds.report.page import number
+    from allminds.inference.words import number
+    from allminds.terminal.tables import figures_table, say
 
-    table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True)
-    for name in ("figure", "of"):
-        table.add_column(name, overflow="fold")
-    for name in ("wanted", "pilot", "exercises", "even", "95 % of it"):
-        table.add_column(name, justify="right", no_wrap=True)
+    figures = ["wanted", "pilot", "exercises", "even", "95 % of it"]
+    table = figures_table(["figure", "of"], figures)
     shown, more = _hardest(answers)
     for one in shown:
         table.add_row(
             SIGNS[one.figure], Text(one.who), f"{one.wanted:g}", number(one.pilot),
             *("–" if n is None else f"{n:,}" for n in (one.exercises, one.even)), _range(one),
         )  # fmt: skip
-    console = Console()
-    title = f"{pilot.instrument}  ·  a pilot of {pilot.exercises:,} exercises"
-    console.print(title, style="bold", markup=False, highlight=False)
-    console.print(table)
+    say(f"{pilot.instrument}  ·  a pilot of {pilot.exercises:,} exercises", "bold")
+    Console().print(table)
     said = []
     if any(one.exercises is not None for one in answers):
         said = [
@@ -202,7 +195,7 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
             "from the pilot's variance as it is, in about half of all studies."
         ]
     for line in [*said, *more, *_reasons(answers), *pilot.notes]:
-        console.print(line, style="yellow", markup=False, highlight=False)
+        say(line, "yellow")
 
 
 def _hardest(answers: list[Answer]) -> tuple[list[Answer], list[str]]:

@@ -1,4 +1,4 @@
-"""How complex something is: allminds complexity."""
+"""allminds complexity: how complex a sequence is, by several measures."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, PlotOption, app, print_json
+from allminds.cli.app import DESIGN, app, print_json
+from allminds.cli.options import JsonOption, PlotOption
 
 
 @app.command(
+    rich_help_panel=DESIGN,
     epilog="Example: allminds complexity 7,3,4,9,8,7,3,4,9,8 --measure lz76  |  "
-    "allminds complexity abcdabcd --measure levin"
+    "allminds complexity abcdabcd --measure levin",
 )
 def complexity(
     sequence: Annotated[str, typer.Argument(help="Characters, or symbols with commas between.")],

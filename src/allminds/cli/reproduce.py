@@ -1,4 +1,4 @@
-"""The papers' tables and figures: allminds reproduce."""
+"""allminds reproduce: the papers' tables and figures."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import DATA, app, print_json
+from allminds.cli.options import JsonOption
 
 
-@app.command(epilog="Example: allminds reproduce hilton chmait-2017:figure-5")
+@app.command(
+    rich_help_panel=DATA,
+    epilog="Example: allminds reproduce hilton chmait-2017:figure-5",
+)
 def reproduce(
     what: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""People's tests: allminds serve, allminds study new, invite, export, simulate, withdraw."""
+"""allminds study: studies with people, from the file to the export."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import JsonOption, app, print_json
+from allminds.cli.app import PEOPLE, app, print_json
+from allminds.cli.options import JsonOption
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from allminds.web.study import Study
 
 study = typer.Typer(help="Studies with people in the browser.", no_args_is_help=True)
-app.add_typer(study, name="study")
+app.add_typer(study, name="study", rich_help_panel=PEOPLE)
 
 HERE = "http://127.0.0.1:8000"
 DatabaseArgument = Annotated[
@@ -24,7 +25,7 @@ SlugOption = Annotated[str | None, typer.Option(help="Which study, if there are 
 UrlOption = Annotated[str, typer.Option(help="The address that people see, with https.")]
 
 
-def _need_web() -> None:
+def need_web() -> None:
     """Require the packages of the extra `web`, which only studies with people need."""
     from importlib.util import find_spec
 
@@ -32,25 +33,6 @@ def _need_web() -> None:
     missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise Error(f"{', '.join(missing)} is missing: pip install 'allminds[web]'")
-
-
-@app.command(epilog="Example: allminds serve study.db --port 8000")
-def serve(
-    database: DatabaseArgument,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8000,
-    host: Annotated[str, typer.Option(help="Beyond this machine only with TLS.")] = "127.0.0.1",
-    url: UrlOption = "",
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
-) -> None:
-    """Put a study before people, in the browser."""
-    _need_web()
-    from allminds.web import serve as app_serve
-
-    def said(where: str) -> None:
-        print(where, flush=True)
-
-    app_serve.serve(database, host, port, url, tls_cert, tls_key, said)
 
 
 @study.command(
@@ -73,7 +55,7 @@ def new(
         return
     if plan is None or not out:
         raise Error("name the study and its database: allminds study new STUDY.toml --out study.db")
-    _need_web()
+    need_web()
     import importlib.metadata
 
     from allminds.web.app import now_in_ms
@@ -119,7 +101,7 @@ def invite(
     as_json: JsonOption = False,
 ) -> None:
     """Make links. They are shown once: the database keeps only their hashes."""
-    _need_web()
+    need_web()
     from allminds.web.app import now_in_ms
     from allminds.web.serve import check_url
     from allminds.web.store import Store
@@ -154,7 +136,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write what a study brought: choices, events, and results that allminds compare reads."""
-    _need_web()
+    need_web()
     from allminds.web.app import now_in_ms
     from allminds.web.export import export_folder
     from allminds.web.store import Store
@@ -200,7 +182,7 @@ def simulate(
     its scores must be the runner's; the others have randomness of their own. Where two people play
     with each other, name both minds ('tit-for-tat, defect'): they sit down as they come.
     """
-    _need_web()
+    need_web()
     import tempfile
 
     from allminds.terminal import watching
@@ -264,7 +246,7 @@ def withdraw(
     slug: SlugOption = None,
 ) -> None:
     """Delete the data of a participant who asks for it, or of all when their time is over."""
-    _need_web()
+    need_web()
     from allminds.web.app import now_in_ms
     from allminds.web.store import Store
 

@@ -1,0 +1,187 @@
+"""allminds compare: minds, people and groups side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allminds.cli.app import READ, app, print_json
+from allminds.cli.options import BudgetOption, JsonOption, budget_of
+from allminds.core.errors import Error, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from allminds.inference import Difference
+    from allminds.statistics.comparison import Comparison
+
+TESTS = "test"  # the column of tests, if exercises come in tests
+
+
+@app.command(
+    rich_help_panel=READ,
+    epilog="Example: allminds compare runs/1 runs/2  |  allminds compare runs/p3 --by cells",
+)
+def compare(
+    run: Annotated[
+        list[Path],
+        typer.Argument(metavar="RUN …", help="Run folders, imported folders or CSV files."),
+    ],
+    as_json: JsonOption = False,
+    mind: Annotated[
+        list[str] | None, typer.Option("--mind", "-m", help="Compare these minds only.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="MIND", help="Compare every mind with this one only.")
+    ] = None,
+    instrument: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare on this instrument only.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the differences: .svg or .png.")
+    ] = None,
+    margin: Annotated[float, typer.Option(help="δ: the least difference that matters.")] = 0.05,
+    by: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="A factor, such as cells.")
+    ] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The tests that exercises come in; test, if there."),
+    ] = None,
+    unpaired: Annotated[
+        bool, typer.Option("--unpaired", help="Also compare minds without a common exercise.")
+    ] = False,
+    budget: BudgetOption = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is resampled.")] = 1,
+) -> None:
+    """Compare minds, people and groups on the exercises that they have in common.
+
+    The scores are those that evaluate prints. A pair is different if p is below .05, equivalent if
+    the 90 % interval lies within the margin, both corrected for all pairs asked; else undecided.
+    """
+    import numpy as np
+
+    from allminds.runs.imports import read_together, tools_of
+    from allminds.statistics import comparison
+
+    wanted = budget_of(budget)
+    parts, notes = _instruments(_only(read_together(run), instrument), unpaired)
+    tools = tools_of(run)
+    known = {str(name) for frame in parts.values() for name in frame["mind"].unique()}
+    for name in mind or ():
+        if name not in known:
+            raise Error(f"there is no mind '{name}' in the results; {nearest(name, known)}")
+    found: dict[str, Comparison] = {}
+    for name, frame in parts.items():
+        first = frame.iloc[0]
+        found[name] = comparison.compare(
+            frame, np.random.default_rng(seed), unit=_there(unit, parts, name) or _tests(frame),
+            by=_there(by, parts, name), margin=margin, allow_unpaired=unpaired,
+            tool=tools.get((first["instrument"], first["settings"])),
+            minds=[who for who in mind or () if who in set(frame["mind"])],
+            baseline=baseline,
+        )  # fmt: skip
+    budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
+    if plot:
+        from allminds.report.figure import save_chart
+        from allminds.report.forest import forest
+
+        save_chart(forest(_pairs(found)), plot)
+    if as_json:
+        rows = [
+            {"instrument": name, **one.as_json(), "budget": budgets.get(name, (None, ""))[0]}
+            for name, one in found.items()
+        ]
+        settings = {"margin": margin, "by": by, "seed": seed, "budget": budget}
+        print_json({"runs": run, **settings, "comparisons": rows, "notes": notes})
+        return
+    from allminds.terminal.comparison import show_comparison
+    from allminds.terminal.tables import say
+
+    for name, one in found.items():
+        show_comparison(name, one)
+        if wanted:
+            say(budgets[name][1])
+    for note in notes:
+        say(note)
+
+
+# ---------------------------------------------------------------- what is compared with what
+
+
+def _only(frame: pd.DataFrame, instrument: str | None) -> pd.DataFrame:
+    """Select the results on one instrument, if one was asked for."""
+    if instrument is None:
+        return frame
+    known = sorted(set(frame["instrument"].astype(str)))
+    if instrument not in known:
+        raise Error(f"there are no results on '{instrument}'; {nearest(instrument, known)}")
+    return frame[frame["instrument"] == instrument].reset_index(drop=True)
+
+
+def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Split the table by instrument and settings, where there are two minds or more.
+
+    Scores of different instruments are never put side by side: they make a profile, not a sum.
+    """
+    keys = ["instrument"] if unpaired else ["instrument", "settings"]
+    parts: dict[Any, pd.DataFrame] = dict(iter(frame.groupby(keys, sort=False, observed=True)))
+    shared: dict[str, set[Any]] = {
+        str(source): {place for place, part in parts.items() if source in set(part["source"])}
+        for source in frame["source"].unique()
+    }
+    first, *others = shared
+    for other in others:
+        if not any(shared[other] & shared[source] for source in shared if source != other):
+            raise Error(
+                f"{first} and {other} have no exercise in common, not even an instrument with the "
+                "same settings; give their minds the same test"
+            )
+    count = frame.groupby("instrument", observed=True)["settings"].nunique()
+    named, notes = {}, []
+    for place, part in parts.items():
+        name = str(place[0]) or "imported"
+        if not unpaired and count[place[0]] > 1:
+            name += f" {place[1]}"
+        if part["mind"].nunique() > 1:
+            known = part.notna().any() | part.columns.isin(["score"])
+            named[name] = part.loc[:, known].reset_index(drop=True)
+        else:
+            notes.append(f"{name}: only {part['mind'].iloc[0]} was measured; nothing to compare.")
+    if not named:
+        raise Error("there are no two minds on the same instrument, so nothing to compare")
+    return named, notes
+
+
+def _there(column: str | None, parts: dict[str, pd.DataFrame], name: str) -> str | None:
+    """Return a column that was asked for, on the instruments that have it; one of them must."""
+    if column is None or column in parts[name]:
+        return column
+    return None if any(column in part for part in parts.values()) else column
+
+
+def _tests(frame: pd.DataFrame) -> str | None:
+    """Return the column of tests, if every exercise is in one and some test has several."""
+    if TESTS not in frame or frame[TESTS].isna().any():
+        return None
+    return TESTS if frame[TESTS].nunique() < frame["exercise"].nunique() else None
+
+
+def _exercises(found: Comparison, wanted: tuple[str, float]) -> tuple[int | None, str]:
+    """Compute the budget of a wanted reliability, and a sentence about it."""
+    what = f"{wanted[0]} {wanted[1]:g}"
+    try:
+        count = found.reliability.budget(*wanted)
+    except Error as error:
+        return None, f"Exercises for {what}: {error}."
+    return count, f"Exercises for {what}: {count:,}."
+
+
+def _pairs(found: dict[str, Comparison]) -> list[tuple[str, Difference]]:
+    return [
+        (f"{name}: {one.pair}" if len(found) > 1 else one.pair, one)
+        for name, comparison in found.items()
+        for one in comparison.differences
+    ]

@@ -1,0 +1,70 @@
+"""allminds crossing: the difficulties at which two minds or groups are equally accurate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from allminds.cli.app import MODEL, app, print_json
+from allminds.cli.options import JsonOption, OptionsOption, PlotOption
+from allminds.cli.predict import draw_accuracy
+
+if TYPE_CHECKING:
+    from allminds.statistics.selection import Curve
+
+
+@app.command(rich_help_panel=MODEL, epilog="Example: allminds crossing 12 12,12,12 --options 3")
+def crossing(
+    first: Annotated[str, typer.Argument(help="An ability α, or a group: α with commas between.")],
+    second: Annotated[str, typer.Argument(help="The same, to compare with.")],
+    options: OptionsOption = 3,
+    rule: Annotated[str, typer.Option(help="How groups vote: majority or plurality.")] = "majority",
+    difficulty: Annotated[str, typer.Option(help="The range of D to search.")] = "0..100",
+    as_json: JsonOption = False,
+    plot: PlotOption = None,
+) -> None:
+    """Find the difficulties at which two minds or groups are equally accurate."""
+    from allminds.core.settings import ends
+    from allminds.statistics.selection import crossings
+
+    low, high = ends(difficulty, "--difficulty")
+    one, other = (curve_of(text, options, rule) for text in (first, second))
+    found = crossings(one, other, low, high)
+    draw_accuracy(plot, points_of({first: one, second: other}, low, high))
+    if as_json:
+        print_json({"crossings": list(found.at), "equal": found.equal})
+    elif found.equal:
+        print("they are equal at every difficulty")
+    else:
+        print("\n".join(f"{at:.2f}" for at in found.at) or f"none between {low:g} and {high:g}")
+
+
+def curve_of(text: str, options: int, rule: str) -> Curve:
+    """Return the accuracy curve of an ability, or of a group of abilities that votes."""
+    from allminds.core.settings import numbers
+    from allminds.statistics.accuracy import accuracy
+    from allminds.statistics.selection import group_curve
+
+    abilities = numbers(text, "an ability")
+    for alpha in abilities:
+        accuracy(1.0, alpha, options=options)  # a wrong one is found here
+
+    def single(alpha: float) -> Curve:
+        return lambda hard: accuracy(hard, alpha, options=options)
+
+    if len(abilities) == 1:
+        return single(abilities[0])
+    return group_curve([single(alpha) for alpha in abilities], rule, options)  # type: ignore[arg-type]
+
+
+def points_of(curves: dict[str, Curve], low: float, high: float) -> list[tuple[str, float, float]]:
+    """Compute each curve at some difficulties."""
+    import numpy as np
+
+    grid = np.linspace(low, high, 81)
+    return [
+        (name, float(hard), float(p))
+        for name, curve in curves.items()
+        for hard, p in zip(grid, curve(grid), strict=True)
+    ]

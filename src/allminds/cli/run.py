@@ -1,0 +1,138 @@
+"""allminds run: a whole plan of tests, into a run folder with a report."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allminds.cli.app import GIVE, app
+from allminds.cli.options import (
+    CORES,
+    DryRunOption,
+    EngineOption,
+    JobsOption,
+    MaxCostOption,
+    MindOption,
+    PriceOption,
+    StrictOption,
+)
+from allminds.core.errors import Error
+
+if TYPE_CHECKING:
+    from allminds.core.spending import Ledger
+    from allminds.runs.plan import Plan
+
+MOST_TABLES = 30  # on the screen: more than the battery has
+
+
+@app.command(
+    rich_help_panel=GIVE,
+    epilog="Example: allminds run  |  allminds run groups  |  allminds run plan.toml",
+)
+def run(
+    plan: Annotated[
+        str, typer.Argument(metavar="[PLAN]", help="A TOML file, or battery, groups or factors.")
+    ] = "battery",
+    mind: MindOption = None,
+    write_plan: Annotated[
+        bool, typer.Option("--write-plan", help="Print the plan with comments, and stop.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Folder for the run; runs/1, … if none.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Finish the run in this folder.")] = None,
+    engine: EngineOption = "local",
+    jobs: JobsOption = CORES,
+    strict: StrictOption = False,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = "",
+    dry_run: DryRunOption = False,
+) -> None:
+    """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
+
+    Shows a table for every test and writes one HTML report into the run folder. The exit code is
+    1 if a mind failed every exercise of a test.
+    """
+    from allminds.core.spending import spending
+    from allminds.report import write_report
+    from allminds.runs import plan as plans
+    from allminds.runs import run as runs
+    from allminds.runs.asking import Asking, count_calls
+    from allminds.runs.store import RunFolder
+    from allminds.terminal import show_profiles, show_test, watching
+
+    if write_plan:
+        print(plans.plan_text(plan), end="")
+        return
+    if resume is not None and (plan != plans.DEFAULT or mind or out):
+        raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
+    target = resume or out or _free_folder()
+    again = f"allminds run --resume {target}"
+    with watching(again) as progress, spending(max_cost, price, dry_run) as ledger:
+        found = RunFolder.open(resume) if resume else None
+        what = found.plan if found else _plan_with(plan, mind or [])
+        how = Asking(
+            jobs=jobs, engine=engine, strict=strict, progress=progress,
+            check=lambda: _stop_if_spent(ledger, again),
+        )  # fmt: skip
+        if dry_run:
+            count_calls(what, how, found)
+        else:
+            folder = runs.resume(target, how) if found else runs.run(what, target, how)
+            page = write_report(folder, target / "report.html")
+    if dry_run:
+        print(ledger)
+        return
+    tests = folder.summary()["tests"]
+    for test in tests[:MOST_TABLES]:
+        show_test(test)
+    if len(tests) > MOST_TABLES:
+        print(f"… and {len(tests) - MOST_TABLES} more tests, all of them in the report")
+    show_profiles(folder.plan.tests, tests)
+    if ledger.calls:
+        print(ledger)
+    print(f"report: {page}")
+    if folder.lacking():
+        print(f"the run is not complete; its missing exercises are asked again by: {again}")
+    leave(tests)
+
+
+def leave(tests: Sequence[dict[str, Any]]) -> None:
+    """Leave with exit code 1 if a mind failed all exercises of a test, and say so."""
+    from allminds.runs.summary import total_failures
+
+    sentences = total_failures(tests)
+    sys.stdout.flush()  # the table comes first, whoever reads both
+    for sentence in sentences:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    if sentences:
+        raise typer.Exit(1)
+
+
+def _plan_with(name: str, minds: list[str]) -> Plan:
+    """Add minds to a plan and print which tests each of them cannot take."""
+    from allminds.runs.plan import read_plan, with_minds
+
+    found, left_out = with_minds(read_plan(name), minds)
+    for sentence in left_out:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    return found
+
+
+def _stop_if_spent(ledger: Ledger, again: str) -> None:
+    """Stop with an error if the budget is spent, so that the rest can be asked later."""
+    if ledger.unasked:
+        price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
+        raise Error(
+            f"${ledger.most:g} are spent and the run is not complete; the exercises that were done "
+            f"are kept, and as much again is spent by: {again} --max-cost {ledger.most:g}{price}"
+        )
+
+
+def _free_folder() -> Path:
+    number = 1
+    while (Path("runs") / str(number)).exists():
+        number += 1
+    return Path("runs") / str(number)

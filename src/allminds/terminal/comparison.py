@@ -1,0 +1,164 @@
+"""The comparison of minds on one instrument, as tables in the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from allminds import registry
+from allminds.inference.verdict import LEVELS
+from allminds.inference.words import failure, heading, interval, number, unit_columns
+from allminds.terminal.tables import figures_table, say
+
+if TYPE_CHECKING:
+    from allminds.statistics.comparison import Anova, Comparison
+    from allminds.statistics.reliability import Reliability
+
+MOST_SENTENCES = 6  # of verdicts explained
+LONG_PAIR = 24  # letters, from which on its names stand one below the other
+MOST_LINES = 60  # of a table of correlations
+
+
+def show_comparison(name: str, found: Comparison) -> None:
+    """Print the comparison of the minds on one instrument."""
+    units = max(one.found.clusters for one in found.standings)
+    tests = "" if found.unit == "exercise" else f" in {units:,} {found.unit}s"
+    pairs = len(found.differences)
+    figures = found.reliability
+
+    def tell(title: str, table: Table) -> None:
+        say(title, "bold")
+        Console().print(table)
+
+    tell(f"{name}  ·  {found.exercises:,} exercises{tests}", _standings(found, _ends(name)))
+    tell(f"Differences (p corrected by Holm, {pairs} in all)", _differences(found))
+    unlike = [one for one in found.differences if one.verdict != "different"]
+    for one in unlike[:MOST_SENTENCES]:
+        say(f"{one.pair}: {one.words}")
+    print()
+    if any(one.r is not None for one in found.correlations):
+        title = "Correlation of score with complexity"
+        tell(f"{title} (intervals over {found.unit}s)", _correlations(found))
+    if found.anova:
+        subjects = f"{found.anova.subjects} {found.anova.subject}s"
+        tell(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))
+    tell(
+        f"Reliability, {figures.exercises:,} exercises in common: three figures, never one",
+        _reliability(figures),
+    )
+    for note in (*_failures(found), *found.notes):
+        say(note, "yellow")
+
+
+def _failures(found: Comparison) -> list[str]:
+    """List what failures did to scores."""
+    return [
+        failure(asdict(one.found) | {"mind": one.mind, "ranked": one.found.ranked})
+        for one in found.standings
+        if one.found.failed
+    ]
+
+
+def _ends(name: str) -> dict[str | None, str]:
+    """Return the minds that are an instrument's floor and ceiling."""
+    cls = registry.instruments().get(name.partition(" ")[0])
+    return {} if cls is None else {cls.floor_mind: "floor", cls.ceiling_mind: "ceiling"}
+
+
+def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
+    rows = [asdict(one.found) | {"ranked": one.found.ranked} for one in found.standings]
+    adaptive = any(one.note == LEVELS for one in found.differences)
+    units = unit_columns(rows, adaptive)
+    failed = any(row["failed"] for row in rows)
+    figures = [
+        "score",
+        "95 % interval",
+        "rank",
+        "exercises",
+        *(heading(n, adaptive) for n in units),
+    ]
+    table = figures_table(["mind"], figures + ["failed"] * failed)
+    for one, row in zip(found.standings, rows, strict=True):
+        place = "–" if row["ranked"] else "not ranked"
+        if one.rank is not None and one.ranks is not None:
+            low, high = one.ranks
+            place = f"{one.rank}" if low == high == one.rank else f"{one.rank} [{low}–{high}]"
+        cells = [number(row["score"]), interval(row["ci95"]), place, f"{row['episodes']:,}"]
+        cells += [f"{row[name]:,}" for name in units] + [f"{row['failed']:,}"] * failed
+        who = Text(one.mind)
+        who.append(f"  {ends[one.mind]}" if one.mind in ends else "", style="dim")
+        table.add_row(who, *map(Text, cells))
+    return table
+
+
+def _differences(found: Comparison) -> Table:
+    table = figures_table(["pair"], ["diff.", "95 % interval", "p", "g"])
+    table.add_column("verdict", overflow="fold")
+    for one, size in zip(found.differences, found.sizes, strict=True):
+        g = "–" if size is None else f"{size.value:.2f}".replace("-", "−")
+        pair = one.pair
+        if len(pair) > LONG_PAIR:
+            pair = pair.replace(" − ", " −\n", 1)
+        verdict = one.verdict if one.paired else f"{one.verdict}*"
+        figures = [number(one.mean), interval(one.interval), _p(one.p_holm), g, verdict]
+        table.add_row(Text(pair), *map(Text, figures))
+    if not all(one.paired for one in found.differences):
+        table.caption = "* each on exercises of its own: unpaired"
+    return table
+
+
+def _correlations(found: Comparison) -> Table:
+    levels = any(one.level is not None for one in found.correlations)
+    table = figures_table(["complexity", "mind"], ["at"] * levels + ["r", "95 % interval", "n"])
+    rows = sorted(
+        (one for one in found.correlations if one.r is not None),
+        key=lambda one: (one.complexity, one.mind, one.level is not None),
+    )
+    for one in rows[:MOST_LINES]:
+        at = ["all" if one.level is None else _level(one.level)] if levels else []
+        figures = [one.complexity, one.mind, *at, number(one.r), interval(one.interval)]
+        table.add_row(*map(Text, figures), f"{one.exercises:,}")
+    if len(rows) > MOST_LINES:
+        table.caption = f"… and {len(rows) - MOST_LINES} more with --json"
+    return table
+
+
+def _anova(anova: Anova) -> Table:
+    names = ["F", "p", "ε", "p corrected", "partial η²"]
+    table = figures_table(["effect", "degrees"], names)
+    for one in anova.effects:
+        figures = [
+            " × ".join(one.factors), f"{one.freedom[0]:g}, {one.freedom[1]:g}",
+            "–" if one.f is None else f"{one.f:.4f}", _p(one.p), number(one.epsilon),
+            _p(one.p_corrected), number(one.eta),
+        ]  # fmt: skip
+        table.add_row(*map(Text, figures))
+    table.caption = "ε of Greenhouse and Geisser; p corrected by it"
+    return table
+
+
+def _reliability(figures: Reliability) -> Table:
+    table = figures_table(["figure"], ["value"])
+    table.add_column("what it is", overflow="fold")
+    table.add_row("Rel = e^(−TE)", number(figures.rel), "near 1 for most means; scale-bound")
+    errors = figures.stderr or ()
+    most = max(errors) if errors else None
+    table.add_row("√TE", number(most), "standard error of measurement, the largest of the minds")
+    said = f"95 % {interval(figures.interval)}" if figures.interval else figures.why
+    table.add_row("Eρ²", number(figures.generalisability), Text(f"generalisability, {said}"))
+    table.add_row("Φ", number(figures.dependability), "the same, on exercises of one's own")
+    return table
+
+
+def _level(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "<.0001" if value < 0.0001 else f"{value:.4f}".lstrip("0") if value < 1 else "1"
