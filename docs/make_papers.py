@@ -37,14 +37,17 @@ def page() -> str:
 
 def _section(name: str) -> Iterator[str]:
     about = paper(name)
-    yield f"\n## {name}\n"
+    yield f"\n## {about.cited}\n"
     yield f"{about.citation}.\n"
     yield f"{about.what} `allminds reproduce {name}` makes:\n"
     yield ", ".join(f"`{part}`" for part in about.parts) + ".\n"
-    yield "| where | printed | right | how one sees it |"
+    if about.not_made:
+        missing = (f"{place.replace('-', ' ')} ({why})" for place, why in about.not_made.items())
+        yield f"Not made: {'; '.join(missing)}.\n"
+    yield "| where | printed | what is known | how this is seen |"
     yield "| --- | --- | --- | --- |"
     for one in about.errata:
-        cells = (one.where, one.printed, one.right, one.shown)
+        cells = (one.where, one.printed, one.known, one.shown)
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     yield ""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from allminds.papers.insa_cabrera_2011 import rows_frame
+from allminds.papers.insa_cabrera_2011_figures import read as rows_frame
 from allminds.runs.imports import import_results, read_results
 from allminds.statistics.comparison import compare, repeated_measures
 

@@ -17,30 +17,66 @@ def claims():
 
 
 def test_what_can_agree_agrees(claims):
-    """Numbers that rest on other items, a misprint or an unsaid range differ; no others do."""
+    """Numbers that rest on other items or on what the paper does not say differ; no others do."""
     differ = {what for what, claim in claims.items() if not claim.agrees}
     assert differ == {
-        "ω", "r̃ of min-distance (α/28)", "P(m=2) - P(m=3) at D = 10, by the printed formula",
+        "ω", "ability α = ω r̃ of the min-distance mind",
         "ability below which options matter more than difficulty",
-        "the same with the text's α = 12.0094", "C-test score of A¹", "C-test score of A⁴",
+        "difficulty at which A¹ and A⁴ are equal, m = 3", "C-test score of A¹",
+        "C-test score of A⁴",
     }  # fmt: skip
     assert all(claims[what].note for what in differ)
 
 
 def test_figures_of_the_text(claims):
     assert claims["ω"].ours == pytest.approx(36.4, abs=0.05)
-    assert 18.5 <= claims["the same with the text's α = 12.0094"].ours <= 23.0
-    assert claims["cut-off of π and A¹, m = 3, α = 12"].ours == pytest.approx(16.64, abs=0.005)
+    crossing = claims["difficulty at which A¹ and A⁴ are equal, m = 3"]
+    assert crossing.ours == pytest.approx(13.12, abs=0.005)
+    assert "m = 4 to 7 would agree (13.96 at m = 5)" in crossing.note
+    assert "18.5 at m = 2 to 23.0 at m = 26" in crossing.note
+    assert claims["cut-off of π and A¹ at m = 3, by -12 ln ¼"].ours == pytest.approx(
+        16.6355, abs=1e-4
+    )
+
+
+def test_what_the_paper_says_in_words_holds_or_not():
+    held = {one.said: one.holds for one in p0.statements()}
+    assert sum(held.values()) == 3
+    assert not held["for D > 25 A¹ and A² have very similar accuracies"]
+
+
+def test_what_no_paper_prints_is_called_ours(claims):
+    assert not any("plurality" in what for what in claims)
+    (plurality,) = [one.value for one in p0.worked() if one.what.startswith("plurality")]
+    assert plurality == pytest.approx(0.6661, abs=5e-5)
+
+
+def test_the_contradiction_about_the_ability_of_the_single_mind_is_shown():
+    table = paper("chmait-2017").parts["figure-5"]().summary.set_index(["equal at D", "m"])
+    assert list(table.loc["π and A¹", 3]) == [15.64, 16.64, 16.65]
+
+
+def test_figure_5_has_four_panels_with_stars_in_three_of_them():
+    plots = [plot for _, plot in paper("chmait-2017").parts["figure-5"]().plots]
+    star = 'stroke-width="1.8"'
+    assert [plot.count(star) for plot in plots] == [3, 3, 3, 0]  # none at m = 2
+
+
+def test_table_1_has_every_mind_and_both_readings_of_distances():
+    table = paper("chmait-2017").parts["table-1"]().table.set_index("mind")
+    assert set(p0.MINDS) < set(table.index)
+    assert table.loc["min-distance", "r̃"] == 0.312
+    assert table.loc["min-distance(by=value)", "r̃"] == 0.349
 
 
 def test_a_group_of_equals_wins_exactly_where_its_members_are_mostly_right():
-    curves = p0._curves(3)
+    curves = p0.group_curves(3)
     hard = np.array([2.0, 8.0, 15.0, 17.0, 25.0])
     alone, group = curves["alone"](hard), curves["A1"](hard)
     assert ((group > alone) == (alone > 0.5)).all()
 
 
-@pytest.mark.parametrize("name", ["figure-2", "figure-3", "figure-4", "figure-5"])
+@pytest.mark.parametrize("name", ["table-1", "figure-2", "figure-3", "figure-4", "figure-5"])
 def test_every_figure_has_its_data_and_plots(name):
     part = paper("chmait-2017").parts[name]()
     assert len(part.table)

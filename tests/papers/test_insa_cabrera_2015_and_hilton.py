@@ -1,4 +1,4 @@
-"""P1's definitions on testbeds and P2's sheet."""
+"""The definitions of Insa-Cabrera and Hernández-Orallo (2015), and the sheet of matrices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from allminds.papers import paper
 
 
 @pytest.mark.slow
-def test_the_examples_of_p1_hold():
-    assert all(claim.agrees for claim in paper("insa-cabrera-2015").claims())
+def test_the_examples_of_the_text_hold():
+    about = paper("insa-cabrera-2015")
+    assert [claim.agrees for claim in about.claims()] == [True]
+    assert [said.holds for said in about.statements()] == [True] * 4
+    assert [one.value for one in about.worked()] == pytest.approx([2, -1, 0, -69 / 800])
 
 
 @pytest.mark.slow
@@ -40,5 +43,7 @@ def test_an_item_like_figure_2():
 @pytest.mark.slow
 def test_blind_shortcuts_are_at_chance():
     assert all(claim.agrees for claim in paper("hilton").claims())
+    worst = next(one for one in paper("hilton").worked() if "blind" in one.what)
+    assert worst.value < 4
     table = paper("hilton").parts["baselines"]().table
     assert set(table["rules"]) == {1, 2, 3}

@@ -36,10 +36,11 @@ def reproduce(
         found = write_page(chosen, out, rows, progress)
     claims = [
         {
-            "paper": paper["name"], "where": claim.where, "what": claim.what,
-            "theirs": claim.theirs, "ours": claim.ours, "agrees": claim.agrees, "note": claim.note,
+            "paper": one["name"], "where": claim.where, "what": claim.what,
+            "printed": claim.printed, "ours": claim.ours, "precision": claim.precision,
+            "error": claim.error, "agrees": claim.agrees, "note": claim.note,
         }
-        for paper in found for claim in paper["claims"]
+        for one in found for claim in one["claims"]
     ]  # fmt: skip
     if as_json:
         print_json({"page": str(out), "claims": claims})
@@ -48,9 +49,10 @@ def reproduce(
         show_listing([
             {
                 "paper": claim["paper"], "where": claim["where"], "what": claim["what"],
-                "theirs": figure(claim["theirs"]), "ours": figure(claim["ours"]),
+                "printed": claim["printed"], "ours": figure(claim["ours"]),
                 "": "" if claim["agrees"] else "differs",
             }
             for claim in claims
         ])  # fmt: skip
+        print(f"{sum(claim['agrees'] for claim in claims)} of {len(claims)} printed numbers agree")
     print(f"page: {out}")

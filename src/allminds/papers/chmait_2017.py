@@ -6,312 +6,176 @@ theirs. Group A¹ is three min-distance minds, A² has one replaced by a better,
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from allminds.papers import chmait_2017_figures as figures
 from allminds.papers.chmait_2017_beyond import adaptive, beyond, calibration, students
-from allminds.papers.drawing import lines
-from allminds.papers.paper import Claim, Erratum, Paper, Part
+from allminds.papers.chmait_2017_figures import (
+    MIND,
+    MIND_OF_TEXT,
+    MINDS,
+    answers,
+    cut_off,
+    group_curves,
+    group_score,
+    turning_ability,
+)
+from allminds.papers.paper import Claim, Erratum, Paper, Statement, Worked
 
-if TYPE_CHECKING:
-    from allminds.statistics.accuracy import Counts
-    from allminds.statistics.selection import Curve
-
-MINDS = (
-    "random", "mode", "min-repetition", "min-distance", "max-distance", "pattern", "pattern(y=2)",
-    "pattern(y=3)", "pattern(y=4)",
-)  # fmt: skip
-MIND = 11.28  # α of the min-distance mind in Figures 2 and 4; 12.0094 in §8
-BETTER, WORSE, GOOD = 16.33, 4.56, 15.18  # abilities of other members
-GROUPS = {"A1": (MIND,) * 3, "A2": (MIND, MIND, BETTER), "A3": (MIND, MIND, WORSE),
-          "A4": (WORSE, BETTER, GOOD)}  # fmt: skip
-P_AXIS = "accuracy P"
-
-
-# ---------------------------------------------------------------- Figure 1
+OTHER_ITEMS = "theirs rests on items that are not public, ours on the 20 published ones"
+A1 = "vote(min-distance,min-distance,min-distance)"
+A4 = "vote(min-repetition,pattern(y=3),pattern(y=4))"
 
 
-@cache
-def _answers() -> Counts:
-    """Count hits of the nine minds on the published items; the random mind's are expected."""
-    from allminds.instruments.series.items import INDUCTION
-
-    return _counts([[1 / 26] * len(INDUCTION), *(_hits(name) for name in MINDS[1:])])
-
-
-def _hits(name: str) -> list[float]:
-    from allminds import registry
-    from allminds.episode import play
-
-    tool = registry.make_instrument("c-test", {})
-    line_up = registry.line_up(name, tool)
-    plays = [play(tool.exercise(1, i), line_up) for i in range(tool.length or 0)]
-    return [float(record.score[0] or 0) for record in plays]
-
-
-def _counts(hits: Sequence[Sequence[float]]) -> Counts:
-    from allminds.instruments.series.items import INDUCTION
-    from allminds.statistics.accuracy import Counts
-
-    return Counts.of([item.k for item in INDUCTION], hits, options=26)
-
-
-def figure_1() -> Part:
-    """Compute scores, and the accuracy that Eq. 1 gives with the fitted ω."""
-    import pandas as pd
-
-    from allminds.statistics.accuracy import accuracy, omega, scores
-
-    counts = _answers()
-    fitted, found = omega(counts), scores(counts)
-    level = counts.by_level()
-    rows, plots = [], []
-    for n, name in enumerate(MINDS):
-        alpha = fitted.omega * found[n]
-        rates = level.hits[n] / level.trials[n]
-        foreseen = accuracy(level.difficulty, alpha, options=26)
-        rows += [
-            {
-                "mind": name,
-                "score": found[n],
-                "ability": alpha,
-                "k": k,
-                "hit rate": rate,
-                "Eq. 1": p,
-            }
-            for k, rate, p in zip(level.difficulty, rates, foreseen, strict=True)
-        ]
-        drawn = {
-            "Eq. 1": list(zip(level.difficulty, foreseen, strict=True)),
-            "observed": list(zip(level.difficulty, rates, strict=True)),
-        }
-        caption = f"{name}: r̃ {found[n]:.3f}, α {alpha:.2f}"
-        plots.append((caption, lines(drawn, "complexity k", "hit rate", (0, 1))))
-    return Part(
-        "Scores of nine minds on the C-test and their accuracies by Eq. 1",
-        f"ω = {fitted.omega:.1f} on the published items (28 in the paper, on others). The minds "
-        "are not the smooth curves that Eq. 1 makes of them: its root mean square error is "
-        f"{fitted.mean_squared_error**0.5:.2f}.",
-        pd.DataFrame(rows), plots,
-    )  # fmt: skip
-
-
-# ---------------------------------------------------------------- Figures 2, 3 and 4
-
-
-def figure_2() -> Part:
-    """Plot the accuracy of the min-distance mind over difficulty, by options."""
-    import pandas as pd
-
-    from allminds.statistics.accuracy import accuracy
-
-    grid = np.arange(0.0, 41.0)
-    drawn = {f"m = {m}": accuracy(grid, MIND, options=m) for m in (2, 3, 5, 10, 26)}
-    rows = [
-        {"options": m, "difficulty": d, "accuracy": accuracy(d, MIND, options=m)}
-        for m in range(2, 27)
-        for d in grid
-    ]
-    plot = lines({name: list(zip(grid, p, strict=True)) for name, p in drawn.items()},
-                 "difficulty D", P_AXIS, (0, 1))  # fmt: skip
-    return Part(
-        f"Accuracy of a mind of α = {MIND} over difficulty, by options",
-        "The more options, the less one more matters.",
-        pd.DataFrame(rows), [("Every curve falls to 1/m.", plot)],
-    )  # fmt: skip
-
-
-def figure_3() -> Part:
-    """Plot the shift in accuracy over difficulty and options, by ability."""
-    import pandas as pd
-
-    from allminds.statistics.accuracy import accuracy
-
-    rows = [
-        {"ability": a, "difficulty": d, "options": m, "accuracy": float(accuracy(d, a, options=m))}
-        for a in range(1, 9) for d in range(1, 21) for m in range(2, 11)
-    ]  # fmt: skip
-    plots = []
-    for m in (2, 5, 10):
-        drawn = {
-            f"α = {a}": [
-                (row["difficulty"], row["accuracy"])
-                for row in rows if (row["ability"], row["options"]) == (a, m)
-            ]
-            for a in (1, 2, 4, 8)
-        }  # fmt: skip
-        plots.append((f"m = {m}", lines(drawn, "difficulty D", P_AXIS, (0, 1))))
-    return Part(
-        "Shift in accuracy over difficulty and options, by ability",
-        "For poor minds (α < 3) accuracy is all but 1/m: options matter more than difficulty. For "
-        "better ones it is the other way round.",
-        pd.DataFrame(rows), plots,
-    )  # fmt: skip
-
-
-def turning_ability() -> float:
-    """Find the α from which difficulty matters more than options.
-
-    From there on, difficulty 1..20 changes accuracy more than options 2..10 do, on average.
-    """
-    from scipy.optimize import brentq
-
-    from allminds.statistics.accuracy import accuracy
-
-    def excess(ability: float) -> float:
-        grid = np.arange(1.0, 21.0)[:, None], np.arange(2, 11)[None, :]
-        found = accuracy(grid[0], ability, options=grid[1])
-        return float(np.ptp(found, axis=0).mean() - np.ptp(found, axis=1).mean())
-
-    return float(brentq(excess, 0.1, 20))
-
-
-def figure_4() -> Part:
-    """Compute the hardest task for every accuracy that is wanted, by options."""
-    import pandas as pd
-
-    from allminds.statistics.accuracy import difficulty
-
-    wanted = (0.6, 0.7, 0.8, 0.9)
-    options = np.arange(2, 27)
-    drawn = {
-        f"P ≥ {p}": [(float(m), float(difficulty(p, MIND, options=m))) for m in options]
-        for p in wanted
-    }
-    rows = [
-        {"accuracy": float(name[4:]), "options": m, "hardest": d}
-        for name, line in drawn.items() for m, d in line
-    ]  # fmt: skip
-    plot = lines(drawn, "options m", "hardest difficulty D", (0, 19))
-    return Part(
-        f"Difficulty up to which an accuracy is reached, by options, for α = {MIND}",
-        "Predicted, not guaranteed: α is an estimate, and Eq. 1 a curve that other curves beat on "
-        "answers of people.",
-        pd.DataFrame(rows), [("Below a line that accuracy is predicted.", plot)],
-    )  # fmt: skip
-
-
-# ---------------------------------------------------------------- Figure 5
-
-
-def _curves(options: int, ability: float = MIND) -> dict[str, Curve]:
-    """Build the curves of the min-distance mind of an ability, and of the four groups that vote."""
-    from allminds.statistics.accuracy import accuracy
-    from allminds.statistics.selection import group_curve
-
-    def single(alpha: float) -> Curve:
-        return lambda hard: accuracy(hard, alpha, options=options)
-
-    members = {name: [ability if a == MIND else a for a in of] for name, of in GROUPS.items()}
-    voting = {
-        name: group_curve([single(a) for a in of], "majority", options)
-        for name, of in members.items()
-    }
-    return {"alone": single(ability), **voting}
-
-
-def figure_5() -> Part:
-    """Compare groups that vote with the single mind."""
-    import pandas as pd
-
-    grid = np.arange(0.0, 31.0)
-    rows, plots = [], []
-    for m in (2, 3, 10):
-        curves = {name: curve(grid) for name, curve in _curves(m).items()}
-        rows += [
-            {"options": m, "subject": name, "difficulty": d, "accuracy": p}
-            for name, line in curves.items() for d, p in zip(grid, line, strict=True)
-        ]  # fmt: skip
-        drawn = {name: list(zip(grid, line, strict=True)) for name, line in curves.items()}
-        plots.append((f"m = {m}", lines(drawn, "difficulty D", P_AXIS, (0, 1))))
-    return Part(
-        "Groups that vote by majority beside one of their members",
-        "A group of equals is better than its members exactly where these are right more often "
-        "than not. Of hard tasks with many options nearly nobody finds the answer, and a majority "
-        "does still less often.",
-        pd.DataFrame(rows), plots,
-    )  # fmt: skip
-
-
-def cut_off(options: int, ability: float, one: str, other: str) -> float:
-    """Find the difficulty at which two of the subjects are equally accurate; NaN if none."""
-    from allminds.statistics.selection import crossings
-
-    curves = _curves(options, ability)
-    found = crossings(curves[one], curves[other], 0.01, 60).at
-    return found[0] if found else float("nan")
-
-
-# ---------------------------------------------------------------- numbers in the text
+# ---------------------------------------------------------------- numbers that it prints
 
 
 def claims() -> Sequence[Claim]:
-    """Compare every number in the text of the paper with ours."""
-    from allminds.instruments.series.minds import distances
-    from allminds.statistics.accuracy import accuracy, omega, scores
-    from allminds.voting import majority_accuracy, plurality_accuracy
+    """Compare the numbers that the paper prints with ours."""
+    return (*_of_the_model(), *_of_the_test(), *_of_groups())
 
-    counts = _answers()
-    found = dict(zip(MINDS, scores(counts), strict=True))
-    other = "other items than the published ones, which theirs are not"
-    hard = np.arange(25.0, 41.0)
-    curves = [_curves(m) for m in (2, 3, 5, 10)]
-    apart = max(float(np.abs(np.subtract(c["A1"](hard), c["A2"](hard))).max()) for c in curves)
+
+def _of_the_model() -> Sequence[Claim]:
+    from allminds.statistics.accuracy import accuracy
+
+    at_once, guess = accuracy(0, MIND, options=26), accuracy(9, 0.01, options=2)
+    ranges = [turning_ability(first, 10) for first in (1, 2, 3)]
     return (
-        Claim("§4", "accuracy at no difficulty", 1.0, float(accuracy(0, MIND, options=26)), 1e-12),
-        Claim("§4", "coin toss, ability near 0", 0.5, float(accuracy(9, 0.01, options=2)), 1e-9),
-        Claim("Table 1", "distance from a to z", 25.0, float(distances("az")[0]), 0),
-        Claim("Figure 1", "ω", 28.0, omega(counts).omega, 0.5, other),
-        Claim("Figure 2", "r̃ of min-distance (α/28)", MIND / 28, found["min-distance"], 5e-3,
-              other + "; .349 by the smallest distance, as the text defines it"),
-        Claim(
-            "§6",
-            "P(m=2) - P(m=3) at D = 10, by the printed formula",
-            0.2353,
-            float(accuracy(10, MIND, options=2) - accuracy(10, MIND, options=3)),
-            5e-5,
-            "an erratum: (1 - e^(-D/α))/6, not 1 + e",
-        ),
-        Claim(
-            "§6.1",
-            "ability below which options matter more than difficulty",
-            3.0,
-            turning_ability(),
-            0.5,
-            "over D = 1..20 and m = 2..10; the paper does not give its ranges",
-        ),
-        Claim("§7", "majority of .55, .55, .63", 0.6144, majority_accuracy([0.55, 0.55, 0.63]),
-              5e-5),
-        Claim("§7", "the same by plurality at m = 3 (ours)", 0.6661,
-              plurality_accuracy([0.55, 0.55, 0.63], 3), 5e-5, "not in the paper"),
-        Claim("§8", "cut-off of π and A¹, m = 3, α = 12", 16.64, cut_off(3, 12, "alone", "A1"),
-              5e-3, "computed with 12, where the text says 12.0094"),
-        Claim("§8", "cut-off of π and A², m = 3", 22.64, cut_off(3, 12, "alone", "A2"), 5e-3,
-              "with one of the two equal members, not with the best"),
-        Claim("§8", "A¹ and A⁴ cross at D, m = 3", 14.0, cut_off(3, MIND, "A1", "A4"), 1.0,
-              "with α = 11.28, so that is what the figure used"),
-        Claim("§8", "the same with the text's α = 12.0094", 14.0,
-              cut_off(3, 12.0094, "A1", "A4"), 1.0, "so the text's α is not the figure's"),
-        Claim(
-            "§8",
-            "C-test score of A¹",
-            0.38,
-            float(scores(_counts([_hits("vote(min-distance,min-distance,min-distance)")]))[0]),
-            5e-3,
-            other + "; copies of one deterministic mind vote as one",
-        ),
-        Claim(
-            "§8",
-            "C-test score of A⁴",
-            0.51,
-            float(scores(_counts([_hits("vote(min-repetition,pattern(y=3),pattern(y=4))")]))[0]),
-            5e-3,
-            other + "; which minds have 4.56, 16.33 and 15.18 is not said, these are our nearest",
-        ),
-        Claim("§8", "largest |A¹ - A²| from D = 25 on", 0.0, apart, 0.05, "'very similar'"),
+        Claim("§4", "accuracy at difficulty 0", "1", float(at_once),
+              r"\lim_{\mathcal{D} \rightarrow 0} P_{\mathcal{D}, \alpha, m} = 1", exact=True),
+        Claim("§4", "coin toss, ability near 0", "0.5", float(guess),
+              r"P_{\mathcal{D}, \alpha, m} \approx 0.5", exact=True),
+        Claim("§6.1, Figure 3", "ability below which options matter more than difficulty", "3",
+              ranges[0], r"poor abilities  $\alpha < 3$",
+              note="over D = 1 to 20 and m = 2 to 10; the paper does not give its ranges. From "
+              f"D = 2 on it is {ranges[1]:.2f}, which would agree; from D = 3 on {ranges[2]:.2f}"),
+    )  # fmt: skip
+
+
+def _of_the_test() -> Sequence[Claim]:
+    from allminds.instruments.series.bank import shipped
+    from allminds.instruments.series.minds import distances
+    from allminds.statistics.accuracy import omega, scores
+
+    counts = answers()
+    fitted = omega(counts).omega
+    found = dict(zip(MINDS, scores(counts), strict=True))
+    ks = [question.k for question in shipped()]
+    spread = r"7 \leq D \leq 15"
+    return (
+        Claim("§5", "least complexity of a series", "7", float(min(ks)), spread),
+        Claim("§5", "greatest complexity of a series", "15", float(max(ks)), spread),
+        Claim("Table 1", "distance of two consecutive letters", "1", float(distances("ab")[0]),
+              "any two consecutive letters in the alphabet is 1"),
+        Claim("Table 1", "distance from a to z", "25", float(distances("az")[0]), "26 - 1 = 25"),
+        Claim("Figure 1", "minds", "9", float(len(MINDS)), "of 9 different agents"),
+        Claim("Figure 1", "ω", "28", fitted, r"s.t.  $\omega = 28$", note=OTHER_ITEMS),
+        Claim("Figure 2", "ability α = ω r̃ of the min-distance mind", "11.28",
+              fitted * found["min-distance"], r"ability  $\alpha = 11.28$  over inference tasks",
+              note=OTHER_ITEMS),
+        Claim("§8", "C-test score of A¹", "0.38", group_score(A1), r"$0.51 > 0.38$",
+              note=OTHER_ITEMS + "; copies of one deterministic mind vote as one"),
+        Claim("§8", "C-test score of A⁴", "0.51", group_score(A4), r"$0.51 > 0.38$",
+              note=OTHER_ITEMS + "; the paper does not say which minds have the abilities 4.56, "
+              "16.33 and 15.18, these are our nearest"),
+    )  # fmt: skip
+
+
+def _of_groups() -> Sequence[Claim]:
+    from allminds.voting import majority_accuracy
+
+    wide = [m for m in range(2, 27) if abs(cut_off(m, MIND, "A1", "A4") - 14) <= 0.5]
+    text = [cut_off(m, MIND_OF_TEXT, "A1", "A4") for m in (2, 26)]
+    return (
+        Claim("§7", "majority of three with .55, .55 and .63", "0.6144",
+              majority_accuracy([0.55, 0.55, 0.63]), "= 0.6144"),
+        Claim("§8", "cut-off of π and A¹ at m = 3, by -12 ln ¼", "16.64",
+              cut_off(3, 12, "alone", "A1"), r"-12 \ln(\frac{1}{4}) = 16.64",
+              note="with α = 12, which the formula has; see the errata for 12.0094 and 11.28"),
+        Claim("§8", "cut-off of π and A² at m = 3", "22.64", cut_off(3, 12, "alone", "A2"),
+              "= 22.64", note="where the better member, α = 16.33, is right half of the time"),
+        Claim("§8", "difficulty at which A¹ and A⁴ are equal, m = 3", "14",
+              cut_off(3, MIND, "A1", "A4"), r"inference tasks of  $\mathcal{D} < 14$",
+              note=f"with α = {MIND}; the paper does not say m. m = {wide[0]} to {wide[-1]} would "
+              f"agree ({cut_off(5, MIND, 'A1', 'A4'):.2f} at m = 5). With α = {MIND_OF_TEXT} no m "
+              f"would: {text[0]:.1f} at m = 2 to {text[1]:.1f} at m = 26"),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- what it says in words
+
+
+def statements() -> Sequence[Statement]:
+    """Check what the paper says in words and what can be computed."""
+    return (_more_options(), _equals(), _a4_over_a1(), _alike_when_hard())
+
+
+def _more_options() -> Statement:
+    from allminds.statistics.accuracy import accuracy
+
+    p = [float(accuracy(10, MIND, options=m)) for m in range(2, 28)]
+    steps = [a - b for a, b in itertools.pairwise(p)]
+    return Statement(
+        "§6", "one more option costs more accuracy where options are few",
+        f"at D = 10 it costs {steps[0]:.4f} from 2 to 3 options and {steps[-1]:.4f} from 26 to 27",
+        all(a > b for a, b in itertools.pairwise(steps)),
+        "this difference is greater over smaller",
+    )  # fmt: skip
+
+
+def _equals() -> Statement:
+    hard = np.arange(0.5, 40.5, 0.5)
+    holds = True
+    for m in (3, 5, 10):
+        curves = group_curves(m)
+        alone, group = curves["alone"](hard), curves["A1"](hard)
+        holds &= bool(((group > alone) == (alone > 0.5)).all())
+    return Statement(
+        "§8", "a majority of equals is better than one of them where P > .5, and worse below",
+        "for m = 3, 5 and 10 and D = .5, 1, … 40: without exception", holds,
+        "while the opposite is true for",
+    )  # fmt: skip
+
+
+def _a4_over_a1() -> Statement:
+    first, fourth = group_score(A1), group_score(A4)
+    return Statement(
+        "§8", "A⁴ scores higher than A¹ on the C-test",
+        f"on the published items A⁴ gets {fourth:.3f} and A¹ {first:.3f}", fourth > first,
+        "scores higher than",
+    )  # fmt: skip
+
+
+def _alike_when_hard() -> Statement:
+    hard = np.arange(25.0, 121.0)
+    apart = {
+        m: np.abs(curves["A1"](hard) - curves["A2"](hard))
+        for m in range(2, 27) for curves in [group_curves(m)]
+    }  # fmt: skip
+    widest = max(apart, key=lambda m: float(apart[m][0]))
+    settled = max(float(hard[int(np.argmax(gap < 0.01))]) for gap in apart.values())
+    return Statement(
+        "§8", "for D > 25 A¹ and A² have very similar accuracies",
+        f"at D = 25 they differ by {apart[widest][0]:.3f} (m = {widest}), which a plot shows; they "
+        f"differ by less than .01 for all m from D = {settled:.0f} on", settled <= 25,
+        "record very similar accuracies",
+    )  # fmt: skip
+
+
+def worked() -> Sequence[Worked]:
+    """Compute values that the paper does not print."""
+    from allminds.statistics.accuracy import accuracy
+    from allminds.voting import plurality_accuracy
+
+    gap = accuracy(10, MIND, options=2) - accuracy(10, MIND, options=3)
+    return (
+        Worked("plurality of three with .55, .55 and .63, m = 3",
+               plurality_accuracy([0.55, 0.55, 0.63], 3), "votes for wrong options are split"),
+        Worked("P(m = 2) - P(m = 3) at D = 10, α = 11.28", float(gap),
+               "the formula of §6, as printed, gives .2353; see the errata"),
     )  # fmt: skip
 
 
@@ -322,25 +186,46 @@ ERRATA = (
             "more than half, as the formula has it", "of four agents, two right are no majority"),
     Erratum("§8, gain of replacing a member", "2(1 - p₁)p₂(p₃' - p₃)",
             "(p₁ + p₂ - 2p₁p₂)(p₃' - p₃)", "they are the same only for p₁ = p₂"),
-    Erratum("§8, abilities", "α = 12.0094 for the min-distance mind", "11.28, as in Figure 2",
-            "with 12.0094, A¹ and A⁴ cross at 18.5-23.0 and not at 14"),
+    Erratum("§8 and Figures 2, 4, 5: ability of π", "α = 11.28 in the captions of Figures 2 and 4; "
+            "α = 12.0094 in §8, with a cut-off at 16.64 that 'can also be verified' in Figure 5",
+            "contradictory, not settled: 16.64 needs α = 12 (12.0094 gives 16.65, 11.28 gives "
+            "15.64), but A¹ and A⁴ crossing near 14 needs 11.28 (12.0094 gives 18.5 to 23.0)",
+            "`allminds reproduce chmait-2017:figure-5`, the table of cut-offs"),
+    Erratum("§8, score of A¹", ".38 on the C-test", "not settled: three copies of π get the score "
+            "of π, which by α = 28 r̃ is .403 (α = 11.28) or .429 (α = 12.0094)",
+            "11.28/28 and 12.0094/28"),
     Erratum("§5, α = ω r̃", "ability proportional to the score",
             "the α whose Eq. 1 predicts the score, or the likeliest",
             "r̃ = .8 gives α = 22.4 with ω = 28, which predicts r̃ = .63"),
-    Erratum("§5, condition (i)", "moderate accuracy at D = 6..16 for every agent",
-            "α ln 2 is below 6 for the weak minds whatever ω",
-            "α is proportional to r̃, which differs by a factor of 19"),
+    Erratum("§5, condition (i)", "moderate accuracy at D = 6 to 16 for every agent",
+            "no ω meets it for all nine agents: their α are proportional to r̃, which differs "
+            "by a factor of 19.5, and 16/6 is 2.7",
+            "moderate accuracy is at D = α ln 2"),
+    Erratum("Table 1, min- and max-distance", "text: the minimal distance; formula: the least "
+            "frequent", "two different minds: `min-distance(by=value)` and `min-distance`",
+            "they score .349 and .312 on the published items"),
 )  # fmt: skip
 
 PAPER = Paper(
-    "chmait-2017",
-    "N. Chmait, D. L. Dowe, Y.-F. Li, D. G. Green: An information-theoretic predictive model for "
-    "the accuracy of AI agents adapted from psychometrics. AGI 2017",
-    "Accuracy from ability, difficulty and options; when a group beats its members.",
-    {"figure-1": figure_1, "figure-2": figure_2, "figure-3": figure_3, "figure-4": figure_4,
-     "figure-5": figure_5, "students": students,
-     "calibration": lambda: calibration(MINDS, _answers()), "adaptive": adaptive,
-     "beyond": beyond},
-    claims,
-    ERRATA,
-)  # fmt: skip
+    name="chmait-2017",
+    cited="Chmait, Dowe, Li and Green (2017)",
+    citation="N. Chmait, D. L. Dowe, Y.-F. Li, D. G. Green: An information-theoretic predictive "
+    "model for the accuracy of AI agents adapted from psychometrics. AGI 2017",
+    what="Accuracy from ability, difficulty and options; when a group beats its members.",
+    parts={
+        "table-1": figures.table_1,
+        "figure-1": figures.figure_1,
+        "figure-2": figures.figure_2,
+        "figure-3": figures.figure_3,
+        "figure-4": figures.figure_4,
+        "figure-5": figures.figure_5,
+        "students": students,
+        "calibration": lambda: calibration(MINDS, answers()),
+        "adaptive": adaptive,
+        "beyond": beyond,
+    },
+    claims=claims,
+    statements=statements,
+    worked=worked,
+    errata=ERRATA,
+)

@@ -1,8 +1,8 @@
 """Insa-Cabrera and Hernández-Orallo (2015): instrumental properties of social testbeds.
 
-The paper has definitions and small examples, no results: so its definitions are run on five
-testbeds, and its examples are checked. Most properties are only named in it; `docs/testbeds.md`
-says which are our reconstruction.
+The paper has definitions and small examples, no figures, tables or results: so its definitions are
+run on five testbeds, and its examples are checked. Most properties are only named in it;
+`docs/testbeds.md` says which are our reconstruction.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from allminds.papers.drawing import heat
-from allminds.papers.paper import Claim, Erratum, Paper, Part
+from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked
 
 if TYPE_CHECKING:
     from allminds.statistics.testbed import Survey
@@ -75,49 +75,80 @@ def properties() -> Part:
 
 
 def claims() -> Sequence[Claim]:
-    """Compare the examples of the text with ours."""
+    """Compare the one number that follows from others in the paper with ours."""
+    own, others = 2, 3  # slots of the two teams
+    return (
+        Claim("§4.4", "reward of each of three that balances 1/4 for each of two", "-1/6",
+              -own * 0.25 / others, "implies  $-1/6$  for agents 3, 4 and 5"),
+    )  # fmt: skip
+
+
+def statements() -> Sequence[Statement]:
+    """Check the examples of the text with the code that computes the properties."""
+    from allminds import registry
     from allminds.statistics.testbed import sigma
     from allminds.statistics.testbed.results import team_sums
 
-    teams = ((0, 1), (2, 3))
-    permuted = sigma((1, 2, 3, 4), teams)
+    permuted = sigma((1, 2, 3, 4), ((0, 1), (2, 3)))
     sums = team_sums((0.25, 0.25, -1 / 6, -1 / 6, -1 / 6), ((0, 1), (2, 3, 4)))
+    teams = registry.make_instrument("noughts-and-crosses", {}).exercise(1, 0).environment.teams
+    return (
+        Statement("§2.3", "noughts and crosses has two teams of one agent each",
+                  f"slots by team, from 0: {teams}", teams == ((0,), (1,)),
+                  r"the partition set  $\tau$  is defined as  $\{\{1\}, \{2\}\}$"),
+        Statement("§4.4", "teams of two and three with rewards 1/4 and -1/6 are zero-sum",
+                  f"team sums {sums[0]:g} and {sums[1]:g}", abs(sum(sums)) < 1e-12,
+                  "a reward (in the limit) of  $1/4$  for agents 1 and 2"),
+        Statement("§4.5", "(π1, π3, π2, π4) is not in σ(l, τ)",
+                  f"σ(l, τ) has {len(permuted)} line-ups, and it is not among them",
+                  (1, 3, 2, 4) not in permuted,
+                  r"line-up  $l'$  is not included in  $\sigma(l, \tau)$"),
+        Statement("§4.5", "(π3, π4, π2, π1) is in σ(l, τ)", "it is among them",
+                  (3, 4, 2, 1) in permuted, r"is included in  $\sigma(l, \tau)$ , since both"),
+    )  # fmt: skip
+
+
+def worked() -> Sequence[Worked]:
+    """Compute values of the paper's definitions for two games; it prints none."""
     pennies, dilemma = _survey("matching-pennies"), _survey("prisoners-dilemma")
 
     def value(of: Survey, name: str) -> float:
         return float(of.properties[name].value or 0)
 
-    ours = "a worked value of ours; the paper has the definition"
+    reconstructed = "the definition is our reconstruction"
     return (
-        Claim("§5.3", "(π3, π4, π2, π1) is in σ(l, τ)", 1, float((3, 4, 2, 1) in permuted), 0),
-        Claim("§5.3", "(π1, π3, π2, π4) is in σ(l, τ)", 0, float((1, 3, 2, 4) in permuted), 0),
-        Claim("§5.2", "teams of 2 and 3 with 1/4 and -1/6: sum", 0, sum(sums), 1e-12),
-        Claim("Def. 6", "matching pennies: maximal asymmetry", 2,
-              value(pennies, "max_asymmetry"), 1e-9, ours),
-        Claim("§5", "matching pennies: slot reward dependency", -1,
-              value(pennies, "slot_reward_dependency"), 1e-9, ours),
-        Claim("Def. 6", "prisoner's dilemma: maximal asymmetry", 0,
-              value(dilemma, "max_asymmetry"), 1e-9, ours),
-        Claim("§5", "prisoner's dilemma, five rounds: Υ", -69 / 800, value(dilemma, "upsilon"),
-              1e-9, ours),
+        Worked("matching pennies: maximal asymmetry", value(pennies, "max_asymmetry"), "Def. 6"),
+        Worked("matching pennies: slot reward dependency",
+               value(pennies, "slot_reward_dependency"), reconstructed),
+        Worked("prisoner's dilemma, five rounds: maximal asymmetry",
+               value(dilemma, "max_asymmetry"), "Def. 6"),
+        Worked("prisoner's dilemma, five rounds: Υ", value(dilemma, "upsilon"), "Eq. 1; -69/800"),
     )  # fmt: skip
 
 
 ERRATA = (
-    Erratum("eq. 9", "a condition of its own for teams", "the same sum as eq. 8, term by term",
+    Erratum("Eq. 9", "a condition of its own for teams", "the same sum as Eq. 8, term by term",
             "rewards are equal within a team, so both add up all slots"),
-    Erratum("eq. 2", "exercises drawn by the weights and weighed by them again",
-            "Σ(w/p)R / Σ(w/p)", "dilemma with weights .6 .3 .1: Υ = .011, and eq. 2 goes to .1003"),
-    Erratum("eq. 1", "Υ as the social intelligence of minds",
+    Erratum("Eq. 2", "exercises are drawn by probabilities p, which 'should not be confused' with "
+            "the weights w; results are weighed by w and divided by the sum of the weights",
+            "two readings. With p uniform Eq. 2 goes to Υ of Eq. 1. With p in proportion to w the "
+            "weights count twice. For any p, Σ(w/p)R / Σ(w/p) goes to Υ",
+            "dilemma with weights .6 .3 .1: Υ = .011; Eq. 2 goes to .011 with p uniform and to "
+            ".1003 with p = w"),
+    Erratum("Eq. 1", "Υ as the social intelligence of minds",
             "a figure of the testbed; a mind's own is Υ(π)",
-            "in a zero-sum game with equal slot weights it is 0 whoever plays"),
+            "in a zero-sum game with equal slot weights Υ is 0, whichever minds play"),
 )  # fmt: skip
 
 PAPER = Paper(
-    "insa-cabrera-2015",
-    "J. Insa-Cabrera, J. Hernández-Orallo: Instrumental properties of social testbeds. AGI 2015",
-    "What makes a test of social intelligence good.",
-    {"properties": properties},
-    claims,
-    ERRATA,
+    name="insa-cabrera-2015",
+    cited="Insa-Cabrera and Hernández-Orallo (2015)",
+    citation="J. Insa-Cabrera, J. Hernández-Orallo: Instrumental properties of social testbeds. "
+    "AGI 2015",
+    what="What makes a test of social intelligence good.",
+    parts={"properties": properties},
+    claims=claims,
+    statements=statements,
+    worked=worked,
+    errata=ERRATA,
 )

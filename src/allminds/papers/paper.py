@@ -1,11 +1,12 @@
-"""A paper's numbers, figures and errors, compared with ours; their simulation and their page."""
+"""A paper's numbers, words, figures and errors, compared with ours; their page."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,34 +18,81 @@ from allminds.report.page import templates
 if TYPE_CHECKING:
     import pandas as pd
 
+NUMERALS = {"two": 2, "three": 3, "five": 5, "six": 6, "nine": 9}
+ROUNDING = 1e-9  # what floating point may add
+
 
 @dataclass(frozen=True)
 class Claim:
-    """A number of a paper beside ours; they agree within a stated tolerance or interval.
+    """A number that a paper prints, beside ours.
 
-    Where the paper's own data are not public, ours may differ for a reason, which `note` gives.
+    They agree if they differ by no more than half a unit of the last printed place (`precision`)
+    and `error`, the sampling error of either side, which `note` explains. A number printed as
+    "< .001" agrees if ours is less.
     """
 
-    where: str
+    where: str  # section, figure or table of the paper
     what: str
-    theirs: float
+    printed: str  # the number as it is printed: "16.64", ".259", "-1/6", "five", "< .001"
     ours: float
-    tolerance: float
+    quote: str  # words of the paper's text around the number, by which a test finds it there
+    error: float = 0.0
+    exact: bool = False  # the paper says this value and not one rounded to it
     note: str = ""
 
     @property
+    def theirs(self) -> float:
+        """The printed number as a value."""
+        plain = self.printed.removeprefix("<").strip()
+        return float(NUMERALS[plain]) if plain in NUMERALS else float(Fraction(plain))
+
+    @property
+    def is_bound(self) -> bool:
+        """True if the paper prints that the number is below this one."""
+        return self.printed.startswith("<")
+
+    @property
+    def precision(self) -> float:
+        """Half a unit of the last printed place; 0 for exact values, words and fractions."""
+        if self.exact or self.is_bound or self.printed in NUMERALS or "/" in self.printed:
+            return 0.0
+        return 0.5 * 10.0 ** -len(self.printed.partition(".")[2])
+
+    @property
     def agrees(self) -> bool:
-        """True if our number is theirs within the tolerance."""
-        return abs(self.ours - self.theirs) <= self.tolerance
+        """True if our number is theirs within the precision of the print and the error."""
+        if self.is_bound:
+            return self.ours < self.theirs
+        return abs(self.ours - self.theirs) <= self.precision + self.error + ROUNDING
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Something that a paper says in words and that can be computed, with what we find."""
+
+    where: str
+    said: str
+    found: str
+    holds: bool
+    quote: str  # words of the paper's text, by which a test finds the statement there
+
+
+@dataclass(frozen=True)
+class Worked:
+    """A value of ours that no paper prints."""
+
+    what: str
+    value: float
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """An error in a paper: what is printed, what is right, and how this is shown."""
+    """An error or contradiction in a paper: what is printed, what is known, how this is shown."""
 
     where: str
     printed: str
-    right: str
+    known: str
     shown: str
 
 
@@ -57,18 +105,27 @@ class Part:
     table: pd.DataFrame
     plots: Sequence[tuple[str, str]] = ()  # caption, SVG
     wide: bool = False  # plots take the whole width
+    summary: pd.DataFrame | None = None  # a short table beside the plots, shown open
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and all that is computed of it: its parts, claims and errata."""
+    """A paper and all that is computed of it.
+
+    Parts named figure-N or table-N are those of the paper; what it has and we do not make is in
+    `not_made`, with the reason.
+    """
 
     name: str
+    cited: str  # authors and year
     citation: str
     what: str  # in a line
-    parts: Mapping[str, Callable[[], Part]]  # by the name of a figure or table
+    parts: Mapping[str, Callable[[], Part]]
     claims: Callable[[], Sequence[Claim]]
+    statements: Callable[[], Sequence[Statement]] = tuple
+    worked: Callable[[], Sequence[Worked]] = tuple
     errata: Sequence[Erratum] = ()
+    not_made: Mapping[str, str] = field(default_factory=dict)
     with_rows: Callable[[Path], Paper] | None = None  # with the authors' own data, if one has them
 
 
@@ -125,25 +182,30 @@ def write_page(
     done = 0
     for name, parts in chosen.items():
         one = paper(name, rows)
-        whole = set(parts) == set(one.parts)
         progress("papers", done, total)
-        claims = one.claims() if whole else ()
+        shown: dict[str, Any] = {"paper": one, "name": name, "whole": set(parts) == set(one.parts)}
+        for kind in ("claims", "statements", "worked"):
+            shown[kind] = getattr(one, kind)() if shown["whole"] else ()
         done += 1
-        made = []
+        shown["parts"] = []
         for part in parts:
             progress("papers", done, total)
-            made.append((part, one.parts[part]()))
+            shown["parts"].append((part, one.parts[part]()))
             done += 1
-        shown = {"name": name, "what": one.what, "citation": one.citation, "claims": claims}
-        found.append(shown | {"errata": one.errata if whole else (), "parts": made})
+        found.append(shown)
     progress("papers", total, total)
     environment = templates(Path(__file__).parent, Path(report.__file__).parent)
-    environment.filters["figure"] = figure
+    environment.filters |= {"figure": figure, "heading": heading}
     text = environment.get_template("papers.html.j2").render(
         papers=found, version=importlib.metadata.version("allminds")
     )
     write_whole(out, text.encode("utf-8"))
     return found
+
+
+def heading(name: str) -> str:
+    """Write the name of a part as a heading: figure-2 becomes Figure 2."""
+    return name.replace("-", " ").capitalize()
 
 
 def figure(value: Any) -> str:

@@ -1,0 +1,72 @@
+"""Agreement counts numbers that a paper prints, by the precision of the print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from allminds.papers import PAPERS, paper
+from allminds.papers.paper import Claim
+
+TEXTS = Path(__file__).parents[3] / "shared" / "papers"
+
+
+def claim(printed, ours, **given):
+    return Claim("§1", "a number", printed, ours, quote=printed, **given)
+
+
+def plain(text):
+    """The text with every run of blanks as one."""
+    return re.sub(r"\s+", " ", text)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    if not TEXTS.is_dir():
+        pytest.skip("the papers are not beside this checkout")
+    found = [path.read_text(encoding="utf-8") for path in sorted(TEXTS.glob("*.txt"))]
+    return dict(zip(PAPERS, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "agrees"),
+    [
+        ("16.64", 16.6355, True),
+        ("16.64", 16.6486, False),
+        (".27", 0.2651, True),
+        (".27", 0.2649, False),
+        ("14", 13.51, True),
+        ("14", 13.12, False),
+        ("-1/6", -1 / 6, True),
+        ("-1/6", -0.167, False),
+        ("five", 5, True),
+        ("< .001", 0.0009, True),
+        ("< .001", 0.001, False),
+    ],
+)
+def test_a_number_agrees_within_half_a_unit_of_its_last_place(printed, ours, agrees):
+    assert claim(printed, ours).agrees is agrees
+
+
+def test_an_exact_value_is_not_a_rounded_one_and_errors_are_added():
+    assert not claim("1", 0.99, exact=True).agrees
+    assert claim("1", 0.99).agrees
+    assert claim(".259", 0.2726, error=0.028).agrees
+    assert not claim(".259", 0.2726, error=0.01).agrees
+
+
+def number_of(claim):
+    return re.escape(claim.printed.removeprefix("< "))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_and_statement_is_in_the_text_of_its_paper(name, texts):
+    text = plain(texts[name])
+    for one in paper(name).claims():
+        assert plain(one.quote) in text, one
+        assert re.search(rf"(?<![\d.]){number_of(one)}(?!\d|\.\d)", one.quote), one
+    for said in paper(name).statements():
+        assert plain(said.quote) in text, said
