@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Environment,
         Instrument,
         MindBase,
+        PolicyMind,
         Question,
         Task,
         Traits,
@@ -45,6 +46,7 @@ _HOMES = {
         "Environment",
         "Instrument",
         "MindBase",
+        "PolicyMind",
         "Question",
         "Task",
         "Traits",
@@ -58,7 +60,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BatchMind", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase", "Plan",
-    "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits", "Wrapper",
+    "PolicyMind", "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits", "Wrapper",
     "check_instrument", "check_mind", "evaluate", "group", "instrument", "mind", "read_plan",
     "resume", "run",
 ]  # fmt: skip

@@ -28,7 +28,7 @@ from allminds.contracts import (
 )
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
-from allminds.core.seeding import Random, key
+from allminds.core.seeding import Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play, play_on
 
@@ -159,24 +159,13 @@ def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watc
     )
 
 
-class _NoWords(Random):
-    """Randomness that raises an error at every draw."""
-
-    def word_at(self, j: int) -> int:
-        raise RuntimeError(f"word {j} was drawn")
-
-    def at_step(self, _step: int) -> Random:
-        return self
-
-    def part(self, _number: int) -> Random:
-        return self
-
-
 def _sealing(subject: Subject) -> Any:
     def make() -> Any:
         mind = subject.make()
         act = mind.act
-        mind.act = lambda observation, _random: act(observation, _NoWords(0))
+        mind.act = lambda observation, _random: act(
+            observation, Withheld(RuntimeError("a word was drawn"))
+        )
         return mind
 
     return make

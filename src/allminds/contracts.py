@@ -190,6 +190,47 @@ class MindBase:
         """Learn from the last step: its reward, and the new observation (None if `done`)."""
 
 
+class PolicyMind(MindBase):
+    """A mind that says how likely it is to take each action: override `policy`.
+
+    What such minds do in games can be computed exactly, without sampling (see
+    `allminds.instruments.games.outcome`). `policy` is called once at every turn, in order, and may
+    remember what it is shown; the attributes of a mind are its memory. It learns of its own last
+    action by being shown it, not by having drawn it, so that all that it may do can be followed.
+    """
+
+    first: int  # the number of the first action
+    n: int  # how many actions there are
+
+    def begin(self, task: Task) -> None:
+        """Look up the actions to choose from."""
+        if not isinstance(task.actions, Discrete):
+            raise Error(f"{type(self).__name__} cannot choose an action of {task.instrument}")
+        self.first, self.n = task.actions.start, task.actions.n
+
+    def policy(self, observation: Any) -> Sequence[float]:
+        """Return the probability of every action, in their order."""
+        raise NotImplementedError
+
+    def certain(self, action: int) -> list[float]:
+        """Return the policy that takes one action, counted from 0, for certain."""
+        return [float(other == action) for other in range(self.n)]
+
+    def act(self, observation: Any, random: Random) -> int:
+        """Draw an action by the policy; what is certain needs no random word."""
+        chances = self.policy(observation)
+        if 1.0 in chances:
+            return self.first + chances.index(1.0)
+        place, total, last = random.unit(), 0.0, 0
+        for action, chance in enumerate(chances):
+            total += chance
+            if chance > 0:
+                last = action
+                if place < total:
+                    break
+        return self.first + last
+
+
 class BatchMind(MindBase):
     """A mind that acts in many episodes at once: override `act_many`.
 

@@ -41,7 +41,7 @@ Ask = Callable[[Moment], Any]
 Way = Callable[[Any], Ask]  # of asking a policy, with a memory of its own
 
 
-class PolicyMind(MindBase):
+class TrainedMind(MindBase):
     """A policy in a slot, or a policy for each of them by the names of agents."""
 
     def __init__(self, policy: Any, way: Way, traits: Traits) -> None:
@@ -160,14 +160,14 @@ def _subject(policy: Any, way: Way, name: str, traits: Traits | None) -> Subject
         if not callable(getattr(one, "predict", one)):
             raise Error(f"{one!r} is no policy: it is no function, and has no method 'predict'")
     known = traits or Traits()
-    return Subject(name, functools.partial(PolicyMind, policy, way, known), known)
+    return Subject(name, functools.partial(TrainedMind, policy, way, known), known)
 
 
 # ---------------------------------------------------------------- Stable-Baselines3
 
 
 @registry.mind("policy")
-class Policy(PolicyMind):
+class Policy(TrainedMind):
     """A Stable-Baselines3 model by its file: policy(model.zip) or policy(FILE,algorithm=DQN).
 
     It is always asked for its best action. `algorithm` is the class that made it: PPO, A2C, DQN, …,

@@ -227,6 +227,25 @@ class Random:
         return Random(int(_python.fold(self.key, number)), self.step)
 
 
+class Withheld(Random):
+    """A stream without words, for what should need none: every draw raises `error`."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(0)
+        self.error = error
+
+    def word_at(self, _j: int) -> int:
+        raise self.error
+
+    def at_step(self, _step: int) -> Random:
+        return self
+
+    def part(self, _number: int) -> Random:
+        return self
+
+
 def _check_count(n: int) -> None:
     if not 0 < n <= _MOST:
         raise Error(f"random.below needs a number from 1 to 2^32, not {n!r}")

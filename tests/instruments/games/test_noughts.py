@@ -7,8 +7,7 @@ import pytest
 from allminds import registry
 from allminds.episode import Episode, play
 from allminds.instruments.games import outcome
-from allminds.instruments.games.minds.planners import Minimax
-from allminds.instruments.games.noughts import EMPTY, Board, winner
+from allminds.instruments.games.noughts import EMPTY, Board, Minimax, winner
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
-"""Games with teams (P1): minds in the slots of an environment that reward each other or not.
+"""Games with teams (Insa-Cabrera and Hernández-Orallo 2015): minds that reward each other or not.
 
 `game` has what all games share and games in normal form, `matrix_games` those with a table of
-pay-offs; `commons`, `pluralistic`, `noughts`, `predators` one game each; `team_games` Λ and Λ*
-between teams; `pettingzoo` and `foreign` the games of PettingZoo; `minds` the players; `exact`
-and `machine` outcomes without sampling; `fast` and `kernels` the compiled form of the games in
-normal form.
+pay-offs; `commons`, `pluralistic`, `noughts`, `predators` one game each, with its minds;
+`team_games` Λ and Λ* between teams; `pettingzoo` and `foreign` the games of PettingZoo; `minds` the
+players of several games; `exact` outcomes without sampling; `fast` and `kernels` the compiled form
+of the games in normal form.
 """
 
 from allminds.instruments.games import (

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Environment, Record
+from allminds.contracts import PolicyMind, Record, Task, Traits
+from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
-from allminds.instruments.games.game import Game, GameSettings
-from allminds.presentation import Presentation
-from allminds.registry import instrument
+from allminds.instruments.games.game import Game, GameSettings, Rounds
+from allminds.registry import instrument, mind
 
 
 class Stock(NamedTuple):
@@ -35,7 +35,7 @@ class Stock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Commons(Environment):
+class Commons(Rounds):
     """A stock in whole units, from which everyone asks for 0..`most` units a step.
 
     Each mind gets what it asks for; if all ask for more than there is, it is shared as asked for,
@@ -50,30 +50,16 @@ class Commons(Environment):
     growth: float
 
     @cached_property
-    def actions(self) -> Sequence[Discrete]:
+    def labels(self) -> Sequence[str]:
         """The numbers of units to ask for."""
-        labels = tuple(f"take-{units}" for units in range(self.most + 1))
-        return (Discrete(self.most + 1, labels=labels),) * self.players
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        """The number of steps."""
-        return {"rounds": float(self.steps)}
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        """The rules, which are known."""
-        return {"rules": self}
+        return [f"take-{units}" for units in range(self.most + 1)]
 
     def reset(self, random: Random) -> Stock:
         """Begin with all that the land bears."""
         return Stock(0, self.capacity)
 
     def step(
-        self,
-        state: Stock,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Stock, actions: Mapping[int, int], random: Random
     ) -> tuple[Stock, Sequence[float]]:
         """Share out the harvest, then let the stock grow."""
         asked = [int(actions[slot]) for slot in range(self.players)]
@@ -165,13 +151,6 @@ class CommonsGame(Game):
         given = self.settings
         return Commons(given.steps, given.players, given.capacity, given.most, given.growth)
 
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import CommonsPresentation
-
-        return CommonsPresentation(self)
-
     def told(self, observation: Stock) -> str:
         """Tell how much is left."""
         return (
@@ -197,3 +176,39 @@ def chance(world: Commons) -> float:
             following[after] = following.get(after, 0.0) + here * likely
         stocks = following
     return 2 * harvest / world.players / world.steps / world.most - 1
+
+
+# ---------------------------------------------------------------- minds
+
+
+class Harvester(PolicyMind):
+    """A mind that knows how the stock grows."""
+
+    traits = Traits(deterministic=True)
+
+    def begin(self, task: Task) -> None:
+        """Learn how the stock grows."""
+        super().begin(task)
+        rules = task.facts["rules"]
+        if not isinstance(rules, Commons):
+            raise Error(f"{task.instrument} is no commons")
+        self.left, self.players, self.most = rules.best_left, rules.players, rules.most
+
+
+@mind("greedy", "commons")
+class Greedy(Harvester):
+    """Asks for as many units as it may."""
+
+    def policy(self, observation: Stock) -> Sequence[float]:
+        """Ask for the most units."""
+        return self.certain(self.most)
+
+
+@mind("sustain", "commons")
+class Sustain(Harvester):
+    """Asks for its share of what can be taken so that the stock grows most."""
+
+    def policy(self, observation: Stock) -> Sequence[float]:
+        """Ask for an equal share, in whole units."""
+        share = max(observation.stock - self.left, 0) // self.players
+        return self.certain(min(share, self.most))

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Instrument, LineUp, Seat
+from allminds.contracts import Instrument, LineUp, PolicyMind, Seat
 from allminds.core.blocks import LATTICE, Block, on_lattice
 from allminds.core.seeding import MINDS
 from allminds.episode import Episode
 from allminds.instruments.chance import RandomMind
+from allminds.instruments.games.exact import BY_LOT, DRAWN, Machine
 from allminds.instruments.games.game import Joint, Played, Repeated, Round
-from allminds.instruments.games.machine import BY_LOT, DRAWN, Machine
-from allminds.instruments.games.minds.base import PolicyMind
 
 MOST_NODES = 5_000  # of one machine; a mind with more memory is played plainly
 _OVER = 0  # the node after the last round, which nobody looks at
@@ -93,7 +92,7 @@ class _Table:
         return len(self.certain) - 1
 
     def _cumulative(self, likely: tuple[tuple[int, float], ...]) -> list[float]:
-        """Sum chances as `drawn` does; infinite from the last likely action on."""
+        """Sum chances as `PolicyMind.act` does; infinite from the last likely action on."""
         sums, total, of = [], 0.0, dict(likely)
         last = max(of, default=0)
         for action in range(len(self.game.labels)):
@@ -157,14 +156,16 @@ class CompiledRounds:
         self.cumulative = np.array(table.chances, float)
         self.following = np.array(table.following, np.int32)
         self.high, self.low = halves_of(table.game)
-        self.joints = np.array(list(product(range(len(self.game.labels)), repeat=self.game.slots)))
+        self.joints = np.array(
+            list(product(range(len(self.game.labels)), repeat=self.game.players))
+        )
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Play the exercises first..last-1."""
         from allminds.core.compiled import keys
         from allminds.instruments.games import kernels
 
-        number, slots, steps = last - first, self.game.slots, self.game.steps
+        number, slots, steps = last - first, self.game.players, self.game.steps
         exercises = np.arange(first, last)
         score, learning = np.empty((number, slots)), np.full((number, slots), np.nan)
         joints = np.zeros((max(0, min(traced - first, number)), steps), np.int32)

@@ -12,10 +12,26 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
+from allminds.contracts import (
+    Discrete,
+    Environment,
+    Exercise,
+    Failure,
+    Instrument,
+    Record,
+    default,
+)
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
+from allminds.presentation import Presentation
+
+MATRIX_GAMES = (
+    "matching-pennies", "rock-paper-scissors", "prisoners-dilemma", "stag-hunt", "public-goods",
+)  # fmt: skip
+GAMES = (
+    *MATRIX_GAMES, "commons", "pluralistic-ignorance", "noughts-and-crosses", "predator-prey",
+)  # fmt: skip
 
 
 class GameSettings(Settings):
@@ -51,6 +67,13 @@ class Game(Instrument):
 
     # ------------------------------------------------------------ for people and models
 
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import presentation_of
+
+        return presentation_of(self)
+
     @abstractmethod
     def told(self, observation: Any) -> str:
         """Describe an observation in plain words, without the choices."""
@@ -78,6 +101,36 @@ class Game(Instrument):
         if text in choices or text in numbers:
             return choices[text] if text in choices else numbers[text]
         return Failure("malformed", f"'{answer[:60]}' is not one of {', '.join(choices)}")
+
+
+# ---------------------------------------------------------------- rounds
+
+
+class Rounds(Environment):
+    """A game of `steps` rounds in which all act at once, each for itself, with known rules."""
+
+    steps: int
+    players: int
+
+    @default
+    def labels(self) -> Sequence[str]:
+        """The names of the actions, which are the same for everyone."""
+        raise NotImplementedError
+
+    @cached_property
+    def actions(self) -> Sequence[Discrete]:
+        """The same named actions for everyone."""
+        return (Discrete(len(self.labels), labels=tuple(self.labels)),) * self.players
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The number of rounds."""
+        return {"rounds": float(self.steps)}
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """The rules, which are known."""
+        return {"rules": self}
 
 
 # ---------------------------------------------------------------- a game in normal form
@@ -110,33 +163,18 @@ class Played(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Repeated(Environment):
+class Repeated(Rounds):
     """`steps` rounds of a game given by its table of pay-offs; all slots have the same actions."""
 
     steps: int
-    slots: int
+    players: int
     labels: tuple[str, ...]
     payoffs: tuple[tuple[float, ...], ...]  # reward of every slot, by joint action in order
 
     @cached_property
-    def actions(self) -> Sequence[Discrete]:
-        """The same named actions for everyone."""
-        return (Discrete(len(self.labels), labels=self.labels),) * self.slots
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        """The number of rounds."""
-        return {"rounds": float(self.steps)}
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        """The rules, which are known."""
-        return {"rules": self}
-
-    @cached_property
     def table(self) -> Mapping[Joint, tuple[float, ...]]:
         """The pay-offs by joint action: the last slot's action changes fastest."""
-        joints = product(range(len(self.labels)), repeat=self.slots)
+        joints = product(range(len(self.labels)), repeat=self.players)
         return dict(zip(joints, self.payoffs, strict=True))
 
     def reset(self, random: Random) -> Played:
@@ -150,11 +188,8 @@ class Repeated(Environment):
         return Round(state.step, state.last[slot], state.last[:slot] + state.last[slot + 1 :])
 
     def step(
-        self,
-        state: Played,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Played, actions: Mapping[int, int], random: Random
     ) -> tuple[Played, Sequence[float]]:
         """Pay every mind by the table."""
-        joint = tuple(int(actions[slot]) for slot in range(self.slots))
+        joint = tuple(int(actions[slot]) for slot in range(self.players))
         return Played(state.step + 1, joint), self.table[joint]

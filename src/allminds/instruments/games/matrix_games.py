@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from itertools import product
 from statistics import fmean
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Fast, LineUp
+from allminds.contracts import Fast, LineUp, PolicyMind, Traits
 from allminds.core.settings import Settings
 from allminds.core.watch import Watch
 from allminds.instruments.games.game import Game, GameSettings, Joint, Repeated, Round
-from allminds.presentation import Presentation
-from allminds.registry import instrument
+from allminds.registry import instrument, mind
 
 
 class MatrixGame(Game):
@@ -40,13 +40,6 @@ class MatrixGame(Game):
             for joint in product(range(len(self.labels)), repeat=len(slots))
         )
         return Repeated(self.settings.steps, len(slots), self.labels, payoffs)
-
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import TablePresentation
-
-        return TablePresentation(self)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if every mind is a finite machine."""
@@ -172,16 +165,24 @@ class PublicGoods(MatrixGame):
     labels = ("give", "keep")
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
 
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import PublicGoodsPresentation
-
-        return PublicGoodsPresentation(self)
-
     def reward(self, slot: int, joint: Joint) -> float:
         """Compute the pay-off, linear in the number of givers."""
         share = self.settings.factor / self.settings.players
         least, most = share, 1 + share * (self.settings.players - 1)
         worth = joint[slot] + share * joint.count(0)
         return float(2 * (worth - least) / (most - least) - 1)
+
+
+GIVE, KEEP = 0, 1
+
+
+@mind("conditional-cooperator", "public-goods")
+class ConditionalCooperator(PolicyMind):
+    """Gives first, and then if at least half of the others gave (Fischbacher et al. 2001)."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Round) -> Sequence[float]:
+        """Give if at least half of the others gave."""
+        gave = observation.others.count(GIVE)
+        return self.certain(GIVE if 2 * gave >= len(observation.others) else KEEP)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from allminds.contracts import Discrete, Environment
+from allminds.contracts import Discrete, Environment, PolicyMind, Traits
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
-from allminds.presentation import Presentation
-from allminds.registry import instrument
+from allminds.registry import instrument, mind
 
 EMPTY, CROSS, NOUGHT = ".", "x", "o"
 MARKS = (CROSS, NOUGHT)
@@ -97,10 +96,7 @@ class Noughts(Environment):
         return () if state.over else (state.turn,)
 
     def step(
-        self,
-        state: Board,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Board, actions: Mapping[int, int], random: Random
     ) -> tuple[Board, Sequence[float]]:
         """Put a mark on the board."""
         after = state.played(int(actions[state.turn]))
@@ -134,13 +130,6 @@ class NoughtsAndCrosses(Game):
         """Build the only environment there is."""
         return Noughts()
 
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import NoughtsPresentation
-
-        return NoughtsPresentation(self)
-
     def told(self, observation: Board) -> str:
         """Draw the board, and tell whose turn it is."""
         rows = [
@@ -153,3 +142,26 @@ class NoughtsAndCrosses(Game):
     def show_state(self, environment: Noughts, state: Board) -> str:
         """Draw the board as three lines of text."""
         return "\n".join(" ".join(state.cells[row : row + 3]) for row in (0, 3, 6))
+
+
+# ---------------------------------------------------------------- minds
+
+
+@mind("minimax", "noughts-and-crosses")
+class Minimax(PolicyMind):
+    """Looks to the end of the game, and takes the first move that the best reply hurts least."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Board) -> Sequence[float]:
+        """Choose a move of perfect play."""
+        worth = {cell: -value(observation.played(cell)) for cell in observation.legal}
+        return self.certain(max(worth, key=lambda cell: (worth[cell], -cell)))
+
+
+@cache
+def value(board: Board) -> float:
+    """Compute what the game is worth to the mind that is to move, if both play perfectly."""
+    if board.over:
+        return board.rewards()[board.turn]
+    return max(-value(board.played(cell)) for cell in board.legal)

@@ -111,10 +111,7 @@ class Foreign(Environment):
         return Seen(*self.live.at(state).observe(slot))
 
     def step(
-        self,
-        state: Replay,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Replay, actions: Mapping[int, int], random: Random
     ) -> tuple[Replay, Sequence[float]]:
         """Make PettingZoo's step, with rewards rescaled."""
         live = self.live.at(state)

@@ -10,12 +10,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Discrete, Environment, Record
+from allminds.contracts import PolicyMind, Record, Task, Traits
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
-from allminds.instruments.games.game import Game, GameSettings
-from allminds.presentation import Presentation
-from allminds.registry import instrument
+from allminds.instruments.games.game import Game, GameSettings, Rounds
+from allminds.registry import instrument, mind
 
 OPPOSE, SUPPORT = 0, 1
 LABELS = ("oppose", "support")
@@ -47,7 +46,7 @@ class Acts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Norm(Environment):
+class Norm(Rounds):
     """A norm that all have supported in public so far, and some oppose in private.
 
     The reward of an act is (1 - c)·(act · own attitude) + c·(act · mean act of the others), with
@@ -60,15 +59,7 @@ class Norm(Environment):
     opposed: int
     conformity: float
 
-    @cached_property
-    def actions(self) -> Sequence[Discrete]:
-        """The two acts, for or against."""
-        return (Discrete(2, labels=LABELS),) * self.players
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        """The number of rounds."""
-        return {"rounds": float(self.steps)}
+    labels = LABELS
 
     @cached_property
     def facts(self) -> Mapping[str, Any]:
@@ -90,10 +81,7 @@ class Norm(Environment):
         return Public(state.step, self.attitudes[slot], others)
 
     def step(
-        self,
-        state: Acts,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Acts, actions: Mapping[int, int], random: Random
     ) -> tuple[Acts, Sequence[float]]:
         """Pay every act for truth and for agreement."""
         acts = tuple(int(actions[slot]) for slot in range(self.players))
@@ -153,13 +141,6 @@ class PluralisticIgnorance(Game):
         given = self.settings
         return Norm(given.steps, given.players, given.opposed, given.conformity)
 
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import PluralisticPresentation
-
-        return PluralisticPresentation(self)
-
     def told(self, observation: Public) -> str:
         """Tell the own attitude and the others' acts."""
         others = ", ".join(LABELS[act] for act in observation.others)
@@ -167,3 +148,47 @@ class PluralisticIgnorance(Game):
             f"Round {observation.step + 1} of {self.settings.steps}. In private you "
             f"{LABELS[observation.attitude]} it. In public the others last chose: {others}."
         )
+
+
+# ---------------------------------------------------------------- minds
+
+
+@mind("honest", "pluralistic-ignorance")
+class Honest(PolicyMind):
+    """Acts in public as it thinks in private."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Public) -> Sequence[float]:
+        """Act by its own attitude."""
+        return self.certain(observation.attitude)
+
+
+@mind("conform", "pluralistic-ignorance")
+class Conform(PolicyMind):
+    """Acts as most others did last; as it thinks if they were divided."""
+
+    traits = Traits(deterministic=True)
+
+    def policy(self, observation: Public) -> Sequence[float]:
+        """Act as the majority of the others did."""
+        balance = sum(map(sign, observation.others))
+        return self.certain(int(balance > 0) if balance else observation.attitude)
+
+
+@mind("best-reply", "pluralistic-ignorance")
+class BestReply(PolicyMind):
+    """Does what would have paid best against the others' last acts; as it thinks if equal."""
+
+    traits = Traits(deterministic=True)
+
+    def begin(self, task: Task) -> None:
+        """Learn how much conformity weighs."""
+        super().begin(task)
+        self.conformity: float = task.facts["conformity"]
+
+    def policy(self, observation: Public) -> Sequence[float]:
+        """Act by the sign of (1 - c)·attitude + c·mean act."""
+        mean = sum(map(sign, observation.others)) / len(observation.others)
+        pull = (1 - self.conformity) * sign(observation.attitude) + self.conformity * mean
+        return self.certain(int(pull > 0) * SUPPORT if pull else observation.attitude)

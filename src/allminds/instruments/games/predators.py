@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from allminds.contracts import Discrete, Environment
+from allminds.contracts import Discrete, Environment, PolicyMind, Task
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
-from allminds.presentation import Presentation
-from allminds.registry import instrument
+from allminds.registry import instrument, mind
 
 PREDATORS = 3
 PREY = 3  # its slot
@@ -89,10 +88,7 @@ class Chase(Environment):
         return Sight(state.step, slot, state.cells)
 
     def step(
-        self,
-        state: Hunt,
-        actions: Mapping[int, int],
-        random: Random,
+        self, state: Hunt, actions: Mapping[int, int], random: Random
     ) -> tuple[Hunt, Sequence[float]]:
         """Move all at once; settle whether the prey is caught."""
         before = state.cells
@@ -152,13 +148,6 @@ class PredatorPrey(Game):
         """The score of a predator when all move by lot; computed when it is asked for."""
         survives = survival(self.settings.rows, self.settings.cols, self.settings.steps)
         return (1 - 2 * survives) / PREDATORS
-
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import PredatorsPresentation
-
-        return PredatorsPresentation(self)
 
     def told(self, observation: Sight) -> str:
         """Draw where all stand, and tell the mind its role."""
@@ -221,3 +210,34 @@ def _at(array: Any, axes: tuple[int, int], place: tuple[int, int]) -> Any:
     where: list[Any] = [slice(None)] * array.ndim
     where[axes[0]], where[axes[1]] = place
     return array[tuple(where)]
+
+
+# ---------------------------------------------------------------- minds
+
+
+@mind("greedy", "predator-prey")
+class GreedyHunter(PolicyMind):
+    """As predator steps toward the prey, as prey away from the nearest predator; ties by lot."""
+
+    def begin(self, task: Task) -> None:
+        """Learn the size of the field."""
+        super().begin(task)
+        self.torus = Torus(task.facts["rows"], task.facts["cols"])
+
+    def policy(self, observation: Sight) -> Sequence[float]:
+        """Weigh moves by the distance along rows and columns."""
+        own = observation.cells[observation.slot]
+        others = observation.cells[:PREY]
+        hunts = observation.slot != PREY
+        worth = []
+        for move in MOVES:
+            cell = self.torus.moved(own, move)
+            away = min(self._steps(cell, other) for other in others)
+            worth.append(-self._steps(cell, observation.cells[PREY]) if hunts else away)
+        best = [value == max(worth) for value in worth]
+        return [good / sum(best) for good in best]
+
+    def _steps(self, a: int, b: int) -> int:
+        (row, col), (to_row, to_col) = self.torus.place(a), self.torus.place(b)
+        rows, cols = abs(row - to_row), abs(col - to_col)
+        return min(rows, self.torus.rows - rows) + min(cols, self.torus.cols - cols)

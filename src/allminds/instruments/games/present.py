@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from allminds.contracts import Task
+from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
 from allminds.instruments.games.commons import Stock
 from allminds.instruments.games.game import Round
@@ -352,3 +352,23 @@ class NoughtsFace(Face):
     def chosen(self, choice: str, observation: Board) -> int:
         """Cells are counted from 0."""
         return int(choice) - 1
+
+
+# ---------------------------------------------------------------- which game has which
+
+
+BY_NAME: Mapping[str, type[Presentation]] = {
+    "commons": CommonsPresentation,
+    "noughts-and-crosses": NoughtsPresentation,
+    "pluralistic-ignorance": PluralisticPresentation,
+    "predator-prey": PredatorsPresentation,
+    "public-goods": PublicGoodsPresentation,
+    "team-lambda": TeamLambdaPresentation,
+    "team-lambda-star": TeamLambdaStarPresentation,
+}
+
+
+def presentation_of(tool: Instrument) -> Presentation:
+    """Make the presentation of a game; one that is not ours has the default, or a table."""
+    default = TablePresentation if isinstance(tool, MatrixGame) else Presentation
+    return BY_NAME.get(tool.name, default)(tool)

@@ -91,6 +91,13 @@ class TeamGame(Instrument):
         place = f"{registry.exercise_prefix(self, seed)}{i}"
         return replace(exercise, id=place, tool=self, environment=world)
 
+    @property
+    def presentation(self) -> Presentation:
+        """How it is put to people, language models and libraries."""
+        from allminds.instruments.games.present import presentation_of
+
+        return presentation_of(self)
+
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show an observation as the other instrument does."""
         return self.alone.show(observation, form)
@@ -129,13 +136,6 @@ class TeamLambdaStar(TeamGame):
     name = "team-lambda-star"
     Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
 
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import TeamLambdaStarPresentation
-
-        return TeamLambdaStarPresentation(self)
-
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ* itself."""
         return lambda_star.LambdaStar(**settings)
@@ -166,13 +166,6 @@ class TeamLambda(TeamGame):
 
     name = "team-lambda"
     Settings: ClassVar[type[Settings]] = TeamLambdaSettings
-
-    @property
-    def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
-        from allminds.instruments.games.present import TeamLambdaPresentation
-
-        return TeamLambdaPresentation(self)
 
     def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
         """Make the instrument Λ itself."""

@@ -13,8 +13,7 @@ from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.instruments import games
-from allminds.instruments.games.exact import Node, Tree, Walker
-from allminds.instruments.games.machine import Machine
+from allminds.instruments.games.exact import Machine, Node, Tree, Walker
 from allminds.statistics.testbed.bed import ActionSequence, LineUp, Teams, checked_line_up, name_of
 
 RANDOM = "random"

@@ -1,9 +1,10 @@
-"""Minds for games. To write one with an exact outcome, subclass `base.PolicyMind`.
+"""Minds for games that several games have; those of one game are in its file.
 
-`constant` always does the same, `strategies` are the classics of the iterated dilemma, `learners`
-adapt, `planners` compute what is best, `roles` belong to one game, `human` is a person.
+`simple` has a mind for each action and a person, `strategies` the classics of the iterated
+dilemma, `learners` minds that adapt, `planners` minds that compute what is best. To write one with
+an exact outcome, subclass `allminds.PolicyMind`.
 """
 
-from allminds.instruments.games.minds import constant, human, learners, planners, roles, strategies
+from allminds.instruments.games.minds import learners, planners, simple, strategies
 
-__all__ = ["constant", "human", "learners", "planners", "roles", "strategies"]
+__all__ = ["learners", "planners", "simple", "strategies"]

@@ -8,11 +8,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from allminds.contracts import Discrete, MindBase, Task, Traits
+from allminds.contracts import Discrete, MindBase, PolicyMind, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.games.game import Joint, Repeated, Round
-from allminds.instruments.games.minds.base import GAMES, MATRIX_GAMES, PolicyMind, certain
+from allminds.instruments.games.game import GAMES, MATRIX_GAMES, Joint, Repeated, Round
 from allminds.registry import mind
 
 
@@ -46,9 +45,9 @@ class BestReply(TableReader):
     def policy(self, observation: Round) -> Sequence[float]:
         """Choose the best answer, the first among equals."""
         if not observation.others:
-            return certain(0, self.n)
+            return self.certain(0)
         worth = [self.paid(action, observation.others) for action in range(self.n)]
-        return certain(worth.index(max(worth)), self.n)
+        return self.certain(worth.index(max(worth)))
 
 
 @mind("fictitious-play", MATRIX_GAMES)
@@ -65,7 +64,7 @@ class FictitiousPlay(TableReader):
     def policy(self, observation: Round) -> Sequence[float]:
         """Count, then answer; before anything is seen, take the first action."""
         if not observation.others:
-            return certain(0, self.n)
+            return self.certain(0)
         counts = Counter(dict(self.seen))
         counts[observation.others] += 1
         self.seen = tuple(sorted(counts.items()))
@@ -73,7 +72,7 @@ class FictitiousPlay(TableReader):
             math.fsum(times * self.paid(action, others) for others, times in self.seen)
             for action in range(self.n)
         ]
-        return certain(worth.index(max(worth)), self.n)
+        return self.certain(worth.index(max(worth)))
 
 
 @mind("regret-matching", MATRIX_GAMES)

@@ -4,43 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, Task, Traits
+from allminds.contracts import Discrete, Environment, PolicyMind, Task, Traits
 from allminds.core.errors import Error
-from allminds.instruments.games.exact import Move, Node, Tree, Walker
-from allminds.instruments.games.game import Round
-from allminds.instruments.games.machine import Choices, Machine, Player
-from allminds.instruments.games.minds.base import MATRIX_GAMES, PolicyMind, certain
+from allminds.instruments.games.exact import (
+    Choices,
+    Machine,
+    Move,
+    Node,
+    Player,
+    Tree,
+    Walker,
+)
+from allminds.instruments.games.game import MATRIX_GAMES, Round
 from allminds.instruments.games.minds.learners import TableReader
-from allminds.instruments.games.noughts import Board
 from allminds.registry import mind
 
 # ---------------------------------------------------------------- minimax
-
-
-@mind("minimax", "noughts-and-crosses")
-class Minimax(PolicyMind):
-    """Looks to the end of the game, and takes the first move that the best reply hurts least."""
-
-    traits = Traits(deterministic=True)
-
-    def policy(self, observation: Board) -> Sequence[float]:
-        """Choose a move of perfect play."""
-        worth = {cell: -value(observation.played(cell)) for cell in observation.legal}
-        return certain(max(worth, key=lambda cell: (worth[cell], -cell)), self.n)
-
-
-@cache
-def value(board: Board) -> float:
-    """Compute what the game is worth to the mind that is to move, if both play perfectly."""
-    if board.over:
-        return board.rewards()[board.turn]
-    return max(-value(board.played(cell)) for cell in board.legal)
-
 
 TWO_PLAYERS = tuple(game for game in MATRIX_GAMES if game != "public-goods")
 
@@ -236,5 +220,5 @@ class BestResponse(PolicyMind):
     def policy(self, observation: Any) -> Sequence[float]:
         """Take the planned action; the first legal one if there is no plan."""
         if self.place is None:
-            return certain(getattr(observation, "legal", (self.first,))[0] - self.first, self.n)
-        return certain(planned(*self.known).best[self.step][self.place], self.n)
+            return self.certain(getattr(observation, "legal", (self.first,))[0] - self.first)
+        return self.certain(planned(*self.known).best[self.step][self.place])

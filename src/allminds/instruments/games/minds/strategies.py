@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allminds.contracts import Task, Traits
+from allminds.contracts import PolicyMind, Task, Traits
 from allminds.core.errors import Error
 from allminds.instruments.games.game import Round
-from allminds.instruments.games.minds.base import PolicyMind
 from allminds.registry import mind
 
 C, D = 0, 1
