@@ -56,7 +56,7 @@ def test_the_commons_collapse_when_all_take_all():
     found = table("commons").set_index("greedy")
     assert math.isnan(found.loc[0, "collapse at step"])
     assert found.loc[4, "collapse at step"] == 3
-    assert found.loc[4, "tragedy 1 - W/W*"] == pytest.approx(1 - 3 / 4)
+    assert found.loc[4, "tragedy 1 - W/W*"] == pytest.approx(1 - 3 / 6)
     assert found["tragedy 1 - W/W*"].is_monotonic_increasing
 
 

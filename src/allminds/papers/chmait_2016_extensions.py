@@ -191,13 +191,17 @@ def commons() -> Part:
         collapse = world.collapse(record)
         rows.append({
             "greedy": greedy, "sustain": 4 - greedy, "tragedy 1 - W/W*": world.tragedy(record),
+            "against what lasts": world.tragedy(record, "lasting"),
             "collapse at step": float("nan") if collapse is None else collapse,
             "W": sum(world.harvests(record)) / record.steps, "W*": world.best_harvest,
+            "W* that lasts": world.lasting_harvest,
         })  # fmt: skip
     return Part(
         "1 - W/W*, and the step of collapse",
         "Four minds, a stock of 24, ten steps. If all take all, nothing is left after three steps. "
-        "A tragedy below 0 says that the stock itself was eaten.",
+        "W* is the most that ten steps can yield, by dynamic programming. Beside it stands the "
+        "most that can be taken for ever; a tragedy below 0 against that one says that the stock "
+        "itself was eaten.",
         pd.DataFrame(rows),
     )
 

@@ -115,17 +115,20 @@ def test_the_commons_collapse_after_three_steps_when_all_take_all():
     assert world.collapse(record) == 3
     assert world.harvests(record) == pytest.approx([12, 12, 6] + [0] * 7)
     assert record.score == pytest.approx(((2 * 3 / 3 + 2 * 3 / 3 + 2 * 1.5 / 3) / 10 - 1,) * 4)
-    assert world.tragedy(record) == pytest.approx(1 - 30 / 10 / 4)
+    assert world.tragedy(record) == pytest.approx(1 - 30 / 10 / 6)
+    assert world.tragedy(record, "lasting") == pytest.approx(1 - 30 / 10 / 4)
 
 
 def test_the_commons_last_when_all_take_their_share():
     tool = make("commons", steps=50)
     record = play(tool.exercise(1, 0), registry.line_up("sustain", tool))
     world = tool.environment
-    assert (world.best_harvest, world.best_left) == (4, 8)  # 0.8 · 8 · 2/3 = 4.27, of 7 only 3.97
+    # 0.8 · 8 · 2/3 = 4.27, of 7 only 3.97
+    assert (world.lasting_harvest, world.best_left) == (4, 8)
     assert world.collapse(record) is None
     assert set(world.harvests(record)[5:]) == {4.0}
-    assert abs(world.tragedy(record)) < 0.1
+    assert abs(world.tragedy(record, "lasting")) < 0.1
+    assert 0 < world.tragedy(record) < 0.1
 
 
 def test_what_is_asked_beyond_the_stock_is_shared_as_asked():

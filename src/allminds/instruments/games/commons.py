@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from allminds.contracts import PolicyMind, Record, Task, Traits
@@ -74,9 +76,23 @@ class Commons(Rounds):
 
     # ------------------------------------------------------------ what became of it
 
+    @cached_property
+    def best_harvest(self) -> float:
+        """The best harvest W* of this game: the most that all together can take, a step.
+
+        It is found by dynamic programming from the last step back: `worth` has what each stock
+        yields in the steps that are left. Near the end the best is to spend the stock itself.
+        """
+        stocks = np.arange(self.capacity + 1)
+        after = np.array([self.grown(left) for left in range(self.capacity + 1)])
+        worth = np.zeros(self.capacity + 1, np.int64)
+        for _ in range(self.steps):
+            worth = stocks + _highest(worth[after] - stocks, self.players * self.most)
+        return int(worth[-1]) / self.steps
+
     @property
-    def best_harvest(self) -> int:
-        """The best harvest W*: the most that all together can take every step for ever."""
+    def lasting_harvest(self) -> int:
+        """The stationary reference: the most that all together can take every step for ever."""
         return min(self.players * self.most, self.grown(self.best_left) - self.best_left)
 
     @property
@@ -90,10 +106,16 @@ class Commons(Rounds):
             math.fsum((reward + 1) * self.most / 2 for reward in step) for step in record.rewards
         ]
 
-    def tragedy(self, record: Record) -> float:
-        """Compute 1 - W/W*, W the mean joint harvest a step; below 0 if the stock was spent."""
+    def tragedy(self, record: Record, against: Literal["best", "lasting"] = "best") -> float:
+        """Compute 1 - W/W*, W the mean joint harvest a step and W* one of two references.
+
+        `best` is the most that this game of so many steps can yield, so that the tragedy is from 0
+        to 1. `lasting` is the most that can be taken for ever; against it the tragedy is below 0
+        where the stock itself was spent.
+        """
+        reference = self.best_harvest if against == "best" else self.lasting_harvest
         harvests = self.harvests(record)
-        return 1 - math.fsum(harvests) / len(harvests) / self.best_harvest
+        return 1 - math.fsum(harvests) / len(harvests) / reference
 
     def collapse(self, record: Record) -> int | None:
         """Return the step after which nothing was left, from 1; None if something always was."""
@@ -103,6 +125,16 @@ class Commons(Rounds):
             if state.stock == 0:
                 return state.step
         return None
+
+
+def _highest(values: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
+    """Return the highest of each value and the `reach` values before it."""
+    found, covered = values.copy(), 1  # each entry is the highest of so many values
+    while covered <= reach:
+        shift = min(covered, reach + 1 - covered)
+        found[shift:] = np.maximum(found[shift:], found[:-shift].copy())
+        covered += shift
+    return found
 
 
 class CommonsSettings(GameSettings):
@@ -116,7 +148,7 @@ class CommonsSettings(GameSettings):
     @model_validator(mode="after")
     def _it_can_grow(self) -> CommonsSettings:
         world = Commons(self.steps, self.players, self.capacity, self.most, self.growth)
-        if world.best_harvest < 1:
+        if world.lasting_harvest < 1:
             raise ValueError("it never grows by a whole unit; set more capacity or growth")
         if max(map(world.grown, range(self.capacity + 1))) > self.capacity:
             raise ValueError(f"it outgrows its capacity of {self.capacity}; set less growth")
@@ -134,11 +166,11 @@ class CommonsGame(Game):
     **Rewards** what one got, rescaled from 0..3 units to [-1, 1].
 
     Version history: 1, first version; 2, randomness is one-way and advances, and scores are
-    summed exactly.
+    summed exactly; 3, the tragedy is measured against the best of so many steps.
     """
 
     name = "commons"
-    version = 2
+    version = 3
     ceiling = 1.0
     Settings: ClassVar[type[Settings]] = CommonsSettings
 
