@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "people"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
 
 from crowd import Diary, Move
 from databases import Missing, _somebody, programs

@@ -1,10 +1,15 @@
 """Kill the server, and the database, while participants are at it; nothing acknowledged is lost.
 
     python benchmarks/server_faults.py [--kills 20] [--people 50] [--seed 1] [--database sqlite]
+    python benchmarks/server_faults.py --stops 30
 
-One of two servers dies by SIGKILL at moments that a seed chooses and is started again; so does
-PostgreSQL, every fourth time, while the servers go on and find it again by themselves. Participants
-who get no reply load the page anew. At the end every acknowledged choice must be in the database
+With `--stops` one server on SQLite is ended by SIGTERM, SIGINT and SIGKILL in turn. After each of
+them its files are copied: `study.db` alone (with its `-wal` after a SIGKILL) must hold every choice
+that was acknowledged until then, once.
+
+Otherwise one of two servers dies by SIGKILL at moments that a seed chooses and is started again; so
+does PostgreSQL, every fourth time, while the servers go on and find it again by themselves.
+Participants who get no reply load the page anew. At the end every acknowledged choice must be in the database
 once, nothing that nobody sent, and every session must play again in an export.
 """
 
@@ -12,8 +17,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
+import shutil
+import signal
 import sys
+import tempfile
 import time
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -107,14 +117,64 @@ def killed(
         }
 
 
+# ---------------------------------------------------------------- what is in the files
+
+
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
+
+
+async def _stopped(
+    server: Server, links: list[tuple[str, str]], stops: int, seed: int, every: float
+) -> dict[str, int]:
+    """The crowd, and a stop now and then; what was wrong in the files after any of them."""
+    diary, rng = Diary(), Random(seed)
+    crowd = asyncio.create_task(
+        crowded(links, lambda _: server.port, 3600, seed, 1.0, every, diary)
+    )
+    found: Counter[str] = Counter()
+    for number in range(stops):
+        wanted = len(diary.acknowledged) + rng.randint(1, 40)
+        until = time.monotonic() + LONGEST
+        while len(diary.acknowledged) < wanted and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(rng.uniform(0, 0.3))
+        how = STOPS[number % len(STOPS)]
+        await asyncio.to_thread(server.kill, how)
+        told = Diary(sent=set(diary.sent), acknowledged=list(diary.acknowledged))
+        with tempfile.TemporaryDirectory() as folder:
+            ends = ("", "-wal") if how == signal.SIGKILL else ("",)
+            for end in ends:
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copy(server.where + end, f"{folder}/study.db{end}")
+            found.update(wrong_in(told, choices_in(f"{folder}/study.db")))
+        found[how.name] += 1
+        await asyncio.to_thread(server.start)
+    crowd.cancel()
+    await asyncio.gather(crowd, return_exceptions=True)
+    return {"acknowledged": len(diary.acknowledged), **found}
+
+
+def stopped(stops: int, people: int, seed: int = 1, every: float = 1.0) -> dict[str, int]:
+    """End one server so many times, and look into its files after each of them."""
+    with database("sqlite") as (where, _):
+        links = invited(where, people)
+        with serving(where, 1) as (server,):
+            return asyncio.run(_stopped(server, links, stops, seed, every))
+
+
 def main() -> int:
     """Kill, print, and say whether a choice was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--stops", type=int, help="look into the files after so many stops")
     parser.add_argument("--people", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", action="append", choices=DATABASES)
     asked = parser.parse_args()
+    if asked.stops:
+        files = stopped(asked.stops, asked.people, asked.seed)
+        shown([files])
+        return 1 if files["lost"] + files["doubled"] + files["never sent"] else 0
     kinds = asked.database or DATABASES
     found = [killed(kind, asked.kills, asked.people, asked.seed) for kind in kinds]
     shown(found)

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
 pytest.importorskip("fastapi")
 from databases import Missing
-from server_faults import killed
+from server_faults import killed, stopped
 
 KILLS = int(os.environ.get("ALLMINDS_SERVER_KILLS", "2"))  # benchmarks/server_faults.py kills 20
 
@@ -31,3 +31,12 @@ def test_no_acknowledged_choice_is_lost_or_doubled(kind, kills):
     assert found["after the last kill"] >= 8  # everybody gets on again
     assert (found["lost"], found["doubled"], found["never sent"]) == (0, 0, 0)
     assert found["in an export"] == found["in the database"] >= found["acknowledged"]
+
+
+@pytest.mark.slow
+def test_after_every_stop_the_files_hold_what_was_acknowledged():
+    """`study.db` alone after SIGTERM and SIGINT, with its log after SIGKILL."""
+    found = stopped(6, people=6, seed=7, every=0.2)
+    assert [found[name] for name in ("SIGTERM", "SIGINT", "SIGKILL")] == [2, 2, 2]
+    assert found["acknowledged"] > 0
+    assert (found["lost"], found["doubled"], found["never sent"]) == (0, 0, 0)

@@ -129,6 +129,8 @@ class Person:
             from html import unescape
 
             self.context = json.loads(unescape(shown.group(1)))
+        else:  # the real screens
+            self.context = {"choices": re.findall('name="choice" value="([^"]*)"', html)}
         return self.screen
 
     def load(self) -> str:

@@ -257,3 +257,29 @@ def withdraw(
     gone = store.forget(row, label, now_in_ms())
     store.close()
     print(f"deleted the data of {gone} {'person' if gone == 1 else 'people'} in '{row.slug}'")
+
+
+@study.command(epilog="Example: allminds study backup study.db --out study-2027-01-31.db")
+def backup(
+    database: DatabaseArgument,
+    out: Annotated[Path, typer.Option(help="A new file.")],
+) -> None:
+    """Write a backup, while the study is served or not."""
+    need_web()
+    from allminds.web.backup import backup as made
+
+    size = made(database, out)
+    print(f"{out}: {size:,} bytes. Whoever withdraws later is still in it: see the docs")
+
+
+@study.command(epilog="Example: allminds study restore study-2027-01-31.db --out study.db")
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="What backup wrote.")],
+    out: Annotated[str, typer.Option(help="A new file, or an empty postgresql://…")],
+) -> None:
+    """Make a database of a backup again."""
+    need_web()
+    from allminds.web.backup import restore as restored
+
+    restored(source, out)
+    print(f"{out} is as the backup was; withdraw again whoever withdrew since then")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import signal
 import socket
 import ssl
 import sys
@@ -24,6 +25,9 @@ from allminds.web.security import LOOPBACK
 from allminds.web.store import Store
 from allminds.web.study import Limits, Study, stored
 from allminds.web.tables import StudyRow
+
+GRACE = 10  # seconds for replies that are on their way when the server is stopped
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:
@@ -86,31 +90,67 @@ def serve(
     import uvicorn
 
     check_address(host, url, cert, key)
-    store = Store(where)
-    found = studies(store)
-    for sentence in overdue(found, datetime.now(UTC).date()):
-        print(f"allminds: {sentence}", file=sys.stderr)
-    machines = Machines()
-    for study in found:
-        machines.warm(study)
-    limits = widest([study.limits for study in found])
-    app = create_app(store, limits=limits, public=url, machines=machines)
-    config = uvicorn.Config(
-        app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
-        log_level="warning",
-    )  # fmt: skip
     shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
-    try:
+    with (
+        _stopping(),
+        contextlib.closing(Store(where)) as store,
+        contextlib.closing(Machines()) as machines,
+    ):
+        found = studies(store)
+        for sentence in overdue(found, datetime.now(UTC).date()):
+            print(f"allminds: {sentence}", file=sys.stderr)
+        for study in found:
+            machines.warm(study)
+        limits = widest([study.limits for study in found])
+        app = create_app(store, limits=limits, public=url, machines=machines)
+        config = uvicorn.Config(
+            app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
+            log_level="warning", timeout_graceful_shutdown=GRACE,
+        )  # fmt: skip
         _load(config)
         with _listening(host, port) as listener:
             said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
             sys.setswitchinterval(0.0005)  # programs in threads give way to people soon
             gc.collect()
             gc.freeze()  # all that was loaded stays; else people wait while it is gone through
-            uvicorn.Server(config).run([listener])
+            server = uvicorn.Server(config)
+            signal.signal(signal.SIGHUP, server.handle_exit)  # as it handles SIGTERM by itself
+            server.run([listener])
+
+
+class _Stopped(BaseException):
+    """A signal that asks this process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextlib.contextmanager
+def _stopping() -> Iterator[None]:
+    """Obey SIGTERM and SIGHUP only after what is inside has been closed.
+
+    uvicorn handles SIGTERM while it runs, and raises it again at the end; Ctrl-C is an exception
+    anyway. A second signal while things are being closed is ignored.
+    """
+
+    def stop(number: int, _frame: Any) -> None:
+        for one in SIGNALS:
+            signal.signal(one, signal.SIG_IGN)
+        raise _Stopped(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {one: signal.signal(one, stop) for one in SIGNALS}
+    try:
+        yield
+    except _Stopped as stopped:
+        signal.signal(stopped.number, signal.SIG_DFL)
+        signal.raise_signal(stopped.number)
     finally:
-        machines.close()
-        store.close()
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _load(config: Any) -> None:

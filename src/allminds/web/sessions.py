@@ -317,8 +317,10 @@ class Sessions:
         """Stop and delete, at any time: after the end too."""
         with self.store.writing() as db:
             live = find(db, hashed(token), self.clock())
-            if live is not None:
-                live.withdraw()
+            if live is None:
+                return
+            live.withdraw()
+        self.store.scrub()
 
     # ------------------------------------------------------------ with a link
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,25 +39,36 @@ from allminds.web.tables import (
 )
 
 WAIT = 30  # seconds for a lock, before it is an error
+BROKEN = (DatabaseError, sqlite3.DatabaseError)  # the latter while a connection is being opened
+PRAGMAS = (
+    "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
+    "secure_delete=ON",  # what is deleted is overwritten
+)  # fmt: skip
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
 
 
 class Store:
-    """A database of studies. `where` is a path to an SQLite file, or a URL."""
+    """A database of studies. `where` is a path to an SQLite file, or a URL.
 
-    def __init__(self, where: str | Path, create: bool = False) -> None:
+    With `create` its tables are made; with `empty` they are left to whoever asked for it.
+    """
+
+    def __init__(self, where: str | Path, create: bool = False, empty: bool = False) -> None:
         self.where = str(where)
+        self.shown = _safe(self.where)  # without a password
         self.engine = _engine(self.where, create)
         self.sqlite = self.engine.dialect.name == "sqlite"
         self._writer = threading.Lock() if self.sqlite else contextlib.nullcontext()
+        self._deleted = False  # whether the log still holds what was deleted
         self._reading = self.engine.execution_options(reading=True)
         try:
-            migrate(self.engine, create)
-        except DatabaseError as error:
+            if not empty:
+                migrate(self.engine, create)
+        except BROKEN as error:
             self.close()
-            reason = str(error.orig).splitlines()[0]
-            raise Error(f"cannot open the database {_safe(self.where)}: {reason}") from None
+            reason = str(getattr(error, "orig", error)).splitlines()[0]
+            raise Error(f"cannot open the database {self.shown}: {reason}") from None
         except BaseException:
             self.close()
             raise
@@ -66,6 +78,8 @@ class Store:
         """Open one transaction that writes; all of it happens, or nothing."""
         with self._writer, Session(self.engine, expire_on_commit=False) as db, db.begin():
             yield db
+        if self._deleted:
+            self.checkpoint()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Session]:
@@ -74,8 +88,37 @@ class Store:
             yield db
 
     def close(self) -> None:
-        """Close all connections to the database."""
+        """Put everything into the database file, and close all connections."""
+        with contextlib.suppress(*BROKEN):  # one that cannot be opened, or is locked
+            self.checkpoint()
         self.engine.dispose()
+
+    def checkpoint(self) -> bool:
+        """Move SQLite's write-ahead log into its file; return False while somebody reads from it.
+
+        The log is left empty, so that what was deleted is in no file. PostgreSQL does this itself.
+        """
+        if not self.sqlite:
+            return True
+        with contextlib.closing(self.engine.raw_connection()) as connection:
+            run = connection.cursor().execute
+            run("PRAGMA busy_timeout=0")  # whoever holds it up is not waited for
+            busy, _, _ = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            run(f"PRAGMA busy_timeout={WAIT * 1000}")
+        self._deleted = self._deleted and bool(busy)
+        return not busy
+
+    def scrub(self, whole: bool = False) -> bool:
+        """Remove what was deleted from the files; return False if it must wait for a reader.
+
+        It is tried again after every write. With `whole` the file is written anew, which also
+        removes what an older allminds had left there.
+        """
+        self._deleted = self.sqlite
+        if whole and self.sqlite:
+            with contextlib.closing(self.engine.raw_connection()) as connection:
+                connection.cursor().execute("VACUUM")
+        return self.checkpoint()
 
     # ------------------------------------------------------------ studies and invitations
 
@@ -93,7 +136,7 @@ class Store:
                 db.add(row)
         except IntegrityError:
             raise Error(
-                f"there is a study '{study.slug}' in {_safe(self.where)} already; name another slug"
+                f"there is a study '{study.slug}' in {self.shown} already; name another slug"
             ) from None
         return token
 
@@ -107,8 +150,8 @@ class Store:
             return found[0]
         names = ", ".join(row.slug for row in rows) or "none"
         if found:
-            raise Error(f"{_safe(self.where)} has several studies: name one of {names}")
-        raise Error(f"{_safe(self.where)} has no study '{slug or ''}'; there is {names}")
+            raise Error(f"{self.shown} has several studies: name one of {names}")
+        raise Error(f"{self.shown} has no study '{slug or ''}'; there is {names}")
 
     def invite(self, study: StudyRow, labels: Sequence[str], now: int) -> list[tuple[str, str]]:
         """Add participants: (label, secret part of the link); labels "" are made up."""
@@ -151,6 +194,7 @@ class Store:
             rows = {row.participant_id: row for row in sessions}  # all, before any of their games
             for participant in found:
                 forget(db, participant, rows.get(participant.id), now)
+        self.scrub(whole=True)
         return len(found)
 
 
@@ -239,7 +283,7 @@ def _engine(where: str, create: bool) -> Engine:
 
 def _tuned(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # we say ourselves when a transaction begins
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 
