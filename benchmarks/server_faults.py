@@ -9,8 +9,8 @@ that was acknowledged until then, once.
 
 Otherwise one of two servers dies by SIGKILL at moments that a seed chooses and is started again; so
 does PostgreSQL, every fourth time, while the servers go on and find it again by themselves.
-Participants who get no reply load the page anew. At the end every acknowledged choice must be in the database
-once, nothing that nobody sent, and every session must play again in an export.
+Participants who get no reply load the page anew. At the end every acknowledged choice must be in
+the database once, nothing that nobody sent, and every session must play again in an export.
 """
 
 from __future__ import annotations
