@@ -44,7 +44,7 @@ def study(people: int) -> Study:
     values = {
         "slug": "load", "title": {"en": "Load"}, "languages": ["en"], "participants": people,
         "retention": "2100-01-01", "consent": {"version": "1", "text": {"en": "Agree?"}},
-        "tests": [test],
+        "tests": [test], "seed": 1,
     }  # fmt: skip
     return roomy(checked(Study, values, "the study"), people)
 

@@ -205,7 +205,21 @@ def settings_hash(settings: Any) -> str:
 
 def exercise_prefix(tool: Instrument, seed: int) -> str:
     """Write the id of an exercise without its number: ``instrument@version/settings/seed/``."""
-    return f"{tool.name}@{tool.version}/{settings_hash(tool.settings)}/{seed}/"
+    return f"{tool.name}@{tool.version}/{settings_hash(tool.settings)}/{public_seed(seed)}/"
+
+
+SALT = b"the seed of a series of exercises"
+
+
+@functools.lru_cache(maxsize=256)
+def public_seed(seed: int) -> str:
+    """Name a seed in ids: as it is, or by a hash from 2**32 on, since it may then be a secret.
+
+    Whoever knows the seed of a study can work out its exercises. The hash is slow on purpose.
+    """
+    if seed < 1 << 32:
+        return str(seed)
+    return "x" + hashlib.scrypt(str(seed).encode(), salt=SALT, n=4096, r=8, p=1, dklen=8).hex()
 
 
 # ---------------------------------------------------------------- subjects from names

@@ -36,6 +36,7 @@ def study(**changes: Any) -> Study:
         "title": {"en": "Short", "es": "Corto"},
         "languages": ["en", "es"],
         "participants": 20,
+        "seed": 1,
         "retention": "2030-01-01",
         "consent": {"version": "v7", "text": {"en": "Agree?", "es": "¿Acepta?"}},
         "limits": MANY,

@@ -75,8 +75,16 @@ def test_what_a_spreadsheet_would_run_is_quoted(taken):
     assert safe("a=b") == "a=b"
 
 
-def test_jsonl_has_all_events_and_can_be_replayed(taken):
-    lines = [json.loads(line) for line in exported(taken, "/admin/export.jsonl").splitlines()]
+def test_jsonl_has_all_events_and_can_be_replayed(taken, tmp_path):
+    store = taken[0].store
+    export_folder(store, store.study(), tmp_path / "people", seeds=True)
+    told = (tmp_path / "people" / "events.jsonl").read_text()
+    lines = [json.loads(line) for line in told.splitlines()]
+    hidden = [json.loads(line) for line in exported(taken, "/admin/export.jsonl").splitlines()]
+    for line in lines:
+        line.pop("seed", None) if line.get("kind") != "exercise" else None
+    assert len(lines) == len(hidden)
+    assert "seed" not in json.dumps(hidden)
     assert lines[-1] == {"rows": len(lines) - 1}
     assert lines[0]["kind"] == "study"
     kinds = {line["kind"] for line in lines[:-1]}
@@ -98,6 +106,28 @@ def test_jsonl_has_all_events_and_can_be_replayed(taken):
             assert episode.record is not None
             assert episode.record.score == (line["score"],)
             assert episode.record.exercise == line["exercise"]
+
+
+def test_no_export_tells_the_seed_and_its_exercises_are_still_the_runners(opened, tmp_path):
+    """A large seed is named by a hash, in ids of people and of programs alike."""
+    seed = 3_141_592_653_589_793_238
+    server, token, links = opened(seed=seed)
+    person = Person(server)
+    person.join(links[0])
+    person.begin()
+    person.finish()
+    export_folder(server.store, server.store.study(), tmp_path / "people")
+    sent = exported((server, token, [person]), "/admin/export.csv")
+    files = [path.read_bytes() for path in (tmp_path / "people").iterdir()]
+    assert not any(str(seed).encode() in one for one in [*files, sent.encode()])
+    plan = Plan(seed=seed, tests=[{"instrument": "lambda", "settings": CELLS, "minds": ["random"],
+                                   "episodes": 2}])  # fmt: skip
+    run(plan, tmp_path / "run", How(jobs=1))
+    people, programs = read_results(tmp_path / "people"), read_results(tmp_path / "run")
+    assert set(people["exercise"]) == set(programs["exercise"])
+    assert set(people["item"]) == set(programs["item"])
+    assert set(people["instrument"]) == {"lambda"}
+    assert not people["exercise"].str.contains(str(seed)).any()
 
 
 def test_results_are_rows_of_the_common_table(taken, tmp_path):

@@ -69,4 +69,4 @@ def test_the_example_study_can_be_read_for_a_trial():
 
     trial = roomy(read_study(EXAMPLE), 50)
     assert trial.participants == 50
-    assert trial.seed == 1
+    assert trial.seed >= 1 << 32  # drawn

@@ -135,3 +135,20 @@ def test_own_exercises_follow_each_other_and_those_of_a_sitting_stay_together():
     staircase = {"instrument": "lambda-staircase", "settings": {"time": 40, "steps": 10}}
     made = study(tests=[staircase | {"exercises": 3}], assignment="own")
     assert made.numbers(0, 2) == [8, 9, 10]
+
+
+def test_a_seed_is_drawn_unless_one_is_given_and_weak_ones_are_told():
+    from allminds.web.study import Study, weak_seed
+
+    def drawn() -> int:
+        values = study().model_dump(mode="json")
+        del values["seed"]
+        return Study.model_validate(values).seed
+
+    seeds = {drawn() for _ in range(20)}
+    assert len(seeds) == 20
+    assert max(seeds).bit_length() > 55
+    assert not any(weak_seed(seed) for seed in seeds)
+    assert weak_seed(1) == weak_seed(20261116) == weak_seed(1_700_000_000) == "is small"
+    assert weak_seed(202611161830) == weak_seed(1_700_000_000_000) == "looks like a date"
+    assert weak_seed(1111111111111111) == "has a pattern"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +49,7 @@ def new(
     as_json: JsonOption = False,
 ) -> None:
     """Make the database of a study. It prints the researcher's token, which is not kept."""
-    from allminds.web.study import example, read_study
+    from allminds.web.study import example, read_study, weak_seed
 
     if write_plan:
         print(example(), end="")
@@ -68,11 +69,21 @@ def new(
     store = Store(out, create=True)
     token = store.add_study(made, importlib.metadata.version("allminds"), now_in_ms())
     store.close()
+    weak = weak_seed(made.seed)
+    if weak:
+        print(
+            f"allminds: the seed {made.seed} {weak}: whoever tries it can work out every exercise; "
+            "leave it out and one is drawn",
+            file=sys.stderr,
+        )
     if as_json:
-        print_json({"study": made.slug, "database": out, "token": token})
+        print_json({"study": made.slug, "database": out, "token": token, "seed": made.seed})
         return
     print(f"{out} holds the study '{made.slug}'. Keep the researcher's token; it is shown once:")
     print(f"  {token}")
+    print(
+        f"Its seed, for allminds run; as secret as the answers until the study is over: {made.seed}"
+    )
     print(f"Next: allminds study invite {out} --count {made.participants}")
     print(f"      allminds serve {out}")
 
@@ -132,6 +143,9 @@ def export(
     external: Annotated[
         bool, typer.Option("--external-ids", help="With the ids of a panel.")
     ] = False,
+    seeds: Annotated[
+        bool, typer.Option("--with-seed", help="With the seed: only when the study is over.")
+    ] = False,
     slug: SlugOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -143,7 +157,9 @@ def export(
 
     store = Store(database)
     row = store.study(slug)
-    made = export_folder(store, row, out, pooled=pooled, external=external, now=now_in_ms())
+    made = export_folder(
+        store, row, out, pooled=pooled, external=external, seeds=seeds, now=now_in_ms()
+    )
     store.close()
     if as_json:
         print_json(made)

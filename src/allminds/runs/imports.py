@@ -97,7 +97,9 @@ BEFORE = ("run", "exercise", "instrument", "settings", "seed", "index")  # compl
 AFTER = (
     "mind", "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason",
 )  # fmt: skip
-_ID = re.compile(r"([^@/]+)@\d+/([^/]+)/(-?[0-9]+)/([0-9]+)")  # of an exercise of ours
+_ID = re.compile(
+    r"([^@/]+)@\d+/([^/]+)/(-?[0-9]+|x[0-9a-f]{16})/([0-9]+)"
+)  # of an exercise of ours
 
 
 # ---------------------------------------------------------------- reading results
@@ -412,13 +414,14 @@ def _common(frame: pd.DataFrame, run: str) -> pd.DataFrame:
     import pandas as pd
 
     ids = frame["exercise"].str.extract(_ID)  # exercises of ours say what they are
-    ours = ids[2].map(fits) & ids[3].map(fits)
+    named = ids[2].str.startswith("x", na=False)  # a seed that is not told
+    ours = ids[2].mask(named, "0").map(fits) & ids[3].map(fits)
     ids = ids.where(ours, None)
     defaults: dict[str, Any] = {
         "run": run,
         "instrument": ids[0].fillna(""),
         "settings": ids[1].fillna(""),
-        "seed": pd.to_numeric(ids[2].where(ours, "0")).astype(np.int64),
+        "seed": pd.to_numeric(ids[2].where(ours & ~named, "0")).astype(np.int64),
         "index": pd.to_numeric(ids[3]).where(ours, pd.factorize(frame["exercise"])[0]),
         "traits": "",
         "group": "",

@@ -3,7 +3,7 @@
 The first two are streamed, and end with the number of their rows, so that a file that was cut
 short is recognised. In the results table a participant is the mind ``person/<label>``, paired
 with programs by exercise. Participants who withdrew are in none of them; ids of panels are
-included only where they are asked for.
+included only where they are asked for, and so are seeds, by which exercises could be worked out.
 """
 
 from __future__ import annotations
@@ -148,10 +148,15 @@ def _csv_line(values: Sequence[Any]) -> str:
 # ---------------------------------------------------------------- one line an event
 
 
-def events_jsonl(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
+def events_jsonl(
+    db: Session, study: StudyRow, external: bool = False, seeds: bool = False
+) -> Iterator[str]:
     """Yield JSON lines: the study, then every session with consent, exercises and events."""
     rows = 0
     for found in _everything(db, study, external):
+        if not seeds:
+            for part in (found, found.get("plan", {})):
+                part.pop("seed", None)
         rows += 1
         yield json.dumps(found, ensure_ascii=False) + "\n"
     yield json.dumps({"rows": rows}) + "\n"
@@ -200,7 +205,7 @@ def iso_ms(ms: int) -> str:
 
 
 def results(
-    db: Session, study: StudyRow, pooled: bool = False, now: int | None = None
+    db: Session, study: StudyRow, pooled: bool = False, now: int | None = None, seeds: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for every exercise that counted, as programs have them.
 
@@ -225,7 +230,7 @@ def results(
                 "exercise": record.exercise,
                 "instrument": tool.name,
                 "settings": registry.settings_hash(tool.settings),
-                "seed": row.seed,
+                **({"seed": row.seed} if seeds else {}),
                 "index": row.number,
                 **units_of(replays.table(row).episode.exercise),
                 **record.complexity,
@@ -322,7 +327,7 @@ def _events(session: SessionRow) -> Select[EventRow]:
 
 def export_folder(
     store: Store, study: StudyRow, out: Path, *, pooled: bool = False,
-    external: bool = False, now: int | None = None,
+    external: bool = False, seeds: bool = False, now: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the folder, whole or not at all, and return what is in it.
 
@@ -334,10 +339,10 @@ def export_folder(
     try:
         temporary.mkdir(parents=True)
         with store.reading() as db:
-            rows = list(results(db, study, pooled, now))
+            rows = list(results(db, study, pooled, now, seeds))
             lines = choices_csv(db, study, external)
             choices = _write(temporary / "choices.csv", lines) - 2
-            events = _write(temporary / "events.jsonl", events_jsonl(db, study, external))
+            events = _write(temporary / "events.jsonl", events_jsonl(db, study, external, seeds))
         if rows:
             _write_table(temporary, rows)
         made = {

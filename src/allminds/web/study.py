@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import tomllib
 from datetime import UTC, date, datetime
 from functools import lru_cache
@@ -95,7 +96,7 @@ class Study(Settings):
     languages: list[str] = Field(min_length=1, max_length=20)
     participants: int = Field(ge=1, le=100_000)
     retention: date = Field(description="the day by which the data are deleted")
-    seed: int = Field(1, ge=0, lt=1 << 62)
+    seed: int = Field(default_factory=lambda: secrets.randbits(62), ge=0, lt=1 << 62)
     assignment: Literal["same", "own"] = Field("same", description="exercises for everybody")
     opens: datetime | None = None
     closes: datetime | None = None
@@ -294,6 +295,17 @@ def _check_twins(study: Study, number: int, here: str) -> None:
             continue
         if any(set(study.numbers(other, p)) & set(study.numbers(number, p)) for p in people):
             raise Error(f"{here} has the same exercises as tests.{other}; set first to begin later")
+
+
+def weak_seed(seed: int) -> str:
+    """Say why a seed could be found by trying; empty if it could not."""
+    if seed < 1 << 32:
+        return "is small"
+    text = str(seed)
+    dated = re.fullmatch(r"(19|20|21)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{0,9}", text)
+    if dated or 10**9 <= seed // 1000 < 10**10:  # as 202701311830, or milliseconds since 1970
+        return "looks like a date"
+    return "has a pattern" if len(set(text)) < 5 else ""
 
 
 def moment(value: datetime | None) -> int | None:
