@@ -93,12 +93,20 @@ def is_cold() -> bool:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function with the GIL released, and cache it on disk if the home is writable."""
-    if not _cached:
-        return numba.njit(nogil=True)(function)
+    return _kept(function, lambda cache: numba.njit(nogil=True, cache=cache))
+
+
+def ufunc(function: Callable[..., Any]) -> Any:
+    """Compile a function of numbers for whole arrays, which are broadcast, and cache it."""
+    return _kept(function, lambda cache: numba.vectorize(cache=cache))
+
+
+def _kept(function: Callable[..., Any], compiler: Callable[[bool], Any]) -> Any:
     before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(_folder(Path(function.__code__.co_filename)))  # read right here
+    if _cached:  # it is read right here
+        numba.config.CACHE_DIR = str(_folder(Path(function.__code__.co_filename)))
     try:
-        return numba.njit(nogil=True, cache=True)(function)
+        return compiler(_cached)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -111,11 +119,12 @@ def inlined(function: Callable[..., Any]) -> Any:
     return numba.njit(nogil=True, inline="always")(function)
 
 
-def _small(function: Callable[..., Any]) -> Any:
+def small(function: Callable[..., Any]) -> Any:
+    """Compile a function that is kept on disk with its callers, not by itself."""
     return numba.njit(nogil=True)(function)
 
 
-fold, word, below, unit = seeding.functions(np.uint64, _small)
+fold, word, below, unit = seeding.functions(np.uint64, small)
 
 
 # ---------------------------------------------------------------- keys and strata
@@ -141,7 +150,7 @@ _0, _16, _24, _32, _63 = (np.uint64(n) for n in (0, 16, 24, 32, 63))
 _1, _40, _48 = (np.uint64(n) for n in (1, 40, 48))
 
 
-@_small
+@small
 def _mix(a, b, c, d, x, y):  # type: ignore[no-untyped-def]
     a = a + b + x
     d = d ^ a
@@ -157,7 +166,7 @@ def _mix(a, b, c, d, x, y):  # type: ignore[no-untyped-def]
     return a, (b >> _63) | (b << _1), c, d
 
 
-@_small
+@small
 def _round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15):  # type: ignore[no-untyped-def]
     a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3 = v
     a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m0, m1)
@@ -171,7 +180,7 @@ def _round(v, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m
     return a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3
 
 
-@_small
+@small
 def _digest(s, t, r):  # type: ignore[no-untyped-def]
     """Compute `seeding._digest` of seed, stream and run as eight words.
 

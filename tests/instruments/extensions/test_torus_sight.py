@@ -13,8 +13,8 @@ from allminds.contracts import Failure
 from allminds.core.blocks import on_lattice
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.fast.arrays import actions_of, neighbours, settled
-from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.fast.arrays import actions_of, settled
+from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.minds import cells_of, reveal, sight
 from allminds.instruments.lambda_star.words import read_move, show_view
 from allminds.instruments.lambda_star.world import View

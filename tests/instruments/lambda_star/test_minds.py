@@ -11,9 +11,10 @@ from allminds.contracts import Exercise, LineUp
 from allminds.core.seeding import Random, key
 from allminds.episode import Episode, play
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa, uniform_best
+from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
 from allminds.instruments.lambda_star.patterns import Recurrent
 from allminds.instruments.lambda_star.world import View, World
+from allminds.instruments.tables import uniform_best
 
 STAY, RIGHT = (5,), (6,)
 LAMBDA_STAR = registry.make_instrument("lambda-star")

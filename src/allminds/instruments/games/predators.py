@@ -73,11 +73,7 @@ class Chase(Environment):
 
     def reset(self, random: Random) -> Hunt:
         """Put each mind in a cell of its own: the first of a random permutation."""
-        cells = list(range(1, self.torus.cells + 1))
-        for place in range(PREDATORS + 1):
-            other = place + random.below_at(len(cells) - place, place)
-            cells[place], cells[other] = cells[other], cells[place]
-        return Hunt(0, tuple(cells[: PREDATORS + 1]), False)
+        return Hunt(0, self.torus.starts(PREDATORS + 1, random, 0), False)
 
     def awaited(self, state: Hunt) -> tuple[int, ...]:
         """Await all, until the prey is caught or the time is over."""
@@ -232,12 +228,7 @@ class GreedyHunter(PolicyMind):
         worth = []
         for move in MOVES:
             cell = self.torus.moved(own, move)
-            away = min(self._steps(cell, other) for other in others)
-            worth.append(-self._steps(cell, observation.cells[PREY]) if hunts else away)
+            away = min(self.torus.walk(cell, other) for other in others)
+            worth.append(-self.torus.walk(cell, observation.cells[PREY]) if hunts else away)
         best = [value == max(worth) for value in worth]
         return [good / sum(best) for good in best]
-
-    def _steps(self, a: int, b: int) -> int:
-        (row, col), (to_row, to_col) = self.torus.place(a), self.torus.place(b)
-        rows, cols = abs(row - to_row), abs(col - to_col)
-        return min(rows, self.torus.rows - rows) + min(cols, self.torus.cols - cols)

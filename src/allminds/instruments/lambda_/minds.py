@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
+from allminds.instruments import tables
 from allminds.instruments.lambda_.world import HIDDEN, Foresight, View
-from allminds.instruments.lambda_star.minds import uniform_best
+from allminds.instruments.rules import missing
+from allminds.instruments.tables import planned, uniform_best
 from allminds.registry import mind
 
 INSTRUMENTS = ("lambda", "lambda-anytime", "lambda-staircase")
-
-Place = tuple[tuple[int, int], int]  # the cells of both symbols, and its own
 
 
 # ---------------------------------------------------------------- minds that are told something
@@ -74,28 +74,25 @@ class Optimum(MindBase):
         future: Foresight = task.secret
         if future.rewards != "position":
             raise Error(f"optimum knows only rewards=position, not {future.rewards}; take expert")
-        cells = range(future.space.cells)
-        value = [0] * future.space.cells
-        self.plan: list[list[int]] = []
-        for good, evil in zip(reversed(future.good[1:]), reversed(future.evil[1:]), strict=True):
-            worth = [(cell == good) - (cell == evil) + value[cell] for cell in cells]
-            ahead = [[worth[to] for to in future.space.reachable(cell)] for cell in cells]
-            value = [max(row) for row in ahead]
-            self.plan.append([row.index(best) for row, best in zip(ahead, value, strict=True)])
-        self.plan.reverse()
-        self.step = 0
+        space = future.space
+        fields = (
+            [(cell == good) - (cell == evil) for cell in range(space.cells)]
+            for good, evil in zip(future.good[1:], future.evil[1:], strict=True)
+        )
+        around = list(zip(*map(space.reachable, range(space.cells)), strict=True))
+        self.plan, self.step = planned(fields, around), 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the action that was planned."""
         self.step += 1
-        return self.plan[self.step - 1][observation.cell]
+        return int(self.plan[self.step - 1][observation.cell])
 
 
 # ---------------------------------------------------------------- minds that learn a table
 
 
 @dataclass
-class TableLearner(MindBase):
+class TableLearner(tables.Tabular):
     """A table over places (the cells of both symbols and its own) and actions.
 
     Defaults are those of Insa-Cabrera et al. (2011): α = 0.05, γ = 0.35, the table starts at 2,
@@ -105,76 +102,35 @@ class TableLearner(MindBase):
 
     alpha: float = 0.05  # learning rate α
     gamma: float = 0.35  # discount γ
-    epsilon: float = 0.0  # share of random actions
-    initial: float = 2.0
-
-    def __post_init__(self) -> None:
-        """Check that the parameters are in range."""
-        name = type(self).__name__
-        if not 0 < self.alpha <= 1:
-            raise Error(f"{name}: alpha must be in (0, 1], not {self.alpha:g}")
-        for key in ("gamma", "epsilon"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise Error(f"{name}: {key} must be in [0, 1], not {getattr(self, key):g}")
-        self.traits = Traits(learns=True)
 
     def begin(self, task: Task) -> None:
         """Begin with an empty table."""
-        self.table: dict[Place, list[float]] = {}
+        super().begin(task)
+        self.table.clear()
 
-    def act(self, observation: View, random: Random) -> int:
-        """Take a best action by the table; sometimes any."""
-        self.row = self._row(observation)
-        explores = self.epsilon > 0 and random.unit_at(1) < self.epsilon
-        choices = len(self.row)
-        self.action = random.below_at(choices, 2) if explores else uniform_best(self.row, random)
-        return self.action
-
-    def _row(self, seen: View) -> list[float]:
-        """Return the values of the actions in a place."""
+    def row(self, seen: View) -> list[float]:
         place = (seen.symbols, seen.cell)
         return self.table.setdefault(place, [self.initial] * len(seen.reachable))
+
+    def worth(self, reward: float) -> float:
+        return reward + 1.0
 
 
 @dataclass
 @mind("q-learning", INSTRUMENTS)
-class QLearning(TableLearner):
+class QLearning(TableLearner, tables.OffPolicy):
     """Q-learning (Watkins and Dayan 1992) exactly as in Insa-Cabrera et al. (2011)."""
-
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:
-        """Update Q(s,a) += α (R + 1 + γ max Q(s',·) - Q(s,a))."""
-        if observation is not None:  # after the last step there is nobody to learn for
-            target = reward + 1.0 + self.gamma * max(self._row(observation))
-            self.row[self.action] += self.alpha * (target - self.row[self.action])
 
 
 @dataclass
 @mind("sarsa", INSTRUMENTS)
-class Sarsa(TableLearner):
+class Sarsa(TableLearner, tables.OnPolicy):
     """SARSA: as Q-learning, but it looks ahead to the action that it really takes next."""
-
-    def begin(self, task: Task) -> None:
-        """Begin with no update pending."""
-        super().begin(task)
-        self.owed: tuple[list[float], int, float] | None = None  # row, action, reward
-
-    def act(self, observation: View, random: Random) -> int:
-        """Act, then make the pending update of the step before: its next action is known now."""
-        action = super().act(observation, random)
-        if self.owed is not None:
-            row, before, reward = self.owed
-            target = reward + 1.0 + self.gamma * self.row[action]
-            row[before] += self.alpha * (target - row[before])
-        return action
-
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:
-        """Keep Q(s,a) += α (R + 1 + γ Q(s',a') - Q(s,a)) pending until a' is known."""
-        self.owed = (self.row, self.action, reward)
 
 
 @dataclass
 @mind("q-lambda", INSTRUMENTS)
-class QLambda(TableLearner):
+class QLambda(QLearning):
     """Watkins's Q(λ): every step also teaches the steps that led to it, the less the older.
 
     Replacing traces, which end where it took an action that was not best.
@@ -182,11 +138,13 @@ class QLambda(TableLearner):
 
     trace: float = 0.9  # λ
 
+    name = "q-lambda"
+
     def __post_init__(self) -> None:
         """Check that the parameters are in range."""
         super().__post_init__()
         if not 0 <= self.trace <= 1:
-            raise Error(f"QLambda: trace must be in [0, 1], not {self.trace:g}")
+            raise Error(f"{self.name}: trace must be in [0, 1], not {self.trace:g}")
 
     def begin(self, task: Task) -> None:
         """Begin without any traces."""
@@ -196,7 +154,7 @@ class QLambda(TableLearner):
     def act(self, observation: View, random: Random) -> int:
         """Act as the other learners; a worse action than the best ends all traces."""
         action = super().act(observation, random)
-        if self.row[action] != max(self.row):
+        if self.values[action] != max(self.values):
             self.traces.clear()
         return action
 
@@ -204,9 +162,9 @@ class QLambda(TableLearner):
         """Update δ = R + 1 + γ max Q(s',·) - Q(s,a); Q += α δ e; e <- γ λ e."""
         if observation is None:
             return
-        target = reward + 1.0 + self.gamma * max(self._row(observation))
-        error = target - self.row[self.action]
-        self.traces[id(self.row), self.action] = (self.row, 1.0)
+        value = self.values[self.action]
+        error = missing(value, self.worth(reward), self.ahead(observation), self.gamma)
+        self.traces[id(self.values), self.action] = (self.values, 1.0)
         for (place, action), (row, left) in self.traces.items():
             row[action] += self.alpha * error * left
             self.traces[place, action] = (row, left * (self.gamma * self.trace))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from allminds.complexity import lz76, zlib_length
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
+from allminds.instruments import rules
 from allminds.instruments.lambda_.rows import read_space
 
 FEWEST, MOST = 2, 9  # cells n_c; as many actions n_a at most, so that an action is one digit
@@ -197,20 +198,13 @@ def check_pattern(pattern: str, space: Space) -> None:
 
 def period(pattern: str) -> str:
     """Return the shortest pattern that, repeated, is the same."""
-    return pattern[: (pattern + pattern).index(pattern, 1)]
+    return pattern[: rules.period(pattern, len(pattern))]
 
 
 def travel(space: Space, action: int, good: int, evil: int, random: Random) -> tuple[int, int]:
-    """Move Good and Evil by the same action; they never share a cell.
-
-    If both would, the one already there keeps it and the other its old cell; if neither is, one
-    drawn by lot moves and the other keeps its old cell.
-    """
+    """Move Good and Evil by the same action; they never share a cell, see `rules.parted`."""
     to_good, to_evil = space.moved(good, action), space.moved(evil, action)
-    if to_good != to_evil:
-        return to_good, to_evil
-    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
-    return (to_good, evil) if good_moves else (good, to_evil)
+    return rules.parted(good, evil, to_good, to_evil, random.below_at(2, 0))
 
 
 def draw_pattern_of(phrases: int, actions: int, random: Random) -> str:

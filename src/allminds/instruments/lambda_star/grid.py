@@ -5,6 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.core.seeding import Random
+from allminds.instruments.rules import on_ring
+
 ACTIONS = (
     "up-left", "up", "up-right",
     "left", "stay", "right",
@@ -12,6 +18,7 @@ ACTIONS = (
 )  # fmt: skip
 
 MOVES = tuple((row, col) for row in (-1, 0, 1) for col in (-1, 0, 1))  # of actions 1..9
+_plain = on_ring(int, lambda function: function)
 
 
 def action_of(row: int, col: int) -> int:
@@ -55,14 +62,44 @@ class Torus:
 
     def distance(self, a: int, b: int) -> int:
         """Count the king moves between two cells."""
-        (row_a, col_a), (row_b, col_b) = self.place(a), self.place(b)
-        rows, cols = abs(row_a - row_b), abs(col_a - col_b)
-        return max(min(rows, self.rows - rows), min(cols, self.cols - cols))
+        return int(_plain.distance(self.rows, self.cols, *self.place(a), *self.place(b)))
+
+    def walk(self, a: int, b: int) -> int:
+        """Count the moves between two cells along rows and columns only."""
+        (row, col), (to_row, to_col) = self.place(a), self.place(b)
+        return int(_plain.apart(row, to_row, self.rows) + _plain.apart(col, to_col, self.cols))
+
+    def worth(self, cell: int, good: int) -> float:
+        """Compute the reward that Good, in its cell, gives in another: 1/(d+1) if d < 2, else 0."""
+        return float(_plain.worth(self.distance(cell, good)) / 2)
 
     def toward(self, cell: int, target: int) -> int:
-        """Return the action of one king step toward a target, rows and columns apart."""
+        """Return the action of one king step toward a target, rows and columns apart.
+
+        It goes the shorter way round; exactly half-way, the way that does not wrap.
+        """
         (row, col), (to_row, to_col) = self.place(cell), self.place(target)
-        return action_of(_shorter(row, to_row, self.rows), _shorter(col, to_col, self.cols))
+        return action_of(
+            _plain.shorter(row, to_row, self.rows), _plain.shorter(col, to_col, self.cols)
+        )
+
+    def starts(self, count: int, random: Random, j: int) -> tuple[int, ...]:
+        """Draw different cells, the first of a random permutation, by words j, j + 1, …"""
+        cells = list(range(1, self.cells + 1))
+        for place in range(count):
+            other = place + random.below_at(len(cells) - place, j + place)
+            cells[place], cells[other] = cells[other], cells[place]
+        return tuple(cells[:count])
+
+
+@lru_cache(maxsize=8)
+def neighbours(torus: Torus) -> NDArray[np.int64]:
+    """List the cells, from 0, that each move leads to: [move, cell]."""
+    row, col = np.divmod(np.arange(torus.cells), torus.cols)
+    return np.stack([
+        (row + by_row) % torus.rows * torus.cols + (col + by_col) % torus.cols
+        for by_row, by_col in MOVES
+    ])  # fmt: skip
 
 
 @lru_cache(maxsize=1 << 12)
@@ -70,12 +107,3 @@ def _around(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
     row, col = torus.place(cell)
     span = range(-reach, reach + 1)
     return tuple(torus.cell(row + i, col + j) for i in span for j in span)
-
-
-def _shorter(here: int, there: int, size: int) -> int:
-    """Return -1, 0 or 1: the shorter way round; exactly half-way, the way that does not wrap."""
-    ahead = there - here
-    if ahead == 0:
-        return 0
-    sign = 1 if ahead > 0 else -1
-    return sign if 2 * abs(ahead) <= size else -sign

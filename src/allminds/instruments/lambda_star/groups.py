@@ -29,9 +29,9 @@ from allminds.instruments.lambda_star.minds import (
     Sarsa,
     TableLearner,
     torus_of,
-    uniform_best,
 )
 from allminds.instruments.lambda_star.world import MOVE, View
+from allminds.instruments.tables import uniform_best
 from allminds.registry import group
 
 DRAW = 1  # the word of the first member that a protocol draws from; word 0 breaks the wish's ties

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.grid import Torus, action_of
+from allminds.instruments import tables
+from allminds.instruments.lambda_star.grid import Torus, action_of, neighbours
 from allminds.instruments.lambda_star.world import Foresight, View
+from allminds.instruments.tables import planned, uniform_best
 from allminds.registry import mind
 
 INSTRUMENT = "lambda-star"
@@ -21,11 +23,9 @@ def torus_of(task: Task) -> Torus:
     return Torus(task.facts["rows"], task.facts["cols"])
 
 
-def uniform_best(values: Sequence[float], random: Random, j: int = 0) -> int:
-    """Return the index of a largest value, drawn uniformly among equals."""
-    best = max(values)
-    indices = [index for index, value in enumerate(values) if value == best]
-    return indices[random.below_at(len(indices), j)]
+def toward_best(torus: Torus, view: View, random: Random) -> int:
+    """Step toward a best reward in sight, the own cell included; by lot among equals."""
+    return torus.toward(view.cell, view.cells[uniform_best(view.rewards, random)])
 
 
 @dataclass
@@ -51,8 +51,7 @@ class LocalSearch(MindBase):
         """Step toward a best cell in sight."""
         if self.slip > 0 and random.unit_at(2) < self.slip:
             return 1 + random.below_at(9, 3)
-        target = observation.cells[uniform_best(observation.rewards, random)]
-        return self.torus.toward(observation.cell, target)
+        return toward_best(self.torus, observation, random)
 
 
 @dataclass
@@ -94,33 +93,22 @@ class Optimum(MindBase):
     traits = Traits(deterministic=True, sees="future")
 
     def begin(self, task: Task) -> None:
-        """Compute the best action for every cell and step."""
-        torus, future = torus_of(task), task.secret
-        cells = range(1, torus.cells + 1)
-        value = dict.fromkeys(cells, 0.0)
-        self.plan: list[dict[int, int]] = []
-        for good, evil in zip(reversed(future.good[1:]), reversed(future.evil[1:]), strict=True):
-            worth = {c: _gain(torus, c, good) - _gain(torus, c, evil) + value[c] for c in cells}
-            after = {c: [worth[torus.moved(c, action)] for action in range(1, 10)] for c in cells}
-            value = {c: max(after[c]) for c in cells}
-            best = {c: 1 + after[c].index(value[c]) for c in cells}
-            self.plan.append(best)
-        self.plan.reverse()
-        self.step = 0
+        """Compute the best move for every step and cell."""
+        torus, told = torus_of(task), task.secret
+        fields = (
+            [torus.worth(c, good) - torus.worth(c, evil) for c in range(1, torus.cells + 1)]
+            for good, evil in zip(told.good[1:], told.evil[1:], strict=True)
+        )
+        self.plan, self.step = planned(fields, neighbours(torus)), 0
 
     def act(self, observation: View, random: Random) -> int:
-        """Take the action that was planned."""
+        """Take the move that was planned."""
         self.step += 1
-        return self.plan[self.step - 1][observation.cell]
-
-
-def _gain(torus: Torus, cell: int, place: int) -> float:
-    distance = torus.distance(cell, place)
-    return 1 / (distance + 1) if distance < 2 else 0.0
+        return 1 + int(self.plan[self.step - 1][observation.cell - 1])
 
 
 @dataclass
-class TableLearner(MindBase):
+class TableLearner(tables.Tabular):
     """Shared by Q-learning and SARSA: a table over (cell, iteration) and nine actions.
 
     It practises on the episode's own environment and is then tested with the table frozen.
@@ -128,91 +116,36 @@ class TableLearner(MindBase):
     with uniform ties, rewards times 10 in training.
     """
 
-    alpha: float = 0.3  # learning rate α
-    gamma: float = 0.3  # discount γ
-    epsilon: float = 0.0  # share of random actions in training
-    initial: float = 2.0
     scale: float = 10.0  # of rewards in training
     sessions: int = 100
 
-    def __post_init__(self) -> None:
-        """Check the parameters, and make an empty table."""
-        name = type(self).__name__
-        if not 0 < self.alpha <= 1:
-            raise Error(f"{name}: alpha must be in (0, 1], not {self.alpha:g}")
-        for key in ("gamma", "epsilon"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise Error(f"{name}: {key} must be in [0, 1], not {getattr(self, key):g}")
-        if not 0 <= self.sessions <= 1_000_000:
-            raise Error(f"{name}: sessions must be in 0..1000000, not {self.sessions}")
-        self.traits = Traits(learns=True, practice=self.sessions)
-        self.table: dict[tuple[int, int], list[float]] = {}
-
     def begin(self, task: Task) -> None:
         """Go back to the first iteration; what was learnt stays."""
-        self.training = task.rehearsal
-        self.step = 0
+        super().begin(task)
+        self.learning, self.step = task.rehearsal, 0
+
+    def row(self, seen: View) -> list[float]:
+        return self.table.setdefault((seen.cell, self.step), [self.initial] * 9)
+
+    def worth(self, reward: float) -> float:
+        return self.scale * reward
 
     def act(self, observation: View, random: Random) -> int:
-        """Take a best action by the table; in training, sometimes any."""
-        self.state = (observation.cell, self.step)
-        explores = self.training and self.epsilon > 0 and random.unit_at(1) < self.epsilon
-        self.action = random.below_at(9, 2) if explores else uniform_best(self._row(), random)
+        action = super().act(observation, random)
         self.step += 1
-        return self.action + 1
-
-    def _row(self, state: tuple[int, int] | None = None) -> list[float]:
-        key = self.state if state is None else state
-        return self.table.setdefault(key, [self.initial] * 9)
+        return action + 1
 
 
 @dataclass
 @mind("q-learning", INSTRUMENT)
-class QLearning(TableLearner):
+class QLearning(TableLearner, tables.OffPolicy):
     """Q-learning (Watkins and Dayan 1992; Chmait et al. 2016, Alg. 1), by default 100 sessions."""
-
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:
-        """Update Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
-        if not self.training:
-            return
-        ahead = (
-            0.0 if done or observation is None else max(self._row((observation.cell, self.step)))
-        )
-        row = self._row()
-        row[self.action] += self.alpha * (
-            self.scale * reward + self.gamma * ahead - row[self.action]
-        )
 
 
 @dataclass
 @mind("sarsa", INSTRUMENT)
-class Sarsa(TableLearner):
+class Sarsa(TableLearner, tables.OnPolicy):
     """SARSA: as Q-learning, but it looks ahead to the action that it really takes next."""
-
-    def begin(self, task: Task) -> None:
-        """Begin a play with no update pending."""
-        super().begin(task)
-        self.owed: tuple[list[float], int, float] | None = None  # row, action, reward
-
-    def act(self, observation: View, random: Random) -> int:
-        """Act, then make the pending update of the step before: its next action is known now."""
-        action = super().act(observation, random)
-        if self.owed is not None:
-            self._settle(self._row()[self.action])
-        return action
-
-    def learn(self, reward: float, observation: View | None, done: bool) -> None:
-        """Keep Q(s,a) += α (R + γ Q(s',a') - Q(s,a)) pending until a' is known."""
-        if self.training:
-            self.owed = (self._row(), self.action, self.scale * reward)
-            if done:
-                self._settle(0.0)
-
-    def _settle(self, ahead: float) -> None:
-        assert self.owed is not None
-        row, action, reward = self.owed
-        row[action] += self.alpha * (reward + self.gamma * ahead - row[action])
-        self.owed = None
 
 
 # ---------------------------------------------------------------- what has been seen of a torus

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from allminds.core.seeding import MAKING, Random
 from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
+from allminds.instruments.rules import period, weighted
 
 if TYPE_CHECKING:
     from allminds.instruments.lambda_star.fast.worlds import TorusRules
@@ -70,34 +71,15 @@ def draw_segment(kind: Kind, torus: Torus, steps: int, random: Random) -> Segmen
     for l in range(length):
         back = chances[length - l - 1]
         weights = [back[torus.moved(cell, action) - 1] for action in range(1, 10)]
-        action = 1 + weighted_choice(weights, random.unit_at(1 + l))
+        action = 1 + weighted(weights, random.unit_at(1 + l))
         moves.append(plain[action - 1])
         cell = torus.moved(cell, action)
     return shortest_period(tuple(moves))
 
 
-def weighted_choice(weights: list[float], unit: float) -> int:
-    """Return the index drawn by a number in [0, 1), with chances proportional to the weights."""
-    total = 0.0
-    for weight in weights:
-        total += weight
-    aim, reached, last = unit * total, 0.0, 0
-    for index, weight in enumerate(weights):
-        reached += weight
-        if weight > 0.0:
-            last = index
-            if aim < reached:
-                break
-    return last
-
-
 def shortest_period(segment: Segment) -> Segment:
     """Cut a segment to the shortest one that, repeated, gives the same pattern."""
-    length = len(segment)
-    for period in range(1, length + 1):
-        if length % period == 0 and segment == segment[:period] * (length // period):
-            return segment[:period]
-    return segment
+    return segment[: period(segment, len(segment))]
 
 
 # ---------------------------------------------------------------- patterns at work

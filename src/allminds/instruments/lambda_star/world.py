@@ -11,6 +11,7 @@ from allminds.contracts import Discrete, Environment
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
 from allminds.instruments.lambda_star.patterns import Pattern
+from allminds.instruments.rules import parted
 
 MOVE = Discrete(9, start=1, labels=ACTIONS)
 
@@ -67,11 +68,7 @@ class World(Environment):
     def reset(self, random: Random) -> State:
         """Place Good and Evil (words 0, 1), and minds on a random permutation's first cells."""
         good, evil = self.pattern.start(self.torus, random)
-        cells = list(range(1, self.torus.cells + 1))
-        for place in range(self.agents):
-            other = place + random.below_at(len(cells) - place, 2 + place)
-            cells[place], cells[other] = cells[other], cells[place]
-        return State(0, good, evil, tuple(cells[: self.agents]))
+        return State(0, good, evil, self.torus.starts(self.agents, random, 2))
 
     def observe(self, state: State, slot: int) -> View:
         """Show the neighbourhood of a mind: cells and rewards, never other minds."""
@@ -83,12 +80,8 @@ class World(Environment):
         return View(cells, tuple(self.reward(cell, state) for cell in cells))
 
     def reward(self, cell: int, state: State) -> float:
-        """Compute 1/(d+1) for Good if d < 2, less the same for Evil."""
-        to_good = self.torus.distance(cell, state.good)
-        to_evil = self.torus.distance(cell, state.evil)
-        gain = 1 / (to_good + 1) if to_good < 2 else 0.0
-        loss = 1 / (to_evil + 1) if to_evil < 2 else 0.0
-        return gain - loss
+        """Compute what Good gives in a cell, less what Evil takes there."""
+        return self.torus.worth(cell, state.good) - self.torus.worth(cell, state.evil)
 
     def step(
         self, state: State, actions: Mapping[int, int], random: Random
@@ -120,17 +113,5 @@ class World(Environment):
 
     def _travel(self, step: int, good: int, evil: int, random: Random) -> tuple[int, int]:
         """Make the next move of the patterns of Good and Evil."""
-        return parted((good, evil), self.pattern.intended(self.torus, step, good, evil), random)
-
-
-def parted(before: tuple[int, int], wanted: tuple[int, int], random: Random) -> tuple[int, int]:
-    """Put Good and Evil in the cells they want to go to; they never share one.
-
-    If both would, the one already there keeps it and the other its old cell; if neither is,
-    one drawn by lot moves and the other keeps its old cell.
-    """
-    (good, evil), (to_good, to_evil) = before, wanted
-    if to_good != to_evil:
-        return to_good, to_evil
-    good_moves = to_good == good or (to_evil != evil and random.below_at(2, 0) == 0)
-    return (to_good, evil) if good_moves else (good, to_evil)
+        wanted = self.pattern.intended(self.torus, step, good, evil)
+        return parted(good, evil, *wanted, random.below_at(2, 0))

@@ -60,11 +60,7 @@ class Landscape(Environment):
 
     def reset(self, random: Random) -> Standpoint:
         """Place the minds on the first cells of a random permutation, as in Λ*."""
-        cells = list(range(1, self.hills.torus.cells + 1))
-        for place in range(self.agents):
-            other = place + random.below_at(len(cells) - place, 2 + place)
-            cells[place], cells[other] = cells[other], cells[place]
-        return Standpoint(0, self.hills.tops, tuple(cells[: self.agents]))
+        return Standpoint(0, self.hills.tops, self.hills.torus.starts(self.agents, random, 2))
 
     def observe(self, state: Standpoint, slot: int) -> View:
         """Show the cells round a mind and their fitness."""

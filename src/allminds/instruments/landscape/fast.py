@@ -12,8 +12,10 @@ from allminds.contracts import LineUp
 from allminds.core.blocks import Block
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.lambda_star.fast.arrays import actions_of, neighbours, settled
+from allminds.instruments.lambda_star.fast.arrays import actions_of, settled
+from allminds.instruments.lambda_star.fast.tables import by_table
 from allminds.instruments.lambda_star.fast.walks import habits_of
+from allminds.instruments.lambda_star.grid import neighbours
 from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
 from allminds.instruments.landscape import fast_kernels as kernels
 from allminds.instruments.landscape.environment import Landscape
@@ -43,8 +45,8 @@ def _walk(tool: FitnessLandscape, mind: Any) -> Walk | None:
         habits = habits_of(mind, tool.ground, given.iterations)
     if habits is not None:
         size = (given.iterations, tool.ground.cells, 9)
-        return lambda fields, own, way: kernels.table_learner(
-            around, fields, habits, np.empty(size), own, way
+        return lambda fields, own, way: by_table(
+            around, fields, habits, np.empty(size), np.array([own]), way[None]
         )
     return None
 

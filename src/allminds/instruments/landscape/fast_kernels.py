@@ -1,4 +1,4 @@
-"""Walks on one landscape, compiled: at random, uphill, and by a table that is learnt.
+"""Walks on one landscape, compiled: at random, and uphill.
 
 Every kernel fills `way`, the cells from 0 that a mind stands on after 0, 1, 2, … steps; the first
 is given. `around` is [move, cell], where each move leads; `fields` [step, cell], or one row if the
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from allminds.core.compiled import below, kernel, word
-from allminds.instruments.lambda_star.fast.learners import choose, greedy
+from allminds.instruments.fast import uniform_best
 
 _0, _9 = np.uint64(0), np.uint64(9)
 
@@ -31,36 +31,4 @@ def uphill(around, fields, key, way):
         field = fields[t if len(fields) > 1 else 0]
         for a in range(9):
             values[a] = field[around[a, way[t]]]
-        way[t + 1] = around[greedy(values, key, np.uint64(t))[0], way[t]]
-
-
-@kernel
-def _session(around, fields, habits, table, key, play, way):
-    """Make one play: a rehearsal that learns (play >= 1), or the test that fills the way (0)."""
-    steps, training = len(way) - 1, play > 0
-    cell, here = way[0], table[0, way[0]]
-    clock = np.uint64(play * steps)
-    action, _ = choose(habits, here, key, clock, training)
-    for t in range(steps):
-        cell = around[action, cell]
-        following, ahead = 0, 0.0
-        values = here
-        if t + 1 < steps:
-            values = table[t + 1, cell]
-            following, best = choose(habits, values, key, clock + np.uint64(t + 1), training)
-            ahead = values[following] if habits.sarsa else best
-        if training:
-            reward = habits.scale * fields[t + 1 if len(fields) > 1 else 0, cell]
-            here[action] += habits.alpha * (reward + habits.gamma * ahead - here[action])
-        else:
-            way[t + 1] = cell
-        action, here = following, values
-
-
-@kernel
-def table_learner(around, fields, habits, table, key, way):
-    """Train and test: the twin of `QLearning` and `Sarsa`; overwrites table [step, cell, move]."""
-    table[:] = habits.initial
-    for play in range(1, habits.sessions + 1):
-        _session(around, fields, habits, table, key, play, way)
-    _session(around, fields, habits, table, key, 0, way)
+        way[t + 1] = around[uniform_best(values, 9, key, np.uint64(t), _0)[0], way[t]]

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.fast.arrays import neighbours
-from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.minds import STAY
 
 Field = NDArray[np.float64]  # [row, column]

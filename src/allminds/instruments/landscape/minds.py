@@ -6,17 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from allminds import registry
 from allminds.contracts import MindBase, Subject, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments import lambda_star as torus
-from allminds.instruments.lambda_star.fast.arrays import neighbours
-from allminds.instruments.lambda_star.grid import MOVES
-from allminds.instruments.lambda_star.minds import STAY, reveal, sight, torus_of, uniform_best
+from allminds.instruments.lambda_star.grid import MOVES, neighbours
+from allminds.instruments.lambda_star.minds import STAY, reveal, sight, torus_of, toward_best
 from allminds.instruments.lambda_star.world import View
+from allminds.instruments.tables import planned
 from allminds.registry import group, mind
 
 INSTRUMENT = "landscape"
@@ -149,8 +147,7 @@ class Restarts(MindBase):
             self.roaming = self.stride - 1
         if self.roaming >= 0:
             return self.map.explore(observation.cell, random)
-        best = observation.cells[uniform_best(observation.rewards, random)]
-        return self.map.torus.toward(observation.cell, best)
+        return toward_best(self.map.torus, observation, random)
 
 
 @dataclass
@@ -198,13 +195,8 @@ class HighestPeak(MindBase):
 
     def begin(self, task: Task) -> None:
         """Compute the best move for every cell and step."""
-        around = neighbours(torus_of(task))
-        value, plan = np.zeros(around.shape[1]), []
-        for field in reversed(task.secret.fields[1:]):
-            after = (value + field)[around]  # [move, cell]
-            plan.append(after.argmax(axis=0))
-            value = after.max(axis=0)
-        self.plan, self.step = plan[::-1], 0
+        self.plan = planned(task.secret.fields[1:], neighbours(torus_of(task)))
+        self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the move that was planned."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from allminds.contracts import Discrete, MindBase, PolicyMind, Task, Traits
+from allminds.contracts import Discrete, PolicyMind, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.games.game import GAMES, MATRIX_GAMES, Joint, Repeated, Round
+from allminds.instruments.tables import Tabular
 from allminds.registry import mind
 
 
@@ -132,7 +133,7 @@ class RothErev(TableReader):
 
 @dataclass
 @mind("q-learning", (*GAMES, "pettingzoo:"))
-class GameQLearning(MindBase):
+class GameQLearning(Tabular):
     """Q-learning over situations (Watkins and Dayan 1992), practising on the exercise itself.
 
     It rehearses `sessions` times with the same others, and then plays with its table frozen; with
@@ -146,17 +147,7 @@ class GameQLearning(MindBase):
     initial: float = 0.0
     sessions: int = 100
 
-    def __post_init__(self) -> None:
-        """Check the parameters, and make an empty table."""
-        if not 0 < self.alpha <= 1:
-            raise Error(f"q-learning: alpha must be in (0, 1], not {self.alpha:g}")
-        for key in ("gamma", "epsilon"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise Error(f"q-learning: {key} must be in [0, 1], not {getattr(self, key):g}")
-        if not 0 <= self.sessions <= 1_000_000:
-            raise Error(f"q-learning: sessions must be in 0..1000000, not {self.sessions}")
-        self.traits = Traits(learns=True, practice=self.sessions)
-        self.table: dict[Hashable, list[float]] = {}
+    name = "q-learning"
 
     def begin(self, task: Task) -> None:
         """Begin a new play; what was learnt stays."""
@@ -167,18 +158,15 @@ class GameQLearning(MindBase):
         self.owed: tuple[list[float], int] | None = None  # whose value is to be updated
         self.gain = 0.0
 
+    def row(self, seen: Any) -> list[float]:
+        return self.table.setdefault(seen.situation, [self.initial] * self.n)
+
     def act(self, observation: Any, random: Random) -> int:
-        """Take a best action by the table; while learning, sometimes any."""
-        row = self.table.setdefault(observation.situation, [self.initial] * self.n)
-        legal = getattr(observation, "legal", None)
+        """Settle what the last action brought, then take a best one of those allowed."""
+        row, legal = self.row(observation), getattr(observation, "legal", None)
         allowed = range(self.n) if legal is None else [action - self.first for action in legal]
         self._settle(max(row[action] for action in allowed))
-        if self.learning and self.epsilon > 0 and random.unit_at(1) < self.epsilon:
-            action = allowed[random.below_at(len(allowed), 2)]
-        else:
-            best = max(row[action] for action in allowed)
-            equals = [action for action in allowed if row[action] == best]
-            action = equals[random.below_at(len(equals), 0)]
+        action = allowed[self.chosen([row[action] for action in allowed], random)]
         self.owed = (row, action)
         return self.first + action
 
@@ -189,8 +177,6 @@ class GameQLearning(MindBase):
             self._settle(0.0)
 
     def _settle(self, ahead: float) -> None:
-        """Update Q(s,a) += α (R + γ max Q(s',·) - Q(s,a))."""
         if self.learning and self.owed is not None:
-            row, action = self.owed
-            row[action] += self.alpha * (self.gain + self.gamma * ahead - row[action])
+            self.update(*self.owed, self.gain, ahead)
         self.owed, self.gain = None, 0.0

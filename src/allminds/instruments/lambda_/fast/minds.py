@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from allminds.core.compiled import below, kernel, unit, word
+from allminds.core.compiled import below, kernel, word
+from allminds.instruments.fast import happens, missing
 from allminds.instruments.lambda_.space import MOST
 
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -128,7 +129,7 @@ _COUNTS, _NTH = _bit_tables()
 def _choose(epsilon, equal, actions, key, step):
     """Choose an action, given the set of best ones: the twin of `TableLearner.act`."""
     pick = np.int64(below(word(key, step, _0), _COUNTS[equal]))
-    if epsilon > 0 and unit(word(key, step, _1)) < epsilon:
+    if happens(epsilon, key, step, _1):
         return np.int64(below(word(key, step, _2), np.uint64(actions)))
     return np.int64(_NTH[equal * MOST + pick])
 
@@ -176,10 +177,11 @@ def table_learner(worlds, sarsa, habits, keys, way, acts):
             following = _choose(epsilon, equal[row], actions, key, np.uint64(t))
             if t > 0:
                 ahead = table[row * MOST + following] if sarsa else best[row]
-                target = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0 + gamma * ahead
+                gain = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0
                 place, mine = before * MOST, 1 << action
-                table[place + action] += alpha * (target - table[place + action])
                 value, others = table[place + action], equal[before] & ~mine
+                value += alpha * missing(value, gain, ahead, gamma)
+                table[place + action] = value
                 if value > best[before]:
                     best[before], equal[before] = value, mine
                 elif value == best[before]:
@@ -215,8 +217,8 @@ def q_lambda(worlds, habits, keys, way, acts):
                 table[row * MOST : row * MOST + actions] = initial
             values = table[row * MOST : row * MOST + actions]
             if t > 0:
-                target = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0
-                error = target + gamma * _largest(values) - table[owed]
+                gain = float(np.int64(cell == g) - np.int64(cell == e)) + 1.0
+                error = missing(table[owed], gain, _largest(values), gamma)
                 count = _mark(owing, left, count, owed)
                 for k in range(count):
                     table[owing[k]] += alpha * error * left[k]

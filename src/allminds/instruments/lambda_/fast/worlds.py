@@ -10,6 +10,7 @@ import numpy as np
 from allminds.complexity.deflate_kernels import deflate_length, scratch
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
 from allminds.core.compiled import below, fold, kernel, unit, word
+from allminds.instruments.fast import parted, period
 from allminds.instruments.lambda_.space import ATTEMPTS, FEWEST, LONGEST, MOST
 
 ZERO, PREFIX = ord("0"), ord("p")
@@ -112,21 +113,6 @@ def _draw_pattern(key, actions, stop, text):
 
 
 @kernel
-def _period(text, size):
-    """Return the length of the period: the twin of `space.period`."""
-    for period in range(1, size):
-        if size % period == 0:
-            same = True
-            for n in range(period, size):
-                if text[1 + n] != text[1 + n - period]:
-                    same = False
-                    break
-            if same:
-                return period
-    return size
-
-
-@kernel
 def _travel(world, to, text, size, steps, good, evil):
     """Move step by step, good and evil holding their starts: the twin of `space.travel`."""
     at = 0
@@ -135,12 +121,8 @@ def _travel(world, to, text, size, steps, good, evil):
         action = np.int64(text[1 + at]) - ZERO
         at = at + 1 if at + 1 < size else 0
         to_g, to_e = np.int64(to[g, action]), np.int64(to[e, action])
-        if to_g != to_e:
-            g, e = to_g, to_e
-        elif to_g == g or (to_e != e and below(word(world, np.uint64(t), _0), _2) == _0):
-            g = to_g
-        else:
-            e = to_e
+        lot = below(word(world, np.uint64(t), _0), _2) if to_g == to_e else _0
+        g, e = parted(g, e, to_g, to_e, lot)
         good[t], evil[t] = g, e
 
 
@@ -180,7 +162,7 @@ def make_worlds(rules, making, world, worlds, columns):
             codes[k] = np.int64(text[1 + k]) - ZERO
         columns[n, 1] = deflate_length(text, 0, size + 1, memory)
         columns[n, 0] = deflate_length(text, 1, size, memory) if columns[n, 1] >= 0 else -1
-        columns[n, 2] = lz76_kernel(codes, _period(text, size), phrases)
+        columns[n, 2] = lz76_kernel(codes, period(codes, size), phrases)
         columns[n, 3] = size
         good = below(word(world[n], _0, _0), np.uint64(cells))
         evil = below(word(world[n], _0, _1), np.uint64(cells - 1))

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from allminds.contracts import Wrapper
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.minds import sight
-from allminds.instruments.lambda_star.world import State, View, World, parted
+from allminds.instruments.lambda_star.world import State, View, World
+from allminds.instruments.rules import parted
 
 GOOD_RESPONDS, EVIL_RESPONDS, WHERE_TO = 1, 2, 3  # words of a step; 0 parts Good and Evil
 
@@ -41,8 +42,7 @@ class Coordination(World):
         """Return the reward of each mind's cell, without Good's part if too few are near it."""
         if self.together(state) >= self.needed:
             return super().rewards(state)
-        far = [self.torus.distance(cell, state.evil) for cell in state.minds]
-        return [0.0 - (1 / (d + 1) if d < 2 else 0.0) for d in far]
+        return [0.0 - self.torus.worth(cell, state.evil) for cell in state.minds]
 
     def together(self, state: State) -> int:
         """Count the minds in Good's neighbourhood."""
@@ -89,7 +89,7 @@ class Responsive(World):
         if random.unit_at(EVIL_RESPONDS) < self.responsive:
             nearest = self._nearest(state.evil, state.minds)
             evil = self.torus.moved(state.evil, self.torus.toward(state.evil, nearest))
-        return parted((state.good, state.evil), (good, evil), random)
+        return parted(state.good, state.evil, good, evil, random.below_at(2, 0))
 
     def _nearest(self, cell: int, minds: Sequence[int]) -> int:
         return min(minds, key=lambda mind: self.torus.distance(cell, mind))

@@ -17,6 +17,7 @@ from allminds.core import seeding
 from allminds.core.blocks import Block
 from allminds.core.seeding import MINDS, WORLD, Random
 from allminds.instruments.chance import RandomMind
+from allminds.instruments.fast import distances, worths
 from allminds.instruments.lambda_star.extensions import kernels
 from allminds.instruments.lambda_star.extensions.environment import (
     EVIL_RESPONDS,
@@ -26,9 +27,10 @@ from allminds.instruments.lambda_star.extensions.environment import (
 )
 from allminds.instruments.lambda_star.extensions.kernels import Course
 from allminds.instruments.lambda_star.fast import singles
-from allminds.instruments.lambda_star.fast.arrays import actions_of, neighbours, settled
+from allminds.instruments.lambda_star.fast.arrays import actions_of, settled
 from allminds.instruments.lambda_star.fast.forms import Slots, Walk, Worlds, make_worlds
 from allminds.instruments.lambda_star.fast.walks import habits_of, meets_itself, walks_of
+from allminds.instruments.lambda_star.grid import neighbours
 from allminds.instruments.lambda_star.groups import SharedTable
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa, TableLearner
@@ -175,11 +177,13 @@ def flat(way: NDArray[Any], here: Worlds) -> NDArray[np.int64]:
 def together_rewards(tool: LambdaStar, here: Worlds, row: Way, col: Way) -> NDArray[np.float64]:
     """Compute `Coordination.rewards` at steps 1..ϑ."""
     ways = here.ways
-    to_good = _distance(tool, row, col, flat(ways.good_row, here), flat(ways.good_col, here))
-    to_evil = _distance(tool, row, col, flat(ways.evil_row, here), flat(ways.evil_col, here))
-    good, evil = np.maximum(0, 2 - to_good), np.maximum(0, 2 - to_evil)  # in half units
-    enough = (to_good < 2).sum(axis=0) >= tool.settings.needed
-    halves = np.where(enough, good, 0) - evil
+    rows, cols = tool.torus.rows, tool.torus.cols
+    good = flat(ways.good_row, here), flat(ways.good_col, here)
+    evil = flat(ways.evil_row, here), flat(ways.evil_col, here)
+    to_good, to_evil = (distances(rows, cols, row, col, *of) for of in (good, evil))
+    near = worths(to_good)  # in half units
+    enough = (near > 0).sum(axis=0) >= tool.settings.needed
+    halves = np.where(enough, near, 0) - worths(to_evil)
     return np.ascontiguousarray(halves[:, 1:].transpose(2, 1, 0)) * 0.5
 
 
@@ -199,10 +203,3 @@ def coverage_rewards(tool: LambdaStar, _here: Worlds, row: Way, col: Way) -> NDA
         shares[:, step] = seen.sum(axis=1)
     shares /= rows * cols
     return np.repeat(shares[:, 1:, None], agents, axis=2)
-
-
-def _distance(tool: LambdaStar, row: Way, col: Way, at_row: Any, at_col: Any) -> Way:
-    rows, cols = np.abs(row - at_row), np.abs(col - at_col)
-    return np.maximum(  # type: ignore[no-any-return]
-        np.minimum(rows, tool.torus.rows - rows), np.minimum(cols, tool.torus.cols - cols)
-    )

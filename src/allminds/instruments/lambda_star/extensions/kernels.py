@@ -12,8 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, kernel, word
-from allminds.instruments.lambda_star.fast.learners import choose, greedy
-from allminds.instruments.lambda_star.fast.singles import apart, gain, shorter
+from allminds.instruments.fast import (
+    distance,
+    largest,
+    nth,
+    parted,
+    reward,
+    shorter,
+    uniform_best,
+)
+from allminds.instruments.lambda_star.fast.tables import choose, learn
 
 _0, _2, _9 = (np.uint64(n) for n in (0, 2, 9))
 
@@ -36,30 +44,15 @@ class Course(NamedTuple):
 
 
 @kernel
-def _far(course, a, b):
-    """Count the king moves between two cells."""
-    cols = course.cols
-    return max(apart(a // cols, b // cols, course.rows), apart(a % cols, b % cols, cols))
-
-
-@kernel
 def _away(course, cell, mind, bits):
     """Move away from a mind: the twin of `Responsive._away`."""
-    farthest, count = -1, 0
-    for a in range(9):
-        far = _far(course, course.around[a, cell], mind)
-        if far > farthest:
-            farthest, count = far, 1
-        elif far == farthest:
-            count += 1
-    pick = np.int64(below(bits, np.uint64(count)))
+    rows, cols, far = course.rows, course.cols, np.empty(9, np.int64)
     for a in range(9):
         to = course.around[a, cell]
-        if _far(course, to, mind) == farthest:
-            if pick == 0:
-                return to
-            pick -= 1
-    return cell
+        far[a] = distance(rows, cols, to // cols, to % cols, mind // cols, mind % cols)
+    farthest, equal = largest(far, 9)
+    pick = np.int64(below(bits, np.uint64(equal)))
+    return course.around[nth(far, 9, farthest, pick), cell]
 
 
 @kernel
@@ -73,20 +66,16 @@ def _travel(course, t, good, evil, mind):
         by_row = shorter(evil // course.cols, mind // course.cols, course.rows)
         by_col = shorter(evil % course.cols, mind % course.cols, course.cols)
         to_evil = course.around[3 * (by_row + 1) + by_col + 1, evil]
-    if to_good != to_evil:
-        return to_good, to_evil
-    if to_good == good or (to_evil != evil and below(course.parting[t], _2) == _0):
-        return to_good, evil
-    return good, to_evil
+    return parted(good, evil, to_good, to_evil, np.int64(below(course.parting[t], _2)))
 
 
 @kernel
 def _halves(course, good, evil, cell):
     """Compute the reward of a cell in half units."""
     cols = course.cols
-    return gain(
-        course.rows, cols, good // cols, good % cols, evil // cols, evil % cols, cell // cols,
-        cell % cols,
+    return reward(
+        course.rows, cols, cell // cols, cell % cols, good // cols, good % cols, evil // cols,
+        evil % cols,
     )  # fmt: skip
 
 
@@ -109,7 +98,7 @@ def toward_best(course, key, way, halves):
     for t in range(len(halves)):
         for a in range(9):
             values[a] = _halves(course, good, evil, course.around[a, way[t]])
-        action, _ = greedy(values, key, np.uint64(t))
+        action, _ = uniform_best(values, 9, key, np.uint64(t), _0)
         good, evil = _travel(course, t, good, evil, way[t])
         way[t + 1] = course.around[action, way[t]]
         halves[t] = _halves(course, good, evil, way[t + 1])
@@ -118,25 +107,16 @@ def toward_best(course, key, way, halves):
 @kernel
 def _session(course, habits, table, key, play, way, halves):
     """Make one play: a rehearsal that learns (play >= 1), or the test (play 0)."""
-    steps, training = len(halves), play > 0
     good, evil, way[0] = course.good, course.evil, course.mind
-    here = table[0, way[0]]
-    clock = np.uint64(play * steps)
-    action, _ = choose(habits, here, key, clock, training)
-    for t in range(steps):
+    action, _ = choose(habits, table, 0, way[0], key, play)
+    for t in range(len(halves)):
         good, evil = _travel(course, t, good, evil, way[t])
         way[t + 1] = course.around[action, way[t]]
         halves[t] = _halves(course, good, evil, way[t + 1])
-        following, ahead = 0, 0.0
-        values = here
-        if t + 1 < steps:
-            values = table[t + 1, way[t + 1]]
-            following, best = choose(habits, values, key, clock + np.uint64(t + 1), training)
-            ahead = values[following] if habits.sarsa else best
-        if training:
-            reward = habits.scale * (halves[t] / 2)
-            here[action] += habits.alpha * (reward + habits.gamma * ahead - here[action])
-        action, here = following, values
+        following, ahead = choose(habits, table, t + 1, way[t + 1], key, play)
+        if play > 0:
+            learn(habits, table, t, way[t], action, halves[t] / 2, ahead)
+        action = following
 
 
 @kernel

@@ -53,8 +53,8 @@ def played_chance(tool: Instrument, exercises: int) -> float:
 
 def gains(torus: Torus) -> Field:
     """Compute what Good in cell 1 gives in every cell."""
-    far = np.array([torus.distance(1, cell) for cell in range(1, torus.cells + 1)])
-    return np.where(far < 2, 1 / (far + 1), 0.0).reshape(torus.rows, torus.cols)
+    worth = [torus.worth(cell, 1) for cell in range(1, torus.cells + 1)]
+    return np.array(worth).reshape(torus.rows, torus.cols)
 
 
 def walked(values: NDArray[np.generic], steps: int) -> Field:

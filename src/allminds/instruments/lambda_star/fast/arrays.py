@@ -1,10 +1,9 @@
-"""What quick forms on a torus share: moves as an array, ways as actions, rewards as records."""
+"""What quick forms on a torus share: ways as actions, rewards as records."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -12,30 +11,12 @@ from numpy.typing import NDArray
 
 from allminds.contracts import Record
 from allminds.core.blocks import Block
-from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
-
-
-@lru_cache(maxsize=8)
-def neighbours(torus: Torus) -> NDArray[np.int64]:
-    """List the cells, from 0, that each move leads to: [move, cell]."""
-    row, col = np.divmod(np.arange(torus.cells), torus.cols)
-    return np.stack([
-        (row + by_row) % torus.rows * torus.cols + (col + by_col) % torus.cols
-        for by_row, by_col in MOVES
-    ])  # fmt: skip
+from allminds.instruments.lambda_star.grid import Torus
 
 
 def actions_of(torus: Torus, way: NDArray[np.int64]) -> list[int]:
     """Recover the actions of a way (cells from 0) if no two moves lead to the same cell."""
-    places = [torus.place(cell + 1) for cell in way.tolist()]
-    return [
-        action_of(_step(here[0], there[0], torus.rows), _step(here[1], there[1], torus.cols))
-        for here, there in pairwise(places)
-    ]
-
-
-def _step(here: int, there: int, size: int) -> int:
-    return (there - here + 1) % size - 1  # -1, 0 or 1
+    return [torus.toward(here + 1, there + 1) for here, there in pairwise(way.tolist())]
 
 
 def settled(

@@ -19,8 +19,10 @@ from allminds.contracts import FAILURES, STATUSES, Failure, LineUp
 from allminds.core.blocks import Block
 from allminds.core.compiled import keys, strata
 from allminds.core.seeding import MAKING, MINDS, WORLD
+from allminds.instruments.fast import distances, worths
 from allminds.instruments.lambda_star.fast import singles, worlds
 from allminds.instruments.lambda_star.fast.worlds import LANES, TorusRules, Ways
+from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import base_rules
 
 if TYPE_CHECKING:
@@ -174,29 +176,20 @@ class Compiled:
         def rewards(slot: int, lane: int) -> NDArray[Any]:
             slots, filled = next(one for one in ways if slot in one[0])
             n, (block, at) = slots.index(slot), divmod(lane, LANES)
-            return _half_rewards(
-                here, filled.row[n, block, 1:, at], filled.col[n, block, 1:, at], lane
-            )
+            row, col = filled.row[n, block, 1:, at], filled.col[n, block, 1:, at]
+            good = here.ways.good_row[block, 1:, at], here.ways.good_col[block, 1:, at]
+            evil = here.ways.evil_row[block, 1:, at], here.ways.evil_col[block, 1:, at]
+            return half_rewards(self.tool.torus, row, col, good, evil)
 
         failed = shared(failed, self.line_up)
         return block_of(self.tool, here, sums, curve, actions.transpose(1, 2, 0), failed, rewards)
 
 
-def _half_rewards(
-    here: Worlds, row: NDArray[np.int16], col: NDArray[np.int16], lane: int
-) -> NDArray[Any]:
-    """Compute the rewards of a way through one world in half units: `settle` for one exercise."""
-    block, at = divmod(lane, LANES)
-    ways, rules = here.ways, here.rules
-
-    def gain(rows: NDArray[np.int16], cols: NDArray[np.int16]) -> NDArray[Any]:
-        down, across = np.abs(rows[block, 1:, at] - row), np.abs(cols[block, 1:, at] - col)
-        far = np.maximum(
-            np.minimum(down, rules.rows - down), np.minimum(across, rules.cols - across)
-        )
-        return np.asarray(np.maximum(0, 2 - far))
-
-    return np.asarray(gain(ways.good_row, ways.good_col) - gain(ways.evil_row, ways.evil_col))
+def half_rewards(torus: Torus, row: Any, col: Any, good: Any, evil: Any) -> NDArray[Any]:
+    """Compute the rewards of cells, in half units; Good and Evil are (rows, columns)."""
+    rows, cols = torus.rows, torus.cols
+    gain = worths(distances(rows, cols, row, col, *good))
+    return np.asarray(gain - worths(distances(rows, cols, row, col, *evil)))
 
 
 def block_of(

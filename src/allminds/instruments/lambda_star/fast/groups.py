@@ -13,15 +13,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from allminds.core.compiled import below, inlined, kernel, unit, word
-from allminds.instruments.lambda_star.fast.singles import aim, apart, plan_optimum, shorter
-from allminds.instruments.lambda_star.fast.worlds import wrapped
+from allminds.core.compiled import below, inlined, kernel, word
+from allminds.instruments.fast import distance, happens, shorter, uniform_best, wrapped
+from allminds.instruments.lambda_star.fast.singles import (
+    aim,
+    cells_round,
+    move_to,
+    plan_optimum,
+    rewards_round,
+    sighted,
+    toward_best,
+)
 
 LOCAL_SEARCH, RANDOM, EXPERT, PLAIN_EXPERT, OPTIMUM = 0, 1, 2, 3, 4
 AUCTION, DICTATOR, TREE, MAJORITY, WEIGHTED = 0, 1, 2, 3, 4
 GOOD_ROW, GOOD_COL, EVIL_ROW, EVIL_COL = 0, 1, 2, 3
 
-_0, _1, _2, _3, _9 = (np.uint64(n) for n in (0, 1, 2, 3, 9))
+_0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 
 
 class Crew(NamedTuple):
@@ -83,54 +91,53 @@ def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
 
 
 @kernel
-def look(way, t, rows, cols, row_class, col_class, classes, best, at, both, seen):
+def _look(way, t, rows, cols, row_class, col_class, classes, best, at, both, seen):
     """Compute what every member sees."""
-    good_row, good_col = way[t, GOOD_ROW] + rows, way[t, GOOD_COL] + cols
-    evil_row, evil_col = way[t, EVIL_ROW] + rows, way[t, EVIL_COL] + cols
+    good_row, good_col, evil_row, evil_col = way[t, 0], way[t, 1], way[t, 2], way[t, 3]
     for s in range(len(at)):
-        r, c = at[s, 0], at[s, 1]
-        good = np.int64(row_class[good_row - r]) + np.int64(col_class[good_col - c])
-        evil = np.int64(row_class[evil_row - r]) + np.int64(col_class[evil_col - c])
-        both[s] = good * classes + evil
+        r, c = at[s, 0] - rows, at[s, 1] - cols
+        both[s] = sighted(
+            row_class, col_class, classes, r, c, good_row, good_col, evil_row, evil_col
+        )
         seen[s] = best[both[s]]
 
 
 @kernel
-def wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both, wishes):
+def _wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both, wishes):
     """Compute the move that every member's own mind makes."""
     clock = np.uint64(t)
     for s in range(len(at)):
-        kind, key = kinds[s], keys[s]
-        if kind == LOCAL_SEARCH:
-            if slips[s] > 0 and unit(word(key, clock, _2)) < slips[s]:
-                wishes[s] = below(word(key, clock, _3), _9)
-            else:
-                pick = below(word(key, clock, _0), np.uint64(choices[both[s]]))
-                wishes[s] = moves[both[s], np.int64(pick)]
-        elif kind == RANDOM:
+        r, c, key = at[s, 0], at[s, 1], keys[s]
+        if kinds[s] == LOCAL_SEARCH:
+            bits = word(key, clock, _0)
+            wishes[s] = toward_best(choices, moves, both[s], slips[s], key, clock, bits)
+        elif kinds[s] == RANDOM:
             wishes[s] = below(word(key, clock, _0), _9)
-        elif kind == OPTIMUM:
-            wishes[s] = plan[t, at[s, 0], at[s, 1]]
+        elif kinds[s] == OPTIMUM:
+            wishes[s] = plan[t, r, c]
         else:
-            r, c = at[s, 0], at[s, 1]
-            to_row, to_col = aim(
-                rows, cols, way[:, GOOD_ROW:], way[:, GOOD_COL:], kind == EXPERT, t, 0, r, c
-            )
-            wishes[s] = toward(rows, cols, r, c, to_row, to_col)
+            wishes[s] = _expert(way, rows, cols, kinds[s] == EXPERT, t, r, c)
 
 
 @inlined
 def ask(scene, crew, rows, cols, t):
     """Compute what every member sees and wishes."""
     table = crew.table
-    look(
+    _look(
         scene.way, t, rows, cols, table.row_class, table.col_class, table.classes, table.best,
         scene.at, scene.both, scene.seen,
     )  # fmt: skip
-    wish(
+    _wish(
         crew.kinds, crew.slips, table.choices, table.moves, rows, cols, scene.way, scene.plan, t,
         scene.at, scene.keys, scene.both, scene.wishes,
     )  # fmt: skip
+
+
+@kernel
+def _expert(way, rows, cols, intercept, t, r, c):
+    """Return an expert's move."""
+    to = aim(rows, cols, way[:, GOOD_ROW:], way[:, GOOD_COL:], intercept, t, 0, r, c)
+    return toward(rows, cols, r, c, to[0], to[1])
 
 
 @kernel
@@ -161,42 +168,17 @@ def write(at, b, t, l, row, col):
         row[s, b, t + 1, l], col[s, b, t + 1, l] = at[s, 0], at[s, 1]
 
 
-@kernel
-def drawn(values, best, key, t):
-    """Draw among values that are `best`, by the protocol's own word: `uniform_best`."""
-    count = 0
-    for value in values:
-        count += value == best
-    pick = np.int64(below(word(key, np.uint64(t), _1), np.uint64(count)))
-    for n in range(len(values)):
-        if values[n] == best:
-            if pick == 0:
-                return n
-            pick -= 1
-    return 0
-
-
 # ---------------------------------------------------------------- protocols over wishes
-
-
-@kernel
-def _first_best(seen):
-    best = 0
-    for member in range(1, len(seen)):
-        if seen[member] > seen[best]:
-            best = member
-    return best
 
 
 @kernel
 def _vote(weighted, wishes, seen, key, t, votes):
     """Return the direction that wins: the twin of `Majority` and `WeightedMajority`."""
-    anybody = seen[_first_best(seen)] > 0
-    for a in range(9):
-        votes[a] = 0
+    anybody = seen.max() > 0
+    votes[:] = 0
     for s in range(len(wishes)):
         votes[wishes[s]] += max(0, seen[s]) if weighted and anybody else 1
-    return drawn(votes, votes[_first_best(votes)], key, t)
+    return uniform_best(votes, 9, key, np.uint64(t), _1)[0]
 
 
 @kernel
@@ -224,7 +206,7 @@ def _decide(protocol, rows, cols, t, at, keys, wishes, seen, votes, targets):
     elif protocol == TREE:
         _climb(rows, cols, at, wishes, seen, targets)
     else:
-        leader = _first_best(seen) if protocol == AUCTION else 0
+        leader = seen.argmax() if protocol == AUCTION else 0
         if protocol == AUCTION and seen[leader] <= 0:
             for s in range(len(at)):
                 go(rows, cols, at, s, wishes[s])
@@ -256,103 +238,66 @@ def by_wishes(rules, ways, crew, protocol, count, keys, row, col):
 
 
 @kernel
-def _leave(rows, cols, reach, gamma, gains, classes, at, both, fake):
-    """Write fake rewards into the cells in sight, in slot order: part of `Stigmergy`."""
-    for s in range(len(at)):
-        good, evil = both[s] // classes, both[s] % classes
-        most, least = np.int64(-4), np.int64(4)
-        for n in range(gains.shape[1]):
-            here = np.int64(gains[good, n]) - np.int64(gains[evil, n])
-            most, least = max(most, here), min(least, here)
-        extra = gamma * (most / 2) + (1 - gamma) * (least / 2)
-        n = 0
-        for by_row in range(-reach, reach + 1):
-            line = wrapped(at[s, 0] + by_row, rows) * cols
-            for by_col in range(-reach, reach + 1):
-                reward = (np.int64(gains[good, n]) - np.int64(gains[evil, n])) / 2
-                fake[line + wrapped(at[s, 1] + by_col, cols)] = reward + extra
-                n += 1
-
-
-@kernel
-def _follow(rows, cols, reach, fake, r, c, key, t, found):
-    """Move to a uniform maximum of the fake rewards round a cell."""
-    best, count = -np.inf, 0
-    for by_row in range(-reach, reach + 1):
-        line = wrapped(r + by_row, rows) * cols
-        for by_col in range(-reach, reach + 1):
-            value = fake[line + wrapped(c + by_col, cols)]
-            if value > best:
-                best, count = value, 0
-            if value == best:
-                down, right = (by_row > 0) - (by_row < 0), (by_col > 0) - (by_col < 0)
-                found[count] = 3 * (down + 1) + right + 1
-                count += 1
-    return found[np.int64(below(word(key, np.uint64(t), _0), np.uint64(count)))]
+def _leave(gamma, cells, values, fake):
+    """Leave fake rewards in the cells in sight."""
+    most = least = values[0]
+    for value in values:
+        most, least = max(most, value), min(least, value)
+    extra = gamma * most + (1 - gamma) * least
+    for n in range(len(cells)):
+        fake[cells[n]] = values[n] + extra
 
 
 @kernel
 def stigmergy(rules, ways, crew, gamma, reach, count, keys, row, col):
     """Play exercises by fake rewards: the twin of `Stigmergy`."""
     slots, _, steps, lanes = row.shape
-    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
-    fake, found = np.empty(rows * cols), np.empty((2 * reach + 1) ** 2, np.int64)
+    rows, cols, sight, scene = rules.rows, rules.cols, (2 * reach + 1) ** 2, set_stage(rules, slots)
+    fake, cells, values = np.empty(rows * cols + 1), np.empty(sight, np.int64), np.empty(sight)
+    gains, classes = crew.table.gains, crew.table.classes
     for place in range(count):
         b, l = place // lanes, place % lanes
         open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
         at = scene.at
         for t in range(steps - 1):
             ask(scene, crew, rows, cols, t)
-            _leave(
-                rows, cols, reach, gamma, crew.table.gains, crew.table.classes, at, scene.both, fake
-            )
             for s in range(slots):
-                move, key = scene.wishes[s], scene.keys[s]
-                slip = crew.slips[s]
-                if crew.kinds[s] == LOCAL_SEARCH and not (
-                    slip > 0 and unit(word(key, np.uint64(t), _2)) < slip
-                ):  # the only mind that looks at rewards
-                    move = _follow(rows, cols, reach, fake, at[s, 0], at[s, 1], key, t, found)
+                cells_round(rows, cols, reach, at[s, 0], at[s, 1], cells)
+                rewards_round(gains, classes, scene.both[s], values)
+                _leave(gamma, cells, values, fake)
+            for s in range(slots):
+                move, key, clock = scene.wishes[s], scene.keys[s], np.uint64(t)
+                if crew.kinds[s] == LOCAL_SEARCH and not happens(crew.slips[s], key, clock, _2):
+                    cells_round(rows, cols, reach, at[s, 0], at[s, 1], cells)
+                    for n in range(len(cells)):  # the only mind that looks at rewards
+                        values[n] = fake[cells[n]]
+                    move = move_to(uniform_best(values, len(values), key, clock, _0)[0], reach)
                 go(rows, cols, at, s, move)
             write(at, b, t, l, row, col)
-
-
-@kernel
-def _chart(rows, cols, reach, gains, classes, at, both, chart):
-    """Update the map of `Crowd`: fade what is not seen, set what is seen; return the best."""
-    for n in range(len(chart)):
-        chart[n] /= 2
-    for s in range(len(at)):
-        good, evil, n = both[s] // classes, both[s] % classes, 0
-        for by_row in range(-reach, reach + 1):
-            line = wrapped(at[s, 0] + by_row, rows) * cols
-            for by_col in range(-reach, reach + 1):
-                here = np.int64(gains[good, n]) - np.int64(gains[evil, n])
-                chart[line + wrapped(at[s, 1] + by_col, cols)] = here / 2
-                n += 1
-    best = chart[0]
-    for value in chart:
-        best = max(best, value)
-    return best
 
 
 @kernel
 def crowd(rules, ways, crew, reach, count, keys, row, col):
     """Play exercises by a common map: the twin of `Crowd`."""
     slots, _, steps, lanes = row.shape
-    rows, cols, scene = rules.rows, rules.cols, set_stage(rules, slots)
-    chart = np.empty(rows * cols)
+    rows, cols, sight, scene = rules.rows, rules.cols, (2 * reach + 1) ** 2, set_stage(rules, slots)
+    chart, cells, values = np.empty(rows * cols), np.empty(sight, np.int64), np.empty(sight)
+    gains, classes = crew.table.gains, crew.table.classes
     for place in range(count):
         b, l = place // lanes, place % lanes
         open_scene(scene, rules, ways, crew.kinds, keys, row, col, b, l)
-        for n in range(len(chart)):
-            chart[n] = 0.0
+        chart[:] = 0.0
         for t in range(steps - 1):
             ask(scene, crew, rows, cols, t)
-            gains, classes = crew.table.gains, crew.table.classes
-            best = _chart(rows, cols, reach, gains, classes, scene.at, scene.both, chart)
+            for n in range(len(chart)):
+                chart[n] /= 2
+            for s in range(slots):
+                cells_round(rows, cols, reach, scene.at[s, 0], scene.at[s, 1], cells)
+                rewards_round(gains, classes, scene.both[s], values)
+                for n in range(len(cells)):
+                    chart[cells[n] - 1] = values[n]
+            target, best = uniform_best(chart, len(chart), scene.keys[0], np.uint64(t), _1)
             if best > 0:
-                target = drawn(chart, best, scene.keys[0], t)
                 go_toward(rows, cols, scene.at, target // cols, target % cols)
             else:
                 for s in range(slots):
@@ -379,7 +324,7 @@ def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
             for s in range(slots):
                 r, c = scene.at[s, 0], scene.at[s, 1]
                 move = scene.wishes[s]
-                if max(apart(r, er, rows), apart(c, ec, cols)) <= reach:
+                if distance(rows, cols, r, c, er, ec) <= reach:
                     move = toward(rows, cols, r, c, er, ec)
                 go(rows, cols, scene.at, s, move)
             write(scene.at, b, t, l, row, col)

@@ -23,10 +23,11 @@ from allminds.instruments.lambda_star.fast.forms import (
     Failures,
     Worlds,
     block_of,
+    half_rewards,
     make_worlds,
     shared,
 )
-from allminds.instruments.lambda_star.fast.look_up import look_up
+from allminds.instruments.lambda_star.fast.singles import look_up
 from allminds.instruments.lambda_star.world import MOVE, Foresight, View
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class Stage:
     """The cells of all minds in all episodes; rewards are counted in half units."""
 
     def __init__(self, tool: LambdaStar, here: Worlds, sights: Sights) -> None:
-        self.rows, self.cols = tool.torus.rows, tool.torus.cols
+        self.torus, self.rows, self.cols = tool.torus, tool.torus.rows, tool.torus.cols
         steps, agents, ways = here.rules.steps, here.rules.agents, here.ways
 
         def flat(way: Any) -> Numbers:  # [block, step, lane] -> [step, exercise]
@@ -161,14 +162,12 @@ class Stage:
 
     def _rewards(self, row: Numbers, col: Numbers) -> Numbers:
         """Compute the rewards of cells [exercise, cell], in half units."""
-        good = self._gain(row, col, self.good_row[self.step], self.good_col[self.step])
-        return good - self._gain(row, col, self.evil_row[self.step], self.evil_col[self.step])
-
-    def _gain(self, row: Numbers, col: Numbers, at_row: Numbers, at_col: Numbers) -> Numbers:
-        rows, cols = np.abs(row - at_row[:, None]), np.abs(col - at_col[:, None])
-        far = np.maximum(np.minimum(rows, self.rows - rows), np.minimum(cols, self.cols - cols))
-        gain: Numbers = np.maximum(0, 2 - far)
-        return gain
+        now = np.s_[self.step, :, None]
+        good, evil = (
+            (self.good_row[now], self.good_col[now]),
+            (self.evil_row[now], self.evil_col[now]),
+        )
+        return half_rewards(self.torus, row, col, good, evil)
 
 
 class _OneByOne:

@@ -6,13 +6,28 @@ Every kernel here fills one slot's way, int16[block, step, lane], for all lanes.
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from allminds.core.compiled import below, kernel, unit, word
-from allminds.instruments.lambda_star.fast.worlds import make_moves, wrapped
+from allminds.core.compiled import below, inlined, kernel, word
+from allminds.instruments.fast import (
+    distance,
+    happens,
+    largest,
+    narrow,
+    nth,
+    shorter,
+    worth,
+    wrapped,
+)
+from allminds.instruments.lambda_star.fast.worlds import make_moves
 
 _0, _2, _3, _9 = (np.uint64(n) for n in (0, 2, 3, 9))
+_wrapped, _shorter, _reward = narrow.wrapped, narrow.shorter, narrow.reward
 
 
 @kernel
@@ -45,47 +60,141 @@ def random_walk(rules, keys, row, col):
             make_moves(moves, row[b, t], col[b, t], row[b, t + 1], col[b, t + 1], rows, cols)
 
 
+# ---------------------------------------------------------------- what a mind sees
+
+
+class LookUp(NamedTuple):
+    """What a mind sees and would go for, tabulated by where Good and Evil lie from it.
+
+    Rewards in sight depend only on the displacement of Good and of Evil from the mind. Rows and
+    columns apart, displacements fall into classes: each at which something can be seen, and "far".
+    Tables go by a class, or by both: the class of Good * classes + the class of Evil.
+    """
+
+    row_class: NDArray[np.uint32]  # [displacement + rows], times the number of column classes
+    col_class: NDArray[np.uint32]
+    classes: int
+    gains: NDArray[np.int8]  # [class, cell in sight]: what Good gives there, in half units
+    best: NDArray[np.int8]  # [both]: the largest reward in sight, in half units
+    choices: NDArray[Any]  # [both]: how many cells have it
+    moves: NDArray[np.uint8]  # [both, pick]: the move 0..8 toward each of them
+
+
+@lru_cache(maxsize=8)
+def look_up(rows: int, cols: int, reach: int) -> LookUp:
+    """Build the table for a torus and a range of sight."""
+    row_class, row_seen = _axis(rows, reach)
+    col_class, col_seen = _axis(cols, reach)
+    classes, sight = len(row_seen) * len(col_seen), (2 * reach + 1) ** 2
+    table = LookUp(
+        (row_class * len(col_seen)).astype(np.uint32),
+        col_class.astype(np.uint32),
+        classes,
+        np.empty((classes, sight), np.int8),
+        np.empty(classes * classes, np.int8),
+        np.empty(classes * classes, np.uint8 if sight < 256 else np.uint16),
+        np.zeros((classes * classes, sight), np.uint8),
+    )
+    _tabulate(rows, cols, reach, row_seen, col_seen, *table[3:])
+    return table
+
+
+def _axis(size: int, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the class of each displacement -size..size, and a displacement of each class."""
+    shift = np.arange(-size, size + 1) % size
+    shift = np.where(shift > size // 2, shift - size, shift)
+    shift = np.where(np.abs(shift) > reach + 1, size // 2, shift)  # all that is far, alike
+    seen, of = np.unique(shift, return_inverse=True)
+    return of, seen
+
+
+@kernel
+def _tabulate(rows, cols, reach, row_seen, col_seen, gains, best, choices, moves):
+    """Fill the tables of a `LookUp`."""
+    side, (classes, sight) = 2 * reach + 1, gains.shape
+    for n in range(classes):
+        row, col = row_seen[n // len(col_seen)], col_seen[n % len(col_seen)]
+        for cell in range(sight):
+            far = distance(rows, cols, cell // side - reach, cell % side - reach, row, col)
+            gains[n, cell] = worth(far)
+    rewards = np.empty(sight, np.int8)
+    for both in range(classes * classes):
+        for cell in range(sight):
+            rewards[cell] = gains[both // classes, cell] - gains[both % classes, cell]
+        best[both], choices[both] = largest(rewards, sight)
+        for pick in range(choices[both]):
+            moves[both, pick] = move_to(nth(rewards, sight, best[both], pick), reach)
+
+
+@kernel
+def move_to(cell, reach):
+    """Return the move 0..8 toward a cell in sight, given by its number in reading order."""
+    row, col = cell // (2 * reach + 1) - reach, cell % (2 * reach + 1) - reach
+    return 3 * ((row > 0) - (row < 0)) + (col > 0) - (col < 0) + 4
+
+
+@inlined
+def sighted(row_class, col_class, classes, row, col, good_row, good_col, evil_row, evil_col):
+    """Return the place in the tables for where Good and Evil lie from a mind.
+
+    `row` and `col` are its row less the number of rows, and its column less that of columns.
+    """
+    good = row_class[np.uint16(good_row - row)] + col_class[np.uint16(good_col - col)]
+    evil = row_class[np.uint16(evil_row - row)] + col_class[np.uint16(evil_col - col)]
+    return np.uint32(good * np.uint32(classes) + evil)
+
+
+@inlined
+def toward_best(choices, moves, both, slip, key, clock, bits):
+    """Return the move of a mind that sees so much: the twin of `LocalSearch`; `bits` is word 0."""
+    move = moves[both, below(bits, np.uint64(choices[both]))]
+    if slip > 0 and happens(slip, key, clock, _2):
+        move = np.uint8(below(word(key, clock, _3), _9))
+    return move
+
+
+@kernel
+def cells_round(rows, cols, reach, row, col, cells):
+    """List the cells in sight of a mind, from 1 and in reading order: the twin of `around`."""
+    n = 0
+    for by_row in range(-reach, reach + 1):
+        line = wrapped(row + by_row, rows) * cols + 1
+        for by_col in range(-reach, reach + 1):
+            cells[n] = line + wrapped(col + by_col, cols)
+            n += 1
+
+
+@kernel
+def rewards_round(gains, classes, both, rewards):
+    """List the rewards in sight of a mind: the twin of `World.observe`."""
+    good, evil = both // classes, both % classes
+    for n in range(len(rewards)):
+        rewards[n] = (np.int64(gains[good, n]) - np.int64(gains[evil, n])) / 2
+
+
 @kernel
 def local_search(rules, ways, table, slip, keys, row, col):
     """Look up the move by where Good and Evil lie: the twin of `LocalSearch`."""
     blocks, steps, lanes = row.shape
-    rows, cols, classes = np.int16(rules.rows), np.int16(rules.cols), np.uint32(table.classes)
+    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
     words, moves = np.empty(lanes, np.uint64), np.empty(lanes, np.uint8)
     for b in range(blocks):
         for t in range(steps - 1):
             draw_words(keys[b], t, words)
             for l in range(lanes):
-                r, c = np.int16(row[b, t, l] - rows), np.int16(col[b, t, l] - cols)
-                good = (
-                    table.row_class[np.uint16(ways.good_row[b, t, l] - r)]
-                    + table.col_class[np.uint16(ways.good_col[b, t, l] - c)]
+                both = sighted(
+                    table.row_class, table.col_class, table.classes,
+                    np.int16(row[b, t, l] - rows), np.int16(col[b, t, l] - cols),
+                    ways.good_row[b, t, l], ways.good_col[b, t, l],
+                    ways.evil_row[b, t, l], ways.evil_col[b, t, l],
+                )  # fmt: skip
+                moves[l] = toward_best(
+                    table.choices, table.moves, both, slip, keys[b, l], np.uint64(t), words[l]
                 )
-                evil = (
-                    table.row_class[np.uint16(ways.evil_row[b, t, l] - r)]
-                    + table.col_class[np.uint16(ways.evil_col[b, t, l] - c)]
-                )
-                at = np.uint32(good * classes + evil)
-                moves[l] = table.moves[at, below(words[l], np.uint64(table.choices[at]))]
-                if slip > 0 and unit(word(keys[b, l], np.uint64(t), _2)) < slip:
-                    moves[l] = below(word(keys[b, l], np.uint64(t), _3), _9)
             make_moves(moves, row[b, t], col[b, t], row[b, t + 1], col[b, t + 1], rows, cols)
 
 
-@kernel
-def shorter(here, there, size):
-    """Return -1, 0 or 1: the twin of `grid._shorter`."""
-    ahead = there - here
-    if ahead == 0:
-        return 0
-    sign = 1 if ahead > 0 else -1
-    return sign if 2 * abs(ahead) <= size else -sign
-
-
-@kernel
-def apart(here, there, size):
-    """Return the distance round a ring."""
-    ahead = abs(there - here)
-    return min(ahead, size - ahead)
+# ---------------------------------------------------------------- minds that see the future
 
 
 @kernel
@@ -95,7 +204,7 @@ def aim(rows, cols, good_row, good_col, intercept, t, l, r, c):
     if intercept:
         for u in range(t + 1, len(good_row)):
             row, col = np.int64(good_row[u, l]), np.int64(good_col[u, l])
-            if max(apart(r, row, rows), apart(c, col, cols)) <= u - t:
+            if distance(rows, cols, r, c, row, col) <= u - t:
                 return row, col
     return to_row, to_col
 
@@ -104,16 +213,8 @@ def aim(rows, cols, good_row, good_col, intercept, t, l, r, c):
 def step_toward(to_row, to_col, row, col, after_row, after_col, rows, cols):
     """Move all lanes toward a cell; separate, so that it becomes a few vector instructions."""
     for l in range(len(row)):
-        ahead = np.int16(to_row[l] - row[l])
-        by = np.int16(ahead > 0) - np.int16(ahead < 0)
-        r = np.int16(row[l] + (by if 2 * abs(ahead) <= rows else -by))
-        ahead = np.int16(to_col[l] - col[l])
-        by = np.int16(ahead > 0) - np.int16(ahead < 0)
-        c = np.int16(col[l] + (by if 2 * abs(ahead) <= cols else -by))
-        r = np.int16(r + rows) if r < 0 else r
-        c = np.int16(c + cols) if c < 0 else c
-        after_row[l] = np.int16(r - rows) if r >= rows else r
-        after_col[l] = np.int16(c - cols) if c >= cols else c
+        after_row[l] = _wrapped(np.int16(row[l] + _shorter(row[l], to_row[l], rows)), rows)
+        after_col[l] = _wrapped(np.int16(col[l] + _shorter(col[l], to_col[l], cols)), cols)
 
 
 @kernel
@@ -135,30 +236,17 @@ def expert(rules, ways, intercept, row, col):
 
 
 @kernel
-def gain(rows, cols, good_row, good_col, evil_row, evil_col, r, c):
-    """Compute the reward of a cell in half units."""
-    good = max(apart(r, good_row, rows), apart(c, good_col, cols))
-    evil = max(apart(r, evil_row, rows), apart(c, evil_col, cols))
-    return max(0, 2 - good) - max(0, 2 - evil)
+def worth_after(move):
+    """Compute what Good gives in the cell that a move leads to from its own, in half units."""
+    return worth(max(abs(move // 3 - 1), abs(move % 3 - 1)))
 
 
 @kernel
-def reward_at(rules, ways, b, t, l, r, c):
-    """Compute the reward of a cell at step t, in half units."""
-    return gain(
-        rules.rows, rules.cols,
-        np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l]),
-        np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l]),
-        r, c,
-    )  # fmt: skip
-
-
-@kernel
-def _add_around(rules, value, row, col, sign):
+def _add_around(rules, row, col, sign, value):
     """Add the rewards of Good (or, with sign -1, Evil) to the values of cells, in half units."""
     for a in range(9):
         r, c = wrapped(row + a // 3 - 1, rules.rows), wrapped(col + a % 3 - 1, rules.cols)
-        value[r, 1 + c] += sign * (2 if a == 4 else 1)
+        value[r, 1 + c] += sign * worth_after(a)
 
 
 @kernel
@@ -196,8 +284,8 @@ def plan_optimum(rules, ways, b, l, value, across, plan):
     for t in range(rules.steps, 0, -1):
         good_row, good_col = np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l])
         evil_row, evil_col = np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l])
-        _add_around(rules, value, good_row, good_col, 1)
-        _add_around(rules, value, evil_row, evil_col, -1)
+        _add_around(rules, good_row, good_col, 1, value)
+        _add_around(rules, evil_row, evil_col, -1, value)
         _best_of_three(value, across, plan[t - 1])
 
 
@@ -222,33 +310,23 @@ def optimum(rules, ways, count, rows_of, cols_of):
 # ---------------------------------------------------------------- a user's own function
 
 
-@kernel
-def look(rows, cols, reach, good, evil, row, col, cells, rewards):
-    """Compute what a mind sees: the twin of `World.observe`; good and evil are (row, column)."""
-    n = 0
-    for by_row in range(-reach, reach + 1):
-        r = wrapped(row + by_row, rows)
-        for by_col in range(-reach, reach + 1):
-            c = wrapped(col + by_col, cols)
-            cells[n] = r * cols + c + 1
-            rewards[n] = gain(rows, cols, good[0], good[1], evil[0], evil[1], r, c) / 2
-            n += 1
-
-
 @njit(nogil=True)  # a function given as an argument is compiled in, and cannot be kept on disk
-def user_walk(act, rules, ways, reach, keys, row, col, failed, answer):
+def user_walk(act, rules, ways, table, reach, keys, row, col, failed, answer):
     """Walk by act(cells, rewards, step, bits) -> 1..9; note step and answer where it fails."""
     blocks, steps, lanes = row.shape
     rows, cols = rules.rows, rules.cols
-    good_row, good_col, evil_row, evil_col = ways[:4]
     cells, rewards = np.empty((2 * reach + 1) ** 2, np.int64), np.empty((2 * reach + 1) ** 2)
     for b in range(blocks):
         for l in range(lanes):
             r, c = np.int64(row[b, 0, l]), np.int64(col[b, 0, l])
             for t in range(steps - 1):
-                good = (np.int64(good_row[b, t, l]), np.int64(good_col[b, t, l]))
-                evil = (np.int64(evil_row[b, t, l]), np.int64(evil_col[b, t, l]))
-                look(rows, cols, reach, good, evil, r, c, cells, rewards)
+                both = sighted(
+                    table.row_class, table.col_class, table.classes, r - rows, c - cols,
+                    ways.good_row[b, t, l], ways.good_col[b, t, l],
+                    ways.evil_row[b, t, l], ways.evil_col[b, t, l],
+                )  # fmt: skip
+                cells_round(rows, cols, reach, r, c, cells)
+                rewards_round(table.gains, np.int64(table.classes), np.int64(both), rewards)
                 a = np.int64(act(cells, rewards, t, word(keys[b, l], np.uint64(t), _0)))
                 if a < 1 or a > 9:
                     failed[b, l], answer[b, l] = t, a
@@ -269,36 +347,30 @@ def settle(rules, ways, row, col, alive, sums, curve):
     Exercises that failed, or that only fill up the last block, are not `alive` (0 or 1).
     """
     blocks, steps, lanes = row.shape
-    rows, cols = np.int16(rules.rows), np.int16(rules.cols)
-    half = rules.steps // 2
+    rows, cols, half = np.int16(rules.rows), np.int16(rules.cols), rules.steps // 2
     first, second = np.empty(lanes, np.int32), np.empty(lanes, np.int32)
-    total = np.empty(lanes, np.int32)
-    reward = np.empty(lanes, np.int16)
+    total, rewards = np.empty(lanes, np.int32), np.empty(lanes, np.int16)
     for b in range(blocks):
         for l in range(lanes):
             first[l] = second[l] = total[l] = 0
         for t in range(1, steps):
             for l in range(lanes):
-                gr = abs(np.int16(ways.good_row[b, t, l] - row[b, t, l]))
-                gc = abs(np.int16(ways.good_col[b, t, l] - col[b, t, l]))
-                er = abs(np.int16(ways.evil_row[b, t, l] - row[b, t, l]))
-                ec = abs(np.int16(ways.evil_col[b, t, l] - col[b, t, l]))
-                good = max(min(gr, np.int16(rows - gr)), min(gc, np.int16(cols - gc)))
-                evil = max(min(er, np.int16(rows - er)), min(ec, np.int16(cols - ec)))
-                reward[l] = max(np.int16(0), np.int16(2 - good)) - max(
-                    np.int16(0), np.int16(2 - evil)
-                )
+                rewards[l] = _reward(
+                    rows, cols, row[b, t, l], col[b, t, l],
+                    ways.good_row[b, t, l], ways.good_col[b, t, l],
+                    ways.evil_row[b, t, l], ways.evil_col[b, t, l],
+                )  # fmt: skip
             here = np.int64(0)
             for l in range(lanes):
-                total[l] += reward[l]
-                here += reward[l] * alive[b, l]
+                total[l] += rewards[l]
+                here += rewards[l] * alive[b, l]
             curve[t - 1] += here
             if t <= half:
                 for l in range(lanes):
-                    first[l] += reward[l]
+                    first[l] += rewards[l]
             if t >= steps - half:
                 for l in range(lanes):
-                    second[l] += reward[l]
+                    second[l] += rewards[l]
         for l in range(lanes):
             n = b * lanes + l
             if n < len(sums):

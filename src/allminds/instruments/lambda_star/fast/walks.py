@@ -12,11 +12,11 @@ from allminds.contracts import Fast, LineUp, Subject
 from allminds.core.watch import Watch, malformed
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.lambda_star import groups as collectives
-from allminds.instruments.lambda_star.fast import groups, learners, shared, singles
+from allminds.instruments.lambda_star.fast import groups, singles, tables
 from allminds.instruments.lambda_star.fast.forms import Compiled, Slots, Walk, Worlds, note_failure
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
-from allminds.instruments.lambda_star.fast.look_up import look_up
-from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.fast.singles import look_up
+from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.groups import Protocol, SharedQLearning
 from allminds.instruments.lambda_star.minds import (
     Expert,
@@ -81,7 +81,10 @@ def _together(
 # ---------------------------------------------------------------- single minds
 
 
-def _each(fill: Callable[[Worlds, Any, Way, Way], None]) -> Walk:
+Fill = Callable[[Worlds, Any, Way, Way], None]  # (worlds, keys, rows, columns)
+
+
+def _each(fill: Fill) -> Walk:
     """Make a walk that fills one slot after the other."""
 
     def walk(slots: Slots) -> None:
@@ -118,35 +121,42 @@ def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
     )
 
 
-def habits_of(mind: TableLearner, torus: Torus, steps: int) -> learners.Habits | None:
+def habits_of(mind: TableLearner, torus: Torus, steps: int) -> tables.Habits | None:
     """Return the kernels' parameters of a learner, unless its table is too large for them."""
     if torus.cells * steps * 9 > MOST_TABLE_CELLS:
         return None
-    return learners.Habits(
+    return tables.Habits(
         isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,
         mind.sessions,
     )  # fmt: skip
 
 
 def _table_learner(mind: TableLearner, tool: LambdaStar) -> Walk | None:
+    play = _by_table(mind, tool)
+    return play and _each(lambda here, keys, row, col: play(here, keys[None], row[None], col[None]))
+
+
+def _by_table(mind: TableLearner, tool: LambdaStar) -> Fill | None:
+    """Return how learners round one table fill the ways of their slots."""
     habits = habits_of(mind, tool.torus, tool.settings.iterations)
+    around = neighbours(tool.torus)
     if habits is None:
         return None
-    return _each(
-        lambda here, keys, row, col: learners.table_learner(
-            here.rules, here.ways, habits, here.count, keys, row, col
-        )
+    return lambda here, keys, row, col: tables.table_learners(
+        here.rules, here.ways, habits, around, here.count, keys, row, col
     )
 
 
 def _users_own(mind: CompiledMind, tool: LambdaStar) -> Walk:
+    table = look_up(tool.torus.rows, tool.torus.cols, tool.settings.range)
+
     def walk(slots: Slots) -> None:
         here = slots.worlds
         for n, slot in enumerate(slots.slots):
             failed, answer = np.full(slots.keys[n].shape, -1), np.zeros_like(slots.keys[n], int)
             singles.user_walk(
-                type(mind).function, here.rules, here.ways, tool.settings.range, slots.keys[n],
-                slots.row[n], slots.col[n], failed, answer,
+                type(mind).function, here.rules, here.ways, table, tool.settings.range,
+                slots.keys[n], slots.row[n], slots.col[n], failed, answer,
             )  # fmt: skip
             for lane in np.flatnonzero(failed.reshape(-1)[: here.count] >= 0).tolist():
                 step = int(failed.flat[lane])
@@ -200,17 +210,8 @@ def _group(kernel: Any, *fields: Any) -> Callable[[Any, LambdaStar], Walk | None
 
 
 def _shared_table(group: SharedQLearning, tool: LambdaStar) -> Walk | None:
-    habits = habits_of(group.model, tool.torus, tool.settings.iterations)
-    if habits is None:
-        return None
-
-    def walk(slots: Slots) -> None:
-        here = slots.worlds
-        shared.shared_table(
-            here.rules, here.ways, habits, here.count, slots.keys, slots.row, slots.col
-        )
-
-    return walk
+    play = _by_table(group.model, tool)
+    return play and (lambda slots: play(slots.worlds, slots.keys, slots.row, slots.col))
 
 
 def _reach(_group: Any, tool: LambdaStar) -> int:

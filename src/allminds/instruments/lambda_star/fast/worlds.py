@@ -9,11 +9,13 @@ import numpy as np
 
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
 from allminds.core.compiled import below, fold, kernel, unit, word
+from allminds.instruments.fast import narrow, parted, period, weighted, wrapped
 
 LANES = 128
 CYCLIC, DRIFT, RELEASED = 0, 1, 2
 
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
+_wrapped = narrow.wrapped
 
 
 class TorusRules(NamedTuple):
@@ -45,26 +47,12 @@ class Ways(NamedTuple):
 
 
 @kernel
-def wrapped(place, size):
-    """Wrap a row or column that may have left the torus by one."""
-    if place < 0:
-        return place + size
-    if place >= size:
-        return place - size
-    return place
-
-
-@kernel
 def make_moves(moves, row, col, to_row, to_col, rows, cols):
     """Move all lanes by 0..8; separate, so that it becomes a few vector instructions."""
     for l in range(len(moves)):
         a = np.int16(moves[l])
-        r = np.int16(row[l] + a // np.int16(3) - np.int16(1))
-        c = np.int16(col[l] + a % np.int16(3) - np.int16(1))
-        r = np.int16(r + rows) if r < 0 else r
-        c = np.int16(c + cols) if c < 0 else c
-        to_row[l] = np.int16(r - rows) if r >= rows else r
-        to_col[l] = np.int16(c - cols) if c >= cols else c
+        to_row[l] = _wrapped(np.int16(row[l] + a // np.int16(3) - np.int16(1)), rows)
+        to_col[l] = _wrapped(np.int16(col[l] + a % np.int16(3) - np.int16(1)), cols)
 
 
 # ---------------------------------------------------------------- segments
@@ -84,40 +72,17 @@ def draw_segment(rules, key, step, moves):
         moves[l] = rules.plain[action]
         row = wrapped(row + action // 3 - 1, rules.rows)
         col = wrapped(col + action % 3 - 1, rules.cols)
-    return _shortest_period(moves, length)
+    return period(moves, length)
 
 
 @kernel
 def _weighted_move(rules, row, col, left, chance):
     """Draw a move in proportion to the walks of `left` moves that lead home after it."""
     weights = np.empty(9)
-    total = 0.0
     for a in range(9):
         to_row = wrapped(row + a // 3 - 1, rules.rows)
         weights[a] = rules.chances[left, to_row * rules.cols + wrapped(col + a % 3 - 1, rules.cols)]
-        total += weights[a]
-    aim, reached, last = chance * total, 0.0, 0
-    for a in range(9):
-        reached += weights[a]
-        if weights[a] > 0.0:
-            last = a
-            if aim < reached:
-                break
-    return last
-
-
-@kernel
-def _shortest_period(moves, length):
-    for period in range(1, length):
-        if length % period == 0:
-            same = True
-            for l in range(period, length):
-                if moves[l] != moves[l - period]:
-                    same = False
-                    break
-            if same:
-                return period
-    return length
+    return weighted(weights, chance)
 
 
 @kernel
@@ -292,26 +257,21 @@ def _travel(rules, ways, block, worlds, good_moves, evil_moves):
                 good_col[t + 1, l] == evil_col[t + 1, l]
             )
         if clash:
-            _part(good_row, good_col, evil_row, evil_col, worlds, t + 1)
+            _part(rules.cols, good_row, good_col, evil_row, evil_col, worlds, t + 1)
 
 
 @kernel
-def _part(good_row, good_col, evil_row, evil_col, worlds, t):
-    """Part Good and Evil that share a cell at step t: the one already there stays, else by lot."""
+def _part(cols, good_row, good_col, evil_row, evil_col, worlds, t):
+    """Part Good and Evil where they share a cell at step t."""
     for l in range(len(worlds)):
-        if good_row[t, l] == evil_row[t, l] and good_col[t, l] == evil_col[t, l]:
-            good_stays = (
-                good_row[t, l] == good_row[t - 1, l] and good_col[t, l] == good_col[t - 1, l]
-            )
-            evil_stays = (
-                evil_row[t, l] == evil_row[t - 1, l] and evil_col[t, l] == evil_col[t - 1, l]
-            )
-            if good_stays or (
-                not evil_stays and below(word(worlds[l], np.uint64(t), _0), _2) == _0
-            ):
-                evil_row[t, l], evil_col[t, l] = evil_row[t - 1, l], evil_col[t - 1, l]
-            else:
-                good_row[t, l], good_col[t, l] = good_row[t - 1, l], good_col[t - 1, l]
+        there = good_row[t, l] * cols + good_col[t, l]
+        if there == evil_row[t, l] * cols + evil_col[t, l]:
+            good = good_row[t - 1, l] * cols + good_col[t - 1, l]
+            evil = evil_row[t - 1, l] * cols + evil_col[t - 1, l]
+            lot = below(word(worlds[l], np.uint64(t), _0), _2)
+            good, evil = parted(good, evil, there, there, lot)
+            good_row[t, l], good_col[t, l] = good // cols, good % cols
+            evil_row[t, l], evil_col[t, l] = evil // cols, evil % cols
 
 
 @kernel
