@@ -37,3 +37,19 @@ def test_the_search_space_grows_with_the_grid():
     table = paper("chmait-2016").parts["complexity"]().table
     assert table["H bits"].is_monotonic_increasing
     assert set(table["example K"]) == {6}
+
+
+def test_figures_1_to_4_are_drawn_from_what_runs():
+    parts = paper("chmait-2016").parts
+    loop = parts["figure-1"]()
+    first = loop.table.iloc[0]
+    assert f"action a₁: {first['action aᵢ']}" in loop.plots[0][1]
+    space = parts["figure-2"]()
+    assert len(space.table) == 51
+    assert all(sign in space.plots[0][1] for sign in ("⊕", "⊖", "π1", "π2", "π3", "+0.5"))
+    grid = parts["figure-3"]()
+    assert grid.plots[0][1].count('fill="#d4d4d4"') == 5
+    assert set(grid.table["king moves"]) == {1}
+    classes = parts["figure-4"]().table.set_index("mind or group")["classes"]
+    assert classes["q-learning"] == "QLearning < TableLearner < MindBase"
+    assert classes["weighted-majority"] == "WeightedMajority < Majority < Protocol < Group"

@@ -70,3 +70,15 @@ def test_every_claim_and_statement_is_in_the_text_of_its_paper(name, texts):
         assert re.search(rf"(?<![\d.]){number_of(one)}(?!\d|\.\d)", one.quote), one
     for said in paper(name).statements():
         assert plain(said.quote) in text, said
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_figure_and_table_of_a_paper_is_made_or_has_its_reason(name, texts):
+    kinds = {"Fig": "figure", "Figure": "figure", "Table": "table"}
+    named = re.findall(r"\b(Fig|Figure|Table)\.? (\d+)", texts[name])
+    found = {f"{kinds[kind]}-{number}" for kind, number in named}
+    about = paper(name)
+    assert found <= {*about.parts, *about.not_made}
+    made = {part for part in about.parts if re.fullmatch(r"(figure|table)-\d+", part)}
+    assert made <= found
+    assert not made & set(about.not_made)

@@ -69,3 +69,19 @@ def test_a_test_has_350_steps():
 @pytest.mark.slow
 def test_scores_fall_with_the_number_of_cells_though_20_tests_did_not_show_it():
     assert [said.holds for said in paper("insa-cabrera-2011").statements()] == [False, True]
+
+
+def test_the_space_of_figure_1_has_the_arrow_of_the_text():
+    part = paper("insa-cabrera-2011").parts["figure-1"]()
+    assert part.plots[0][1].count("<circle") == 5
+    first = part.table.iloc[0]
+    assert (first["action"], first["from"], first["to"]) == ("a2", "c5", "c1")
+
+
+def test_the_screen_of_figure_2_is_that_of_the_web_application():
+    part = paper("insa-cabrera-2011").parts["figure-2"]()
+    shown = part.plots[0][1]
+    assert "Positive reward" in shown
+    assert shown.count('name="choice" value=') == 2  # cells 1 and 3
+    assert "chosen hue-" in shown
+    assert "<script" not in shown

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from allminds.papers.chmait_2016_extensions import PARTS
+from allminds.papers.chmait_2016_extensions import PARTS, figure_5
+from allminds.papers.chmait_2016_figures import FIGURES
 from allminds.papers.chmait_2016_printed import claims, example, statements, worked
 from allminds.papers.drawing import lines
 from allminds.papers.paper import Erratum, Paper, Part, scores
@@ -155,6 +156,8 @@ PAPER = Paper(
     "for evaluating AI agents. Evaluating general-purpose AI, ECAI 2016",
     what="Groups of minds on a torus with Good and Evil.",
     parts={
+        **FIGURES,
+        "figure-5": figure_5,
         "complexity": complexity,
         "released": released,
         "by-complexity": by_complexity,

@@ -139,7 +139,6 @@ def landscape() -> Part:
         "the mean reward, exploration the distinct cells stood on as a share of those that could "
         "have been; regret is 1 less exploitation.",
         pd.DataFrame(rows),
-        [_figure_5("hill-climber", None), _figure_5("scouts", 12)],
     )
 
 
@@ -163,14 +162,28 @@ def _measured(mind: str, drift: float, agents: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _figure_5(mind: str, step: int | None) -> tuple[str, str]:
-    """Draw the paper's Figure 5 again: minds as black stars on the colours of fitness."""
+def figure_5() -> Part:
+    """Draw a landscape with many local optima and one global one, with minds on it."""
+    import pandas as pd
+
+    drawn = [_drawn("hill-climber", 3), _drawn("hill-climber", None), _drawn("scouts", 12)]
+    rows = [{"mind": "hill-climber", "step": "3 and last"}, {"mind": "scouts", "step": "12"}]
+    return Part(
+        "Early stages of a simulation on a fitness landscape",
+        "A landscape of ours with 16 hills; the paper's is not described. Colours are fitness from "
+        "-1 to 1.",
+        pd.DataFrame(rows), drawn,
+    )  # fmt: skip
+
+
+def _drawn(mind: str, step: int | None) -> tuple[str, str]:
+    """Draw minds as black stars on the colours of fitness."""
     from allminds.instruments.landscape.drawing import picture
 
     ((exercise, record),) = _records("landscape", mind, 1, agents=8, peaks="16")
     when = "in the end" if step is None else f"after step {step}"
     return (
-        f"Eight minds, {mind}, {when} (as Figure 5). Stars are minds, dots where they began, the "
+        f"Eight minds, {mind}, {when}. Stars are minds, dots where they began, the "
         "ring is the global optimum.",
         picture(exercise, record, step),
     )

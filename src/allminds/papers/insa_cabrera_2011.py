@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from allminds.papers import insa_cabrera_2011_figures as figures
+from allminds.papers import insa_cabrera_2011_space as space
 from allminds.papers.insa_cabrera_2011_figures import (
     PUBLISHED,
     SAMPLE,
@@ -210,8 +211,9 @@ CITATION = (
 )
 WHAT = "The same test for people and for Q-learning."
 PARTS = {
-    "table-1": figures.table_1, "figure-3": figures.figure_3, "figure-4": figures.figure_4,
-    "table-2": figures.table_2, "samples": figures.samples, "parameters": figures.parameters,
+    "figure-1": space.figure_1, "table-1": figures.table_1, "figure-2": space.figure_2,
+    "figure-3": figures.figure_3, "figure-4": figures.figure_4, "table-2": figures.table_2,
+    "samples": figures.samples, "parameters": figures.parameters,
 }  # fmt: skip
 IN_ROWS = "the scores of people are in the authors' rows alone: allminds reproduce … --rows FILE"
 

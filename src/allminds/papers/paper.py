@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib.metadata
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -195,12 +196,21 @@ def write_page(
         found.append(shown)
     progress("papers", total, total)
     environment = templates(Path(__file__).parent, Path(report.__file__).parent)
-    environment.filters |= {"figure": figure, "heading": heading}
+    environment.filters |= {"figure": figure, "heading": heading, "coded": coded}
     text = environment.get_template("papers.html.j2").render(
         papers=found, version=importlib.metadata.version("allminds")
     )
     write_whole(out, text.encode("utf-8"))
     return found
+
+
+def coded(text: str) -> Any:
+    """Escape a text for the page, and show what stands between backticks as code."""
+    from markupsafe import Markup
+
+    parts = html.escape(text, quote=False).split("`")
+    marked = (f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
+    return Markup("".join(marked))
 
 
 def heading(name: str) -> str:
