@@ -83,12 +83,25 @@ class Face(ABC):
     def chosen(self, choice: str, observation: Any) -> Any:
         """Translate a choice into an action; if several have the same effect, take the lowest."""
 
+    def parity(self, numbers: bool) -> Sequence[str]:
+        """List, in sentences, what people see or do here that programs do otherwise.
+
+        `numbers` is True if the study shows rewards as numbers.
+        """
+        return ()
+
     def action(self, choice: str, observation: Any) -> Any | Failure:
         """Translate a choice into an action, or a failure if it was not on the screen."""
         choices = self.choices(observation)
         if choice in choices:
             return self.chosen(choice, observation)
         return Failure("malformed", f"'{choice[:60]}' is not one of {', '.join(choices)}")
+
+
+def signs(numbers: bool) -> str:
+    """Say how much of a reward people saw, in a test in which programs get the number."""
+    how = "and the number of a reward" if numbers else "of a reward only"
+    return f"People saw the sign {how}; programs get the number."
 
 
 class PlainFace(Face):
@@ -111,6 +124,10 @@ class PlainFace(Face):
     def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:
         text = str(self.presentation.tool.show(observation, "text"))
         return self.told() | {"text": text, "labels": list(self.choices(observation))}
+
+    def parity(self, numbers: bool) -> Sequence[str]:
+        seen = "People read the text form and pressed a button; programs are given values."
+        return (seen, signs(numbers)) if self.task.steps > 1 else (seen,)
 
     def choices(self, observation: Any) -> Sequence[str]:
         space, legal = self.space, getattr(observation, "legal", None)

@@ -57,7 +57,7 @@ def test_a_mind_that_got_nowhere_is_left_out():
 def test_intervals_that_dwarf_the_means_are_cut():
     found = data_of(["random", "mine"])
     assert plots.cut_intervals(found)
-    low, high = drawing.y_domain([plots._mark(point) for point in found.points])
+    low, high = drawing.y_domain([plots.mark(point) for point in found.points])
     assert high - low < 1
 
 

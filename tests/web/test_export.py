@@ -151,6 +151,7 @@ def test_results_are_rows_of_the_common_table(taken, tmp_path):
     assert (tmp_path / "people" / "choices.csv").is_file()
     parity = json.loads((tmp_path / "people" / "imported.json").read_text())["parity"]
     assert any("sign of a reward" in sentence for sentence in parity)
+    assert any("the lowest counts as theirs" in sentence for sentence in parity)
     with pytest.raises(Error, match="is not empty"):
         export_folder(server.store, server.store.study(), tmp_path / "people")
 

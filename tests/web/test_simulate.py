@@ -70,3 +70,31 @@ def test_the_example_study_can_be_read_for_a_trial():
     trial = roomy(read_study(EXAMPLE), 50)
     assert trial.participants == 50
     assert trial.seed >= 1 << 32  # drawn
+
+
+def test_what_a_study_exports_is_in_the_report_with_its_caveats(tmp_path):
+    from typer.testing import CliRunner
+
+    from allminds.cli.app import app
+    from allminds.report import write_report
+    from allminds.runs.plan import Plan
+    from allminds.runs.run import How, run
+
+    test = {"instrument": "c-test", "settings": {"form": "generated", "k": "7..9"}}
+    made = study(tests=[test | {"exercises": 6, "feedback": True}], seed=9)
+    simulate(made, ["pattern"], 3, str(tmp_path / "a.db"), tmp_path / "people", jobs=2)
+    plan = Plan(seed=9, tests=[test | {"minds": ["random", "mode"], "episodes": 10}])
+    folder = run(plan, tmp_path / "run", How(jobs=1))
+    page = write_report(folder, tmp_path / "page.html", exports=[tmp_path / "people"])
+    text = page.read_text("utf-8")
+    assert "How 2 minds and 3 people did on c-test" in text
+    assert "People were told after every question whether they were right." in text
+    assert "sign of a reward" not in text, "questions have none"
+    assert "machine-" not in text, "labels of participants are not in the report"
+    for what in ("people/results.csv", "people/records.parquet", "a.db"):
+        words = ["report", str(tmp_path / "run"), str(tmp_path / what)]
+        reply = CliRunner().invoke(app, [*words, "-o", str(tmp_path / "other.html")])
+        assert reply.exit_code == 0, (what, reply.exception)
+        assert "How 2 minds and 3 people" in (tmp_path / "other.html").read_text("utf-8")
+    with pytest.raises(Error, match=r"name results\.csv"):
+        write_report(folder, tmp_path / "no.html", exports=[tmp_path / "people" / "choices.csv"])

@@ -27,7 +27,9 @@ TESTS = "test"  # the column of tests, if exercises come in tests
 def compare(
     run: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN …", help="Run folders, imported folders or CSV files."),
+        typer.Argument(
+            metavar="RUN …", help="Run folders, imported folders, CSV files or studies' databases."
+        ),
     ],
     as_json: JsonOption = False,
     mind: Annotated[
@@ -63,24 +65,31 @@ def compare(
     """
     import numpy as np
 
-    from allminds.runs.imports import read_together, tools_of
+    from allminds.cli.study import exported
+    from allminds.runs.imports import provenance, read_together, tools_of
     from allminds.statistics import comparison
 
     wanted = budget_of(budget)
-    parts, notes = _instruments(_only(read_together(run), instrument), unpaired)
-    tools = tools_of(run)
-    known = {str(name) for frame in parts.values() for name in frame["mind"].unique()}
-    for name in mind or ():
+    with exported(run) as places:
+        parts, notes = _instruments(_only(read_together(places), instrument), unpaired)
+        tools = tools_of(places)
+        parity = [said for path in places for said in provenance(path).get("parity", ())]
+    there = {name: comparison.sides(frame) for name, frame in parts.items()}
+    known = set().union(*there.values())
+    for name in (*(mind or ()), *([baseline] if baseline else ())):
         if name not in known:
             raise Error(f"there is no mind '{name}' in the results; {nearest(name, known)}")
     found: dict[str, Comparison] = {}
     for name, frame in parts.items():
+        if baseline and baseline not in there[name]:
+            notes.append(f"{name}: {baseline} did not take it; nothing to compare.")
+            continue
         first = frame.iloc[0]
         found[name] = comparison.compare(
             frame, np.random.default_rng(seed), unit=_there(unit, parts, name) or _tests(frame),
             by=_there(by, parts, name), margin=margin, allow_unpaired=unpaired,
             tool=tools.get((first["instrument"], first["settings"])),
-            minds=[who for who in mind or () if who in set(frame["mind"])],
+            minds=[who for who in mind or () if who in there[name]],
             baseline=baseline,
         )  # fmt: skip
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
@@ -95,7 +104,8 @@ def compare(
             for name, one in found.items()
         ]
         settings = {"margin": margin, "by": by, "seed": seed, "budget": budget}
-        print_json({"runs": run, **settings, "comparisons": rows, "notes": notes})
+        said = {"notes": notes, "parity": parity}
+        print_json({"runs": run, **settings, "comparisons": rows, **said})
         return
     from allminds.terminal.comparison import show_comparison
     from allminds.terminal.tables import say
@@ -106,6 +116,10 @@ def compare(
             say(budgets[name][1])
     for note in notes:
         say(note)
+    if parity:
+        say("Where people's test is not the programs':", "bold")
+    for sentence in parity:
+        say(f"  {sentence}")
 
 
 # ---------------------------------------------------------------- what is compared with what

@@ -14,10 +14,16 @@ from allminds.core.errors import Error
 @app.command(
     rich_help_panel=READ,
     epilog="Example: allminds report runs/1  |  allminds report runs/1 runs/2 -o both.html  |  "
-    "allminds report runs/1 --weights lambda-star=1,c-test=2",
+    "allminds report runs/1 runs/people -o people.html",
 )
 def report(
-    run: Annotated[list[Path], typer.Argument(metavar="RUN …", help="Run folders.")],
+    run: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN …",
+            help="Run folders; exports of studies, their results.csv, or studies' databases.",
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="File; RUN/report.html if none.")
     ] = None,
@@ -28,15 +34,31 @@ def report(
         ),
     ] = "",
 ) -> None:
-    """Write the HTML report of a run again, or of several runs side by side."""
+    """Write the HTML report of a run again, of several runs, or of people beside programs.
+
+    People, as allminds study export writes them, are compared with the programs that had the same
+    exercises, as a sample of people.
+    """
+    from allminds.cli.study import exported
     from allminds.report import write_report
     from allminds.runs.store import RunFolder
 
+    if all(map(_results_of_people, run)):
+        raise Error(
+            f"{run[0]} is what people did; name a run of programs on the same exercises beside it"
+        )
     if len(run) > 1 and out is None:
         raise Error("a report of several runs needs a file of its own; name it with --out")
-    folders = [RunFolder.open(one) for one in run]
-    page = write_report(folders, out or run[0] / "report.html", _weights(weights))
+    with exported(run) as places:
+        people = [one for one in places if _results_of_people(one)]
+        folders = [RunFolder.open(one) for one in places if one not in people]
+        page = write_report(folders, out or run[0] / "report.html", _weights(weights), people)
     print(f"report: {page}")
+
+
+def _results_of_people(path: Path) -> bool:
+    """Check whether a path is a table of results rather than a run folder."""
+    return path.is_file() or (path / "imported.json").is_file()
 
 
 def _weights(text: str) -> dict[str, float]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -174,6 +177,41 @@ def export(
             print(f"  {sentence}")
 
 
+@contextlib.contextmanager
+def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Export study databases among some results into a folder that is removed afterwards."""
+    databases = [path for path in paths if _is_database(path)]
+    if not databases:
+        yield list(paths)
+        return
+    need_web()
+    from allminds.web.app import now_in_ms
+    from allminds.web.export import export_folder
+    from allminds.web.store import Store
+
+    with tempfile.TemporaryDirectory() as folder:
+        places: dict[Path, Path] = {}
+        for path in databases:
+            store = Store(str(path))
+            try:
+                row, out = store.study(None), Path(folder) / str(len(places)) / path.stem
+                made = export_folder(store, row, out, now=now_in_ms())
+            finally:
+                store.close()
+            if not made["rows"]:
+                raise Error(f"{path}: nobody has finished an exercise of '{row.slug}' yet")
+            places[path] = out
+        yield [places.get(path, path) for path in paths]
+
+
+def _is_database(path: Path) -> bool:
+    """Check whether a file is the SQLite database of a study."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(16) == b"SQLite format 3\0"
+
+
 @study.command(
     epilog="Example: allminds study simulate study.toml --mind q-learning --participants 50"
 )
@@ -199,8 +237,6 @@ def simulate(
     with each other, name both minds ('tit-for-tat, defect'): they sit down as they come.
     """
     need_web()
-    import tempfile
-
     from allminds.terminal import watching
     from allminds.web.simulate import simulate as simulated
 

@@ -71,6 +71,7 @@ class TestData:
     number: int = 0  # its place in the report
     traits: dict[str, str] = field(default_factory=dict)
     column: str | None = None  # of complexity
+    levels: Levels | None = None  # of complexity, as plots have them
     points: list[Point] = field(default_factory=list)
     curve: list[Stretch] = field(default_factory=list)
     path: list[Stretch] = field(default_factory=list)  # of an adaptive test: complexity as it goes
@@ -207,6 +208,7 @@ def _read_test(found: TestData) -> None:
     parts = [part for source in found.sources for part in source.parts]
     found.column = _complexity_column(parts, tool)
     levels = _levels(parts, found.column) if found.column else Levels(np.zeros(1))
+    found.levels = levels
     sums = LevelSums(found.minds, levels, tool)
     sums.hits = tool.exercise(0, 0).environment.steps == 1
     found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 410, 240  # of the whole with its labels; of the plot inside
 TOP, ROW = 28, 24  # room for a title; from one row of dots to the next
+SPOT = 6.5  # units from one dot to the next
 LABEL_GAP = 15  # units from one label to the next
 LONGEST_LABEL = 18  # letters
 PADDING = {"left": 4, "top": 8, "bottom": 4, "right": 10}  # fonts differ a little in width
@@ -46,6 +47,7 @@ STYLES = (
     Style("#997700", (5, 2, 1, 2, 1, 2), "triangle-right"),
     Style("#882255", (5, 5), "triangle-left"),
 )
+PERSON = Style("#6a51a3", (1, 0), "circle")  # a dot is a person
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,15 @@ class Mark:
     low: float
     high: float
     shown: bool = True
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A dot for one person, and the words that are shown when it is pointed at."""
+
+    x: float
+    y: float
+    words: str
 
 
 @dataclass(frozen=True)
@@ -84,13 +95,17 @@ def panels(
     y: tuple[str, tuple[float, float]],
     ticks: tuple[float, ...] = (),
     tick_lines: tuple[tuple[str, ...], ...] = (),
+    dots: Sequence[Dot] = (),
 ) -> list[str]:
-    """Draw a panel for each share of the minds, in one frame; an axis is (title, domain)."""
+    """Draw a panel for each share of the minds, in one frame; an axis is (title, domain).
+
+    Dots of persons are in all of them.
+    """
     longest = max(len(labels[mind]) for share in shares for mind in share)
     room = 32 + ink.LETTER * longest
     frame = Frame(x[0], y[0], x[1], y[1], room, ticks, tick_lines)
     return [
-        svg(frame, [mark for mark in marks if mark.mind in share], share, labels)
+        svg(frame, [mark for mark in marks if mark.mind in share], share, labels, dots)
         for share in shares
     ]
 
@@ -154,14 +169,21 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 
 
 def svg(
-    frame: Frame, marks: Sequence[Mark], styles: dict[str, Style], labels: dict[str, str]
+    frame: Frame,
+    marks: Sequence[Mark],
+    styles: dict[str, Style],
+    labels: dict[str, str],
+    dots: Sequence[Dot] = (),
 ) -> str:
-    """Draw one panel: intervals, lines and symbols, and at the right the names."""
+    """Draw one panel: dots, intervals, lines and symbols, and at the right the names."""
     left = ink.y_room(frame.y_domain)
     width = WIDTH - left - frame.room
     box = ink.Box(left, TOP, width, HEIGHT, frame.x_domain, frame.y_domain)
     parts = [ink.y_axis(box, frame.y_title), ink.x_axis(box, frame.x_title, frame.ticks,
                                                        frame.tick_lines)]  # fmt: skip
+    parts.append(
+        ink.spots(((box.x(dot.x), box.y(dot.y), dot.words) for dot in dots), PERSON.colour)
+    )
     of = {mind: sorted((m for m in marks if m.mind == mind), key=lambda m: m.x) for mind in styles}
     of = {mind: own for mind, own in of.items() if own}
     for mind, own in of.items():
@@ -210,21 +232,48 @@ def dots(
     styles: dict[str, Style],
     titles: tuple[str, str],
     domain: tuple[float, float],
+    labels: dict[str, str] | None = None,
+    persons: Sequence[Dot] = (),
 ) -> str:
-    """Draw one row for each mind: its name, its mean and its interval along a common axis."""
-    left = 14 + ink.LETTER * max(len(mark.mind) for mark in marks)
-    left = min(left, WIDTH / 2)
-    box = ink.Box(left, TOP, WIDTH - left - 12, ROW * len(marks), domain, (len(marks), 0))
+    """Draw one row for each mind: its name, its mean and its interval along a common axis.
+
+    Above the first row stand the dots of persons, heaped up where they have the same score.
+    """
+    named = labels or {mark.mind: mark.mind for mark in marks}
+    left = min(14 + ink.LETTER * max(len(named[mark.mind]) for mark in marks), WIDTH / 2)
+    across = ink.Box(left, TOP, WIDTH - left - 12, 1, domain, (1, 0))
+    heap = _heaped([across.x(dot.x) for dot in persons])
+    room = SPOT * (max((level for _, level in heap), default=-1) + 1)
+    box = ink.Box(left, TOP + room, across.width, ROW * len(marks), domain, (len(marks), 0))
     parts = [ink.text(2, TOP - 14, titles[0]), ink.x_axis(box, titles[1])]
     low, high = domain
     for row, mark in enumerate(marks):
         y, style = box.y(row + 0.5), styles[mark.mind]
-        parts.append(ink.text(box.left - 8, y, mark.mind, "end"))
+        parts.append(ink.text(box.left - 8, y, named[mark.mind], "end"))
         parts.append(ink.rules([(box.left, y, box.right, y)], ink.GRID))
         reach = (box.x(max(mark.low, low)), y, box.x(min(mark.high, high)), y)
         parts.append(ink.rules([reach], style.colour, 1.4))
         parts.append(ink.symbols(style.shape, [(box.x(mark.y), y)], style.colour, 3.8))
+    pairs = zip(heap, persons, strict=True)
+    spots = ((x, box.top - SPOT * level, dot.words) for (x, level), dot in pairs)
+    parts.append(ink.spots(spots, PERSON.colour))
     return ink.picture(WIDTH, box.bottom + ink.depth(), parts)
+
+
+def _heaped(places: Sequence[float]) -> list[tuple[float, int]]:
+    """Lift dots that would cover another, each to the lowest level on which it has room."""
+    ends: list[list[float]] = []  # by level, the places taken
+    found = []
+    for x in places:
+        level = next(
+            (n for n, taken in enumerate(ends) if all(abs(x - at) >= SPOT for at in taken)),
+            len(ends),
+        )
+        if level == len(ends):
+            ends.append([])
+        ends[level].append(x)
+        found.append((x, level))
+    return found
 
 
 def dressed(chart: alt.LayerChart) -> alt.LayerChart:

@@ -13,10 +13,13 @@ Sentence = tuple[str, str]  # what is said, and the anchor of its section
 MOST_NAMED = 4  # minds
 
 
-def sentences(tests: Sequence[TestData], parts: dict[str, Any]) -> list[Sentence]:
+def sentences(
+    tests: Sequence[TestData], parts: dict[str, Any], people: Sentence | None = None
+) -> list[Sentence]:
     """Write what a reader should take away, in the order of the page."""
     found = [
         _above(tests),
+        people,
         _groups(parts["groups"], parts["votes"]),
         _prediction(parts["prediction"]),
         _reliability(parts["reliability"]),

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 SIZE = 13  # of type
-LETTER = 6.9  # mean width of a letter of that size
+LETTER = 7.7  # mean width of a letter of that size, in the widest of common fonts
 FONT = "Helvetica, Arial, sans-serif"
 INK, SOFT, GRID = "#222", "#555", "#e4e4e4"
 TICKS = 6  # about so many on an axis
@@ -101,6 +101,16 @@ def symbols(
     if shape == "cross":
         return _stroke(path, colour, 1.6, (), 1.0)
     return f'<path d="{path}" fill="{colour}"/>'
+
+
+def spots(places: Iterable[tuple[float, float, str]], colour: str, size: float = 3.0) -> str:
+    """Draw a dot at each (x, y, words); the words show when it is pointed at."""
+    made = "".join(
+        f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{size:g}"><title>{html.escape(words)}</title>'
+        "</circle>"
+        for x, y, words in places
+    )
+    return f'<g fill="{colour}" fill-opacity=".5">{made}</g>' if made else ""
 
 
 # ---------------------------------------------------------------- axes

@@ -8,12 +8,13 @@ from typing import Any
 from allminds.core.settings import settings_text
 from allminds.inference.words import best_first, heading, unit_columns
 from allminds.report.data import Stretch, TestData
+from allminds.report.people import People
 from allminds.report.profile import best, places
 from allminds.report.words import first_line, interval, number
 
 
-def section(data: TestData) -> dict[str, Any]:
-    """Collect what the page shows about one test."""
+def section(data: TestData, people: People | None = None) -> dict[str, Any]:
+    """Collect what the page shows about one test, and the people who took it."""
     tool = data.tool
     given = data.settings_given
     return {
@@ -32,6 +33,7 @@ def section(data: TestData) -> dict[str, Any]:
         "seats": _seats(data),
         "caution": tool.caution,
         "rows": _rows(data),
+        "people": people,
         "failed": sum(row["failed"] for row in data.summary["results"]),
         "figures": _figures(data),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
-from allminds.report import cells, factors, glance, groups, profile, reliability, runs
+from allminds.report import cells, factors, glance, groups, people, profile, reliability, runs
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
 from allminds.report.figure import write_whole
@@ -20,6 +20,7 @@ from allminds.report.words import (
     interval,
     listed,
     number,
+    p_value,
     percent,
     percents,
     pre,
@@ -40,36 +41,44 @@ def write_report(
     folders: RunFolder | Sequence[RunFolder],
     out: Path,
     weights: Mapping[str, float] | None = None,
+    exports: Sequence[Path] = (),
 ) -> Path:
     """Write the report of a complete run, or of several side by side, as one HTML file.
 
-    With weights of instruments there is a weighted total too. The file is written whole or not at
+    With weights of instruments there is a weighted total too. `exports` are results of people (what
+    `allminds study export` writes) on exercises of the runs. The file is written whole or not at
     all.
     """
     several = [folders] if isinstance(folders, RunFolder) else list(folders)
-    return write_whole(out, render(several, weights or {}).encode("utf-8"))
+    return write_whole(out, render(several, weights or {}, exports).encode("utf-8"))
 
 
-def render(folders: Sequence[RunFolder], weights: Mapping[str, float]) -> str:
+def render(
+    folders: Sequence[RunFolder], weights: Mapping[str, float], exports: Sequence[Path] = ()
+) -> str:
     """Render the page as text without a date: the same runs give the same page."""
     if not folders:
         raise Error("there is no run to report; name a run folder")
+    results = people.read_exports(exports)
     tests = read_tests(*folders)
+    found_people, left = people.beside(tests, results)
     found = designs(folders[0].plan.tests) if len(folders) == 1 else []
     inside = {number for design in found if design.folded for number in design.cells}
     single = [data for data in tests if data.number not in inside]
     parts = _parts(tests, single, found, weights)
+    parts["people"] = people.section(found_people, results, left)
     together = parts["groups"]
+    of = {one.data.number: one for one in found_people}
     sizes = [set(figure["tests"]) for figure in together["figures"]] if together else []
     crossed = [factors.section(design, tests, set(design.cells) in sizes) for design in found]
     template = templates(Path(__file__).parent).get_template("page.html.j2")
     text: str = template.render(
-        title=_title(tests, len(folders)),
+        title=_title(tests, len(folders), parts["people"]),
         said=_sentence(tests),
-        glance=glance.sentences(single, parts),
+        glance=glance.sentences(single, parts, people.sentence(found_people)),
         runs=runs.section(folders, tests),
         factors=[section for section in crossed if section],
-        tests=[test_section(data) for data in single],
+        tests=[test_section(data, of.get(data.number)) for data in single],
         unfolded=len(single) <= MOST_OPEN,
         folded=[cells.section(design, tests) for design in found if design.folded],
         ids=[f"{data.prefix}i with i from 0 to {data.test.episodes - 1}" for data in tests],
@@ -120,7 +129,10 @@ def templates(*folders: Path) -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (number, interval, decided, count, wraps, percent, percents, drawn, listed, pre)
+    environment.filters["persons"] = people.counted
+    filters = (
+        number, interval, decided, count, wraps, percent, percents, p_value, drawn, listed, pre
+    )  # fmt: skip
     environment.filters |= {function.__name__: function for function in filters}
     return environment
 
@@ -128,10 +140,12 @@ def templates(*folders: Path) -> Any:
 # ---------------------------------------------------------------- what was measured
 
 
-def _title(tests: Sequence[TestData], runs: int) -> str:
+def _title(tests: Sequence[TestData], runs: int, found: dict[str, Any] | None) -> str:
     names = list(dict.fromkeys(data.tool.name for data in tests))
     on = listed(names) if len(names) < MOST_NAMED else count(len(names), "instrument")
-    return f"How {_minds_in(tests)} did on {on}" + (f", {runs} runs side by side" * (runs > 1))
+    also = f" and {people.counted(found['persons'])}" if found else ""
+    side = f", {runs} runs side by side" * (runs > 1)
+    return f"How {_minds_in(tests)}{also} did on {on}{side}"
 
 
 def _sentence(tests: Sequence[TestData]) -> str:

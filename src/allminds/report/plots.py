@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from allminds.report import drawing
 from allminds.report.data import Point, Stretch, TestData
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
+from allminds.report.drawing import CEILING, FLOOR, STYLES, Dot, Mark, Style, y_domain
 
 OTHERS = 6  # minds in a panel besides the floor and the ceiling
 
@@ -20,13 +20,13 @@ OTHERS = 6  # minds in a panel besides the floor and the ceiling
 
 def score_panels(data: TestData) -> list[str]:
     """Draw score against complexity, with an interval at every point."""
-    marks = [_mark(point) for point in data.points]
+    marks = [mark(point) for point in data.points]
     if not marks:
         return []
     low, high = min(mark.x for mark in marks), max(mark.x for mark in marks)
     margin = 0.02 * (high - low) or 0.5
     titles = (f"complexity {data.column}", f"{measured(data)}, with 95 % intervals")
-    return _panels(data, marks, titles, (low - margin, high + margin))
+    return panels(data, marks, titles, (low - margin, high + margin))
 
 
 def measured(data: TestData) -> str:
@@ -34,7 +34,8 @@ def measured(data: TestData) -> str:
     return "mean reward" if data.tool.adaptive else "score"
 
 
-def _mark(point: Point) -> Mark:
+def mark(point: Point) -> Mark:
+    """Turn a point of a test into a mark of its plot."""
     low, high = point.interval or (point.mean, point.mean)
     return Mark(point.mind, point.k, point.mean, low, high)
 
@@ -57,7 +58,7 @@ def _along(data: TestData, stretches: Sequence[Stretch], titles: tuple[str, str]
         for n, stretch in enumerate(stretches)
         for mind, mean in stretch.means.items()
     ]
-    return _panels(data, marks, titles, (1, stretches[-1].last)) if marks else []
+    return panels(data, marks, titles, (1, stretches[-1].last)) if marks else []
 
 
 def _middle(stretch: Stretch) -> float:
@@ -66,25 +67,27 @@ def _middle(stretch: Stretch) -> float:
 
 def cut_intervals(data: TestData) -> bool:
     """Check whether some interval is too long for the picture."""
-    marks = [_mark(point) for point in data.points]
+    marks = [mark(point) for point in data.points]
     low, high = y_domain(marks)
-    return any(mark.low < low or mark.high > high for mark in marks)
+    return any(one.low < low or one.high > high for one in marks)
 
 
 # ---------------------------------------------------------------- panels
 
 
-def _panels(
+def panels(
     data: TestData,
     marks: Sequence[Mark],
     titles: tuple[str, str],
-    x_domain: tuple[float, float],
+    across: tuple[float, float],
+    up: tuple[float, float] | None = None,
+    dots: Sequence[Dot] = (),
 ) -> list[str]:
+    """Draw the lines of a test's minds, some in each panel, and dots under those of all."""
     shares = _shared_out(data, {mark.mind for mark in marks})
     labels = drawing.short_names(data.minds)
-    return drawing.panels(
-        marks, shares, labels, (titles[0], x_domain), (titles[1], y_domain(marks))
-    )
+    y = (titles[1], up or y_domain(marks))
+    return drawing.panels(marks, shares, labels, (titles[0], across), y, dots=dots)
 
 
 def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:

@@ -12,8 +12,8 @@ from allminds.inference import Difference
 from allminds.inference.words import NONE, interval, number
 
 __all__ = [
-    "NONE", "count", "decided", "drawn", "first_line", "interval", "listed", "number", "percent",
-    "percents", "pre", "wraps",
+    "NONE", "count", "decided", "drawn", "first_line", "interval", "listed", "number", "p_value",
+    "percent", "percents", "pre", "wraps",
 ]  # fmt: skip
 
 
@@ -36,6 +36,13 @@ def percent(share: float) -> str:
 def percents(ends: Sequence[float]) -> str:
     """Write [low, high] in per cent."""
     return NONE if math.isnan(ends[0]) else f"[{percent(ends[0])}, {percent(ends[1])}]"
+
+
+def p_value(value: float | None) -> str:
+    """Write a p-value with four decimals, as `compare` prints it."""
+    if value is None:
+        return NONE
+    return "<.0001" if value < 0.0001 else f"{value:.4f}".lstrip("0") if value < 1 else "1"
 
 
 def count(value: int, what: str = "") -> str:

@@ -169,6 +169,18 @@ def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
     return found
 
 
+def provenance(path: Path) -> dict[str, Any]:
+    """Read what an imported folder says of itself; empty for anything else.
+
+    The export of a study has `parity`: sentences on how people's test differs from the programs'.
+    """
+    try:
+        found: dict[str, Any] = json.loads((path / "imported.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
 def _read_imported(path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -303,6 +315,8 @@ def _cells(path: Path) -> tuple[list[str], list[int], list[list[str]]]:
 def _check_names(path: Path, names: list[str]) -> None:
     if not any(names):
         raise Error(f"{path} is empty; line 1 must name the columns, such as exercise,mind,score")
+    if "observation_hash" in names:
+        raise Error(f"{path} has a row for every choice; name results.csv, or its folder")
     for name in NEEDED:
         if name not in names:
             hint = "; columns are parted by commas" if ";" in "".join(names) else ""

@@ -35,9 +35,10 @@ from allminds.web.course import (
     grouped,
 )
 from allminds.web.monitor import behaviours, iso
+from allminds.web.questions import face
 from allminds.web.session import meaning
 from allminds.web.store import Store
-from allminds.web.study import PERSON, Study, stored
+from allminds.web.study import PERSON, GivenTest, Study, stored
 from allminds.web.tables import (
     DONE,
     ConsentRow,
@@ -394,21 +395,34 @@ def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
 
 def parity(study: Study) -> list[str]:
     """List how a participant's test differs from a program's: to be said with comparisons."""
-    said = [
-        "People saw the sign of a reward"
-        + (" and its number" if study.show_numbers else " only")
-        + "; programs get the number.",
-        "Of several actions that lead to one cell people's count as the lowest.",
-        "People are not reset between exercises; programs begin each anew.",
-        "People were given practice and instructions; a program's rehearsals are in its traits.",
-        "Time was free and is recorded, not scored.",
+    said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
+    for test, given in enumerate(study.tests):
+        slot = given.slot if given.opponent else 0
+        for sentence in (*face(study.tool(test), slot).parity(study.show_numbers), *_told(given)):
+            names = said.setdefault(sentence, [])
+            if given.instrument not in names:
+                names.append(given.instrument)
+    several = len({given.instrument for given in study.tests}) > 1
+    found = [
+        f"{', '.join(names)}: {sentence}" if several else sentence
+        for sentence, names in said.items()
     ]
-    if any(given.opponent for given in study.tests):
-        said.append(
-            "In games people saw what each got as numbers, and letters for the names of actions."
-        )
+    found += [
+        "People are not reset between exercises; programs begin each anew.",
+        "Time was free and is recorded, not scored.",
+        "An exercise that a participant left unfinished counts as failed.",
+    ]
     gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
-    said.append("An exercise that a participant left unfinished counts as failed.")
     if study.resume.policy in gaps:
-        said.append(f"Exercises with a long gap were {gaps[study.resume.policy]}.")
+        found.append(f"Exercises with a long gap were {gaps[study.resume.policy]}.")
+    return found
+
+
+def _told(given: GivenTest) -> list[str]:
+    """List what people were told or given in a test that no program is."""
+    count = f"{given.practice} exercise" + "s" * (given.practice > 1)
+    trials = f" and {count} to practise on" if given.practice else ""
+    said = [f"People had instructions{trials}; a program's rehearsals are in its traits."]
+    if given.feedback and not given.opponent:
+        said.append("People were told after every question whether they were right.")
     return said

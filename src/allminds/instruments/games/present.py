@@ -291,6 +291,10 @@ class RoundsFace(Face):
             "table": [[self._paid(own, other) for other in range(count)] for own in range(count)],
         }
 
+    def parity(self, numbers: bool) -> Sequence[str]:
+        paid = "People saw all rewards as numbers, those of the other too"
+        return (f"{paid}.",) if self.coins else (f"{paid}, and letters for the actions.",)
+
     def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the round before, and what there is to choose from."""
         last = None

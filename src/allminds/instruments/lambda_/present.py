@@ -16,7 +16,7 @@ from allminds.instruments.lambda_.screen import YOU as OWN_SIGN
 from allminds.instruments.lambda_.space import MOST
 from allminds.instruments.lambda_.world import HIDDEN, View
 from allminds.instruments.sentences import joined, lasts
-from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules
+from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules, signs
 
 POSITION = (
     "After a step whoever is in the good symbol's cell gains +1, whoever is in the evil one's -1."
@@ -133,6 +133,12 @@ class CellsFace(Face):
             "adjacent": given.observation == "adjacent",
             "others": given.agents - 1,
         }
+
+    def parity(self, numbers: bool) -> Sequence[str]:
+        return (
+            signs(numbers),
+            "People chose a cell: of several actions that lead to it, the lowest counts as theirs.",
+        )
 
     def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the cells and what is in them; in `places`, cell 0 is out of sight."""

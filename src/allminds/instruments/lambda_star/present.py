@@ -185,6 +185,11 @@ class TorusFace(Face):
             "others": given.agents - 1,
         }
 
+    def parity(self, numbers: bool) -> Sequence[str]:
+        seen = "People saw the cells round them drawn, with the number of each reward"
+        last = "" if numbers else ", but of the last reward its sign only; programs get its number"
+        return (f"{seen}{last}.",)
+
     def view(self, observation: View, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the rewards round about, the digits of the moves, and the place on the torus."""
         side = math.isqrt(len(observation.cells))

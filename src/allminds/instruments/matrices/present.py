@@ -77,6 +77,9 @@ class MatricesFace(Face):
         """Say how many options there are."""
         return {"kind": "matrix", "options": self.tool.settings.candidates}
 
+    def parity(self, numbers: bool) -> Sequence[str]:
+        return ("People saw the panels drawn; programs are given the shapes in them as values.",)
+
     def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return what is drawn in each panel, as the inside of an SVG of `field` by `field`."""
         from allminds.instruments.matrices.drawing.svg import drawn

@@ -82,6 +82,9 @@ class SeriesFace(Face):
             "costs": given.scoring == "administered",
         }
 
+    def parity(self, numbers: bool) -> Sequence[str]:
+        return ("People read the series and pressed a letter; programs are given the letters.",)
+
     def view(self, observation: Item, before: Move | None, shuffle: Random) -> dict[str, Any]:
         """Return the series, with nothing at the blank, and the letters in the given order."""
         return self.told() | {

@@ -20,12 +20,14 @@ from allminds.statistics.comparison.anova import (
 from allminds.statistics.comparison.correlation import Correlation, correlations
 from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, logistic
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
+from allminds.statistics.comparison.people import PEOPLE, sides
 from allminds.statistics.comparison.ranks import Rank, ranks
 from allminds.statistics.comparison.table import ScoreTable, complexities, plays_by_mind, scores_of
 from allminds.statistics.comparison.whole import Comparison, Standing, compare
 
 __all__ = [
     "MARGIN",
+    "PEOPLE",
     "Anova",
     "Comparison",
     "Correlation",
@@ -54,5 +56,6 @@ __all__ = [
     "ranks",
     "repeated_measures",
     "scores_of",
+    "sides",
     "unpaired_g",
 ]

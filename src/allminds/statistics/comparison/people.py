@@ -2,11 +2,14 @@
 
 All persons of a table are one side, `people`. Their mean has the wider of two intervals, over
 persons and over items; their difference from a program is that of `crossed`, and so its verdict
-speaks of people like these on items like these.
+speaks of people like these on items like these. An adaptive test gives everybody exercises of their
+own: there a person has a level, as a program has one for every administration, and people are
+compared by levels.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +17,8 @@ from numpy.typing import NDArray
 
 from allminds.contracts import FAILURES
 from allminds.inference import Difference, Estimate, Plays, Rule, estimate
-from allminds.inference.intervals import Numbers, Values, level_tails
+from allminds.inference.estimates import over_figures
+from allminds.inference.intervals import Numbers, Student, Values, level_tails
 from allminds.statistics.comparison.crossed import FEW, Crossed, crossed, logistic
 from allminds.statistics.comparison.table import item_codes
 
@@ -44,6 +48,11 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def sides(frame: pd.DataFrame) -> set[str]:
+    """List the names that can be compared: minds, and `people` if there are persons."""
+    return {*map(str, frame["mind"].unique()), *([PEOPLE] if has_people(frame) else [])}
+
+
 def has_people(frame: pd.DataFrame) -> bool:
     """Check whether the table has persons, which `pooled` makes one side."""
     return "kind" in frame and bool((frame["kind"] == "person").any())
@@ -52,20 +61,57 @@ def has_people(frame: pd.DataFrame) -> bool:
 def estimate_people(frame: pd.DataFrame, rule: Rule) -> Estimate:
     """Estimate the score of people, with the wider of the intervals over persons and items."""
     rows = frame[frame["mind"].astype(str) == PEOPLE]
-    score, failed = _scores(rows, rule)
-    item, person = item_codes(rows), _codes(rows["person"])
-    stratum = np.zeros(len(rows))
-    if rule.strata and rule.strata in rows and rule.figure is None:
-        stratum = rows[rule.strata].to_numpy(float)
-    none = np.full(len(rows), np.nan)
+    if rule.figure is not None:
+        return _level_of_people(rows, rule)
+    plays = _plays(rows, rule)
+    item, person = plays.item, _codes(rows["person"])
     each = person * (int(item.max(initial=0)) + 1) + item
-    over_persons = estimate(Plays(each, person, stratum, score, failed, none), rule)
-    over_items = estimate(Plays(item, item, stratum, score, failed, none), rule)
+    over_persons = estimate(replace(plays, item=each, cluster=person), rule)
+    over_items = estimate(plays, rule)
     ends = [one.ci95 for one in (over_persons, over_items)]
     if ends[0] is None or ends[1] is None:
         return over_persons
     wider = over_persons if _width(ends[0]) >= _width(ends[1]) else over_items
     return over_persons.with_interval(wider)
+
+
+def person_scores(frame: pd.DataFrame, rule: Rule) -> dict[str, float]:
+    """Compute the score of every person, or the level if the test is adaptive."""
+    rows = frame[frame["mind"].astype(str) == PEOPLE]
+    found: dict[str, float] = {}
+    for person, own in rows.groupby("person", sort=False):
+        if rule.figure is not None:
+            found[str(person)] = float(_levels(own, rule)[0].mean())
+        else:
+            units = _plays(own, rule).units(rule)
+            found[str(person)] = np.nan if units is None else units.mean
+    return found
+
+
+def _plays(rows: pd.DataFrame, rule: Rule) -> Plays:
+    """Collect the plays of some people, each item as a cluster of its own."""
+    score, failed = _scores(rows, rule)
+    item, stratum = item_codes(rows), np.zeros(len(rows))
+    if rule.strata and rule.strata in rows:
+        stratum = rows[rule.strata].to_numpy(float)
+    return Plays(item, item, stratum, score, failed, np.full(len(rows), np.nan))
+
+
+def _level_of_people(rows: pd.DataFrame, rule: Rule) -> Estimate:
+    """Estimate the mean level of people on an adaptive test; a person is one unit."""
+    levels, _, person = _levels(rows, rule)
+    each = np.bincount(_numbered(person), levels) / np.bincount(_numbered(person))
+    error = over_figures(each)
+    mean = float(each.mean())
+    return Estimate(
+        score=mean,
+        stderr=None if error is None else error[0],
+        ci95=None if error is None else Student(mean, *error).interval(),
+        episodes=len(rows),
+        units=len(each),
+        clusters=len(each),
+        failed=int(_scores(rows, rule)[1].sum()),
+    )
 
 
 def people_difference(
@@ -75,16 +121,21 @@ def people_difference(
     minds = frame["mind"].astype(str)
     rows = frame[minds.isin(pair)]
     score, failed = _scores(rows, rule)
-    who, person = rows["mind"].astype(str).tolist(), rows["person"].tolist()
-    items = [str(code) for code in item_codes(rows)]
-    found = crossed(score, who, person, items, *pair, low=rule.low, high=rule.high)
     names = rows["mind"].astype(str).to_numpy()
+    who, person = names.tolist(), rows["person"].tolist()
+    items = [str(code) for code in item_codes(rows)]
+    if rule.figure is not None:
+        found = crossed(*_levels(rows, rule), None, *pair)
+    else:
+        found = crossed(score, who, person, items, *pair, low=rule.low, high=rule.high)
     often = any(failed[names == name].mean() > 0.05 for name in pair)
     notes = [f"{pair[0]} − {pair[1]}: {said}" for said in found.trouble]
+    if rule.figure is not None:
+        notes += _short(rows, rule)
     if rule.weighted:
         notes.append(f"{pair[0]} − {pair[1]} is of plain means: items are not weighted there.")
     known = score[~np.isnan(score)]
-    if np.isin(known, (0.0, 1.0)).all():
+    if rule.figure is None and np.isin(known, (0.0, 1.0)).all():
         beside = logistic(score, who, person, items, *pair)
         if beside.interval is not None and _width(beside.interval) < MOST_LOGITS:
             low, high = beside.interval
@@ -112,9 +163,48 @@ def _difference(
         same = max(low[0], high[1])
     units = (max(found.people), found.items)
     return Difference(
-        *pair, True, units, found.estimate or 0.0, found.stderr, found.interval,
-        found.interval90, p, same, p, same, margin, differs, failed, "people × items",
+        *pair, bool(found.items), units, found.estimate or 0.0, found.stderr, found.interval,
+        found.interval90, p, same, p, same, margin, differs, failed,
+        "people × items" if found.items else "levels of people",
     )  # fmt: skip
+
+
+def _levels(rows: pd.DataFrame, rule: Rule) -> tuple[Values, list[str], list[str]]:
+    """Compute the level of every administration of an adaptive test: its mind, and its person."""
+    score, failed = _scores(rows, rule)
+    rows = rows.assign(mind=rows["mind"].astype(str), score=score, failed=failed)
+    levels: list[float] = []
+    minds: list[str] = []
+    persons: list[str] = []
+    for (mind, person), own in rows.groupby(["mind", "person"], sort=False):
+        own = own.sort_values("index")
+        places = own["index"].to_numpy(np.int64)
+        nothing = np.full(len(own), np.nan)
+        plays = Plays(
+            places, places, own[str(rule.strata)].to_numpy(float), own["score"].to_numpy(float),
+            own["failed"].to_numpy(bool), nothing,
+        )  # fmt: skip
+        found = plays.figures(rule).tolist()
+        levels += found
+        minds += [str(mind)] * len(found)
+        persons += [str(person)] * len(found)
+    return np.array(levels), minds, persons
+
+
+def _short(rows: pd.DataFrame, rule: Rule) -> list[str]:
+    """Say that people had a part of an administration only, if so: the levels are then unlike."""
+    people = rows[rows["mind"].astype(str) == PEOPLE]
+    fewest = int(people.groupby("person")["exercise"].nunique().min())
+    if fewest >= rule.sitting:
+        return []
+    return [
+        f"An administration has {rule.sitting:,} exercises, and some people had {fewest:,}: their "
+        "levels may not be like those of programs, which had more."
+    ]
+
+
+def _numbered(values: list[str]) -> Numbers:
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def _scores(rows: pd.DataFrame, rule: Rule) -> tuple[Values, NDArray[np.bool_]]:

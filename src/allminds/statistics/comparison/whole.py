@@ -113,7 +113,7 @@ def compare(
     rule = rule_of(frame, tool)
     if unit == "person":
         column(frame, unit)
-    people = unit in (None, "person") and has_people(frame) and rule.figure is None
+    people = unit in (None, "person") and has_people(frame)
     if unit in (None, "person"):
         frame, unit = pooled(frame), None
     frame = _asked(frame, minds, baseline)
@@ -157,7 +157,7 @@ def compare(
         ),
         reliable=tuple(scores.minds[n] for n in kept),
         anova=anova,
-        notes=(*notes, *said, *([left] if left and not own else [])),
+        notes=(*dict.fromkeys(notes), *said, *([left] if left and not own else [])),
     )
 
 
