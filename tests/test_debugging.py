@@ -485,10 +485,10 @@ def test_a_group_that_reaches_over_the_last_slot_is_too_long():
 
 def test_the_line_ups_of_all_built_in_plans_fit():
     from allminds.runs.plan import built_in, read_plan
-    from allminds.runs.run import resolved
+    from allminds.runs.run import Resolved
 
     for name in built_in():
-        resolved(read_plan(name))
+        Resolved.of(read_plan(name))
 
 
 # ---------------------------------------------------------------- time

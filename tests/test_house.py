@@ -71,30 +71,73 @@ def counted(name):
 
 for name in ("make_instrument", "line_up", "subject"):
     counted(name)
-sys.argv = "allminds evaluate lambda-star --mind local-search --episodes 22 --jobs 1".split()
 from allminds.cli import main
 try:
     main()
 except SystemExit as end:
     assert not end.code
-print(*calls.values())
+print(*(calls[name] for name in ("make_instrument", "line_up", "subject")))
+print(*sys.modules)
 """
+
+
+def counted(command: str, cwd: Path | None = None) -> tuple[list[int], set[str]]:
+    """How often a command makes instruments and resolves line-ups and minds, and its modules."""
+    code = COUNTED.replace("from allminds.cli", f"sys.argv = {command.split()}\nfrom allminds.cli")
+    out = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=cwd
+    ).stdout.split("\n")
+    return [int(word) for word in out[-3].split()], set(out[-2].split())
 
 
 def test_evaluating_resolves_names_once_and_imports_what_it_needs():
     """One instrument, three line-ups (the mind, floor, ceiling), nothing of other instruments."""
-    out = subprocess.run(
-        [sys.executable, "-c", f"{COUNTED}\nprint(*sys.modules)"],
-        capture_output=True, text=True, check=True,
-    ).stdout.split("\n")  # fmt: skip
-    assert out[-3].split() == ["1", "3", "3"]
-    ours = {name for name in out[-2].split() if name.startswith("allminds.")}
+    command = "allminds evaluate lambda-star --mind local-search --episodes 22 --jobs 1"
+    calls, modules = counted(command)
+    assert calls == [1, 3, 3]
+    ours = {name for name in modules if name.startswith("allminds.")}
     rooms = {name.split(".")[1] for name in ours}
     assert not rooms & {"report", "bridges", "web", "papers", "statistics", "voting"}
     folders = {name.split(".")[2] for name in ours if name.startswith("allminds.instruments.")}
     assert folders == {"chance", "fast", "rules", "tables", "lambda_star"}, "files that all share"
     assert not any("extensions" in name for name in ours)
     assert len(ours) < 80
+
+
+PLAN = """
+[[tests]]
+instrument = "lambda-star"
+minds = ["random", "local-search"]
+episodes = 22
+settings = { rows = 5, cols = 5, iterations = 10 }
+[[tests]]
+instrument = "prisoners-dilemma"
+minds = ["tit-for-tat", "defect"]
+against = "random"
+episodes = 10
+"""
+
+
+def test_a_run_with_its_report_resolves_names_once(tmp_path):
+    """Two instruments; two minds on one, and on the other two with an opponent each."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    calls, _ = counted("allminds run plan.toml --out run --jobs 1", tmp_path)
+    assert calls == [2, 4, 6]
+    calls, _ = counted("allminds run plan.toml -m cooperate --out more --jobs 1", tmp_path)
+    assert calls == [2, 6, 9]  # it is looked for in both tests, and taken with an opponent in one
+
+
+def test_scores_are_summed_on_the_way_to_disk_and_not_read_back(tmp_path, monkeypatch):
+    from allminds.runs import store, summary
+    from allminds.runs.plan import read_plan
+    from allminds.runs.run import How, run
+
+    read = []
+    monkeypatch.setattr(summary, "read_part", lambda path, *_: read.append(path))
+    monkeypatch.setattr(store, "read_part", lambda path, *_: read.append(path))
+    (tmp_path / "plan.toml").write_text(PLAN)
+    assert run(read_plan(tmp_path / "plan.toml"), tmp_path / "run", How(jobs=1)).summary()
+    assert read == []
 
 
 # ---------------------------------------------------------------- an instrument is one folder

@@ -233,23 +233,19 @@ def evaluate(
     in memory, unless `records` is false: then the scores are all there is.
     """
     from allminds import registry
-    from allminds.runs.engine import Given, line_ups_of
+    from allminds.runs.engine import Given
     from allminds.runs.run import give
 
     tool = registry.make_instrument(instrument, settings)
     named = _named(minds, tool)
-    line_ups = line_ups_of(named, tool)
+    line_ups = [registry.line_up(who, tool) for who in named]
+    given = Given(registry.reference(instrument), tool, settings or {}, named, line_ups)
     more = registry.missing_ends(line_ups, tool) if ends else []
-    line_ups += [registry.line_up(end, tool) for end in more]
+    given = given.joined(more, [registry.line_up(end, tool) for end in more])
     kept = Records()
     number = (tool.length or EPISODES) if episodes is None else episodes
-    summary = give(
-        Given(
-            registry.reference(instrument), tool, settings or {}, [*named, *more], line_ups
-        ),
-        number, seed, time_limit, how,
-        kept.add if records else None,
-    )  # fmt: skip
+    keep = kept.add if records else None
+    summary = give(given, number, seed, time_limit, how, keep)
     return Results(summary, kept.frame if records else _no_frame)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 from allminds.contracts import MOST_LISTED, Discrete, Exercise, Failure, Instrument, Task
 
 FILLER = -1.0  # fills up a vector where a list is shorter than it can be
+LETTER, LINE, EDGE = 9, 18, 12  # of text as a picture: width, height of a line, margin
 _PROBED = 3  # exercises that are played to find how long the lists of an observation are
 
 
@@ -242,8 +244,6 @@ class Presentation:
 
     def picture(self, environment: Any, state: Any) -> str:
         """Draw the whole state as SVG."""
-        from allminds.core.svg import text_svg
-
         return text_svg(self.text(environment, state))
 
     def image(self, observation: Any) -> bytes:
@@ -362,3 +362,31 @@ def _observations(tool: Instrument) -> Iterable[Any]:
                 for slot in awaited
             }
             state = world.step(state, actions, Random(0, step))[0]
+
+
+# ---------------------------------------------------------------- text as a picture
+
+
+def text_svg(text: str) -> str:
+    """Draw lines of text, every letter in a place of its own, whatever fonts there are."""
+    lines = text.split("\n")
+    width = max(len(line) for line in lines) * LETTER + 2 * EDGE
+    parts = []
+    for number, line in enumerate(lines):
+        y = EDGE + LINE * number + 13
+        for at, letter in enumerate(line):
+            if letter != " ":
+                x = EDGE + LETTER * (at + 0.5)
+                parts.append(
+                    f'<text x="{x}" y="{y}" text-anchor="middle">{html.escape(letter)}</text>'
+                )
+    style = f'<g font-size="14" font-family="DejaVu Sans Mono, monospace">{"".join(parts)}</g>'
+    return sheet(width, len(lines) * LINE + 2 * EDGE, style)
+
+
+def sheet(width: int, height: int, inside: str) -> str:
+    """Return a white SVG of this size with something drawn on it."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>{inside}</svg>'
+    )

@@ -442,6 +442,11 @@ def _value(maker: type, text: str, key: str, value: str) -> Any:
         raise Error(f"{text}: {key} must be {word}, not '{value}'") from None
 
 
+def first_line(thing: Any) -> str:
+    """Return the first line that a class or function says of itself, as plain text."""
+    return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].replace("`", "")
+
+
 def _traits(thing: Any) -> Traits:
     found = getattr(thing, "traits", None)
     return found if isinstance(found, Traits) else Traits()

@@ -17,10 +17,9 @@ from allminds.bridges.exchange import write_results
 from allminds.cli import main
 from allminds.core.errors import Error
 from allminds.episode import Episode, play
-from allminds.runs.asking import Asking
 from allminds.runs.imports import read_results
 from allminds.runs.plan import Plan
-from allminds.runs.run import records, resume, run
+from allminds.runs.run import How, records, resume, run
 
 pytest.importorskip("inspect_ai")
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -29,7 +28,7 @@ from allminds.bridges import inspect_ai as tasks
 
 ITEMS, KNOWN = 90, 40
 FRESH = {"form": "generated"}
-ONE = Asking(jobs=1)
+ONE = How(jobs=1)
 
 
 def replying(says):

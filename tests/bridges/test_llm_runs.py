@@ -11,9 +11,8 @@ from allminds import registry
 from allminds.bridges import llm
 from allminds.cli import main
 from allminds.core.spending import spending
-from allminds.runs.asking import Asking, count_calls
 from allminds.runs.plan import Plan, read_plan
-from allminds.runs.run import How, resume, run
+from allminds.runs.run import How, Resolved, count_calls, resume, run
 from allminds.runs.store import RunFolder
 
 PLAN = """
@@ -70,7 +69,7 @@ def test_counting_plays_only_language_models():
         {"tests": [{"instrument": "c-test", "minds": ["mode", "llm(a/b)"], "episodes": 7}]}
     )
     with spending(dry=True) as ledger:
-        count_calls(plan, How(progress=lambda *told: played.append(told)))
+        count_calls(Resolved.of(plan), How(progress=lambda *told: played.append(told)))
     assert ledger.calls == 7
     assert played == [("c-test, llm(a/b)", done, 7) for done in range(1, 8)]
 
@@ -119,7 +118,7 @@ def test_a_most_without_a_price_is_found_before_anything_is_made(said, tmp_path)
 def test_whatever_the_jobs_every_call_is_counted_here():
     pytest.importorskip("inspect_ai")
     with spending() as ledger:
-        evaluate("c-test", ["llm(mockllm/b)"], episodes=20, how=Asking(jobs=2))
+        evaluate("c-test", ["llm(mockllm/b)"], episodes=20, how=How(jobs=2))
     assert ledger.calls == 20
 
 
@@ -127,10 +126,10 @@ def test_only_their_exercises_are_kept_one_by_one(tmp_path):
     pytest.importorskip("inspect_ai")
     tests = [{"instrument": "c-test", "minds": ["mode", "llm(mockllm/b)"], "episodes": 5}]
     plan = Plan.model_validate({"tests": tests})
-    folder = run(plan, tmp_path / "run", Asking(jobs=1))
+    folder = run(plan, tmp_path / "run", How(jobs=1))
     sizes = [int(path.stem[-12:]) - int(path.stem[-25:-13]) for path in folder.parts()]
     assert sizes == [1] * 5 + [5] or sizes == [5] + [1] * 5
-    assert resume(tmp_path / "run", Asking(jobs=1)).records().equals(folder.records())
+    assert resume(tmp_path / "run", How(jobs=1)).records().equals(folder.records())
 
 
 def test_an_administration_of_an_adaptive_test_is_never_split(tmp_path):
@@ -141,7 +140,7 @@ def test_an_administration_of_an_adaptive_test_is_never_split(tmp_path):
             "settings": {"time": 6, "steps": 2},
         }
     ]  # fmt: skip
-    folder = run(Plan.model_validate({"tests": tests}), tmp_path / "run", Asking(jobs=1))
+    folder = run(Plan.model_validate({"tests": tests}), tmp_path / "run", How(jobs=1))
     assert len(folder.parts()) == 2
 
 

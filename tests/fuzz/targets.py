@@ -26,7 +26,7 @@ from allminds.core import names, settings
 from allminds.core.watch import Failed
 from allminds.runs.imports import import_results, read_results
 from allminds.runs.plan import read_plan
-from allminds.runs.run import resolved
+from allminds.runs.run import Resolved
 from allminds.web.study import read_study
 
 
@@ -120,7 +120,7 @@ def run_plans(data: bytes) -> None:
     """Small ones are also looked into: making all minds of a big plan takes long."""
     plan = read_plan(_written("toml", data))
     if len(plan.tests) <= 4:
-        resolved(plan)
+        Resolved.of(plan)
 
 
 def run_studies(data: bytes) -> None:

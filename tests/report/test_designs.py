@@ -10,13 +10,15 @@ from by_hand import paired, verdicts
 from html_page import Page
 from scipy import stats
 
+from allminds.contracts import LineUp, Subject
 from allminds.inference import Difference
-from allminds.report import drawing, factors, groups
+from allminds.report import drawing, factors
 from allminds.report.data import read_tests
 from allminds.report.designs import by_words, designs
 from allminds.report.page import count, decided, interval, number, percent, percents, write_report
 from allminds.runs.plan import Plan, Test, read_plan
 from allminds.runs.run import How, run
+from allminds.runs.store import Portrait
 
 HERE = How(jobs=1)
 
@@ -189,8 +191,10 @@ class Club:
 def test_a_group_may_say_who_its_members_are_alone(sizes):
     folder, _, _ = sizes
     tool = read_tests(folder)[0].tool
-    subject = groups.Subject("club(alpha=0.1,loud=1)", Club, group=True, alone=Club.alone)
-    assert groups.alone(subject, tool) == ["q-learning(alpha=0.1)"] * 2
+    subject = Subject("club(alpha=0.1,loud=1)", Club, group=True, alone=Club.alone, maker=Club)
+    portrait = Portrait.of(LineUp.alone(subject, 2), tool)
+    assert portrait.alone == ("q-learning(alpha=0.1)",) * 2
+    assert portrait.about == "Stands in for a group that says who its members are alone."
 
 
 def test_an_end_of_an_interval_that_looks_like_0_keeps_its_sign_where_it_counts():

@@ -10,7 +10,7 @@ from allminds.report import write_report
 from allminds.runs import plan as plans
 from allminds.runs import run as runs
 from allminds.runs.plan import Test
-from allminds.runs.run import resolved
+from allminds.runs.run import Resolved
 from allminds.terminal.tables import profiles
 
 MINE = """
@@ -34,7 +34,7 @@ def file(tmp_path, monkeypatch):
 
 def test_the_battery_has_every_instrument_with_its_floor():
     battery = plans.read_plan()
-    assert len(resolved(battery)) == len(battery.tests)
+    assert len(Resolved.of(battery).tests) == len(battery.tests)
     given = {test.instrument for test in battery.tests}
     assert given == set(registry.instruments())
     for test in battery.tests:
@@ -57,7 +57,8 @@ def test_one_mind_in_all_slots_is_named_once():
 
 
 def test_a_mind_of_a_user_takes_the_tests_it_can(file):
-    battery, left_out = plans.with_minds(plans.read_plan(), ["mine.py:Mine", "tit-for-tat"])
+    found = Resolved.of(plans.read_plan(), ["mine.py:Mine", "tit-for-tat"])
+    battery, left_out = found.plan, found.left_out
     took = {
         mind: {test.instrument for test in battery.tests if mind in map(test.mind_of, test.minds)}
         for mind in ("mine.py:Mine", "tit-for-tat")
@@ -71,7 +72,7 @@ def test_a_mind_of_a_user_takes_the_tests_it_can(file):
 
 def test_in_a_plan_with_one_instrument_nobody_is_left_out(file):
     one = plans.Plan(tests=[Test(instrument="lambda-star", minds=["random"])])
-    assert plans.with_minds(one, ["mine.py:nobody"])[0].tests[0].minds[-1] == "mine.py:nobody"
+    assert Resolved.of(one, ["mine.py:nobody"]).plan.tests[0].minds[-1] == "mine.py:nobody"
 
 
 @pytest.mark.parametrize(
@@ -85,12 +86,12 @@ def test_in_a_plan_with_one_instrument_nobody_is_left_out(file):
 )
 def test_a_mind_that_can_take_nothing_is_an_error(file, mind, said):
     with pytest.raises(Error, match=said):
-        plans.with_minds(plans.read_plan(), [mind])
+        Resolved.of(plans.read_plan(), [mind])
 
 
 @pytest.mark.slow
 def test_the_battery_in_small_runs_and_is_reported(file, tmp_path):
-    battery, _ = plans.with_minds(plans.read_plan(), ["mine.py:Mine"])
+    battery = Resolved.of(plans.read_plan(), ["mine.py:Mine"]).plan
     small = [
         test.model_copy(update={"episodes": 100 if "staircase" in test.instrument else 15})
         for test in battery.tests

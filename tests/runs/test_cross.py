@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from allminds.core.errors import Error
-from allminds.runs.design import crossed
-from allminds.runs.plan import built_in, read_plan
-from allminds.runs.run import resolved
+from allminds.runs.plan import built_in, crossed, read_plan
+from allminds.runs.run import Resolved
 
 TEST = {
     "instrument": "lambda-star",
@@ -71,7 +70,7 @@ def test_a_crossed_test_that_cannot_be_is_one_sentence(change, said):
 @pytest.mark.parametrize("name", ["battery", "groups", "factors"])
 def test_the_plans_that_come_with_allminds_are_sound(name):
     assert name in built_in()
-    assert resolved(read_plan(name))
+    assert Resolved.of(read_plan(name))
 
 
 def test_the_factor_plan_crosses_what_the_paper_names():

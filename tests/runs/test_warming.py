@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
 
 import allminds as am
 from allminds.core import compiled
-from allminds.runs import warming
+from allminds.runs import engine
+from allminds.runs.run import Resolved
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 10}
 PLAN = am.Plan(
@@ -44,22 +46,22 @@ def test_a_run_is_the_same_with_a_helper_that_is_gone_at_its_end(helpers, tmp_pa
 
 
 def test_the_helper_goes_when_the_run_breaks_off(helpers):
-    with pytest.raises(KeyboardInterrupt), warming.compiling_ahead(PLAN):
+    with pytest.raises(KeyboardInterrupt), engine.compiling_ahead(Resolved.of(PLAN).tests):
         raise KeyboardInterrupt
     assert helpers[0].poll() is not None
 
 
-def test_what_the_helper_does_is_play_the_later_tests(monkeypatch):
+def test_what_the_helper_does_is_play_the_tests_that_it_is_sent(monkeypatch):
     played = []
-    monkeypatch.setattr(warming.engine, "play", lambda sitting, *_: played.append(sitting.minds))
-    warming.compile_all(PLAN)
+    monkeypatch.setattr(engine, "play", lambda sitting, *_: played.append(sitting.minds))
+    engine.compile_all(json.dumps([("lambda-star", SMALL, ["local-search"])]))
     assert played == [("local-search",)]
 
 
 def test_one_test_or_a_warm_cache_needs_no_helper(helpers, monkeypatch):
-    with warming.compiling_ahead(am.Plan(tests=PLAN.tests[:1])):
+    with engine.compiling_ahead(Resolved.of(PLAN).tests[:1]):
         pass
     monkeypatch.setattr(compiled, "is_cold", lambda: False)
-    with warming.compiling_ahead(PLAN):
+    with engine.compiling_ahead(Resolved.of(PLAN).tests):
         pass
     assert helpers == []

@@ -61,14 +61,14 @@ def evaluate(
     """
     from allminds.core.spending import spending
     from allminds.evaluate import evaluate as give
-    from allminds.runs.asking import Asking
+    from allminds.runs.run import How
     from allminds.terminal import show_test, watching
 
     minds = list(mind or [])
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
-        how = Asking(jobs=jobs, engine=engine, strict=strict, progress=progress)
+        how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = give(
             instrument, minds, settings=settings_of(setting), seed=seed, how=how,
             time_limit=time_limit, episodes=episodes, ends=not dry_run, records=False,

@@ -128,7 +128,6 @@ def _on_the_spot(
 
 def _from_file(path: Path, settings: dict[str, Any]) -> Iterator[Pilot]:
     """Yield a pilot for every test of a run, or for every instrument and settings of a table."""
-    from allminds import registry
     from allminds.runs.imports import read_results
     from allminds.runs.store import RunFolder
     from allminds.statistics.pilot import Pilot
@@ -139,7 +138,7 @@ def _from_file(path: Path, settings: dict[str, Any]) -> Iterator[Pilot]:
         folder = RunFolder.open(path)
         for number, rows in folder.records().groupby("test"):
             test = folder.plan.tests[int(str(number))]
-            tool = registry.make_instrument(test.instrument, test.settings)
+            tool = folder.tool(int(str(number)))
             yield Pilot.of(rows.drop(columns="test"), tool, _name(test.instrument, test.settings))
         return
     frame = read_results(path)

@@ -24,7 +24,6 @@ from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from allminds.core.spending import Ledger
-    from allminds.runs.plan import Plan
 
 MOST_TABLES = 30  # on the screen: more than the battery has
 
@@ -59,7 +58,6 @@ def run(
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
-    from allminds.runs.asking import Asking, count_calls
     from allminds.runs.store import RunFolder
     from allminds.terminal import show_profiles, show_test, watching
 
@@ -72,15 +70,17 @@ def run(
     again = f"allminds run --resume {target}"
     with watching(again) as progress, spending(max_cost, price, dry_run) as ledger:
         found = RunFolder.open(resume) if resume else None
-        what = found.plan if found else _plan_with(plan, mind or [])
-        how = Asking(
+        what = runs.Resolved.of(found.plan if found else plans.read_plan(plan), mind or [])
+        for sentence in what.left_out:
+            print(f"allminds: {sentence}", file=sys.stderr)
+        how = runs.How(
             jobs=jobs, engine=engine, strict=strict, progress=progress,
             check=lambda: _stop_if_spent(ledger, again),
         )  # fmt: skip
         if dry_run:
-            count_calls(what, how, found)
+            runs.count_calls(what, how, found)
         else:
-            folder = runs.resume(target, how) if found else runs.run(what, target, how)
+            folder = runs.resume(found, how, what) if found else runs.run(what, target, how)
             page = write_report(folder, target / "report.html")
     if dry_run:
         print(ledger)
@@ -109,16 +109,6 @@ def leave(tests: Sequence[dict[str, Any]]) -> None:
         print(f"allminds: {sentence}", file=sys.stderr)
     if sentences:
         raise typer.Exit(1)
-
-
-def _plan_with(name: str, minds: list[str]) -> Plan:
-    """Add minds to a plan and print which tests each of them cannot take."""
-    from allminds.runs.plan import read_plan, with_minds
-
-    found, left_out = with_minds(read_plan(name), minds)
-    for sentence in left_out:
-        print(f"allminds: {sentence}", file=sys.stderr)
-    return found
 
 
 def _stop_if_spent(ledger: Ledger, again: str) -> None:

@@ -22,7 +22,7 @@ from allminds.report import sources
 from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
 from allminds.runs.plan import Test
-from allminds.runs.store import RunFolder, read_part
+from allminds.runs.store import Portrait, RunFolder, read_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,6 +112,16 @@ class TestData:
     def plain(self) -> dict[str, str]:
         """The name that each mind has in its records."""
         return {shown: name for source in self.sources for name, shown in source.names.items()}
+
+    @cached_property
+    def portraits(self) -> dict[str, Portrait]:
+        """What is known of the line-up behind each mind."""
+        return {
+            shown: source.portraits[name]
+            for source in self.sources
+            for name, shown in source.names.items()
+            if name in source.portraits
+        }
 
     @cached_property
     def bare(self) -> dict[str, str]:

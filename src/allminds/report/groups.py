@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from allminds import registry
-from allminds.contracts import Instrument, Subject
-from allminds.core.errors import Error
 from allminds.core.names import Name, parse
 from allminds.core.settings import settings_text
 from allminds.inference import Difference, corrected
@@ -60,16 +56,14 @@ def groups_of(data: TestData) -> list[Group]:
     """Find the groups of a test."""
     found = []
     for mind in data.minds:
-        try:
-            seat = registry.line_up(data.plain[mind], data.tool).seats[0]
-        except Error:  # a mind of a file that is gone
+        portrait = data.portraits.get(mind)
+        if portrait is None or not portrait.group:
             continue
-        if seat.subject.group:
-            kinds: dict[str, Slots] = {}
-            for slot, name in zip(seat.slots, alone(seat.subject, data.tool), strict=False):
-                shown = shown_beside(name, mind, data)
-                kinds[shown] = (*kinds.get(shown, ()), slot)
-            found.append(Group(mind, kinds, data.plain[mind]))
+        kinds: dict[str, Slots] = {}
+        for slot, name in zip(portrait.slots, portrait.alone, strict=False):
+            shown = shown_beside(name, mind, data)
+            kinds[shown] = (*kinds.get(shown, ()), slot)
+        found.append(Group(mind, kinds, data.plain[mind]))
     return found
 
 
@@ -77,24 +71,6 @@ def shown_beside(member: str, mind: str, data: TestData) -> str:
     """Name a member as the report does: of the same run if it is there, else of any."""
     by_run = {data.run_of(shown): shown for shown, name in data.plain.items() if name == member}
     return by_run.get(data.run_of(mind), next(iter(by_run.values()), member))
-
-
-def alone(subject: Subject, tool: Instrument) -> list[str]:
-    """Name the single mind that each member of a group is when alone, slot by slot.
-
-    They are the members that the name has. Where it has none, the group's attribute `alone` names
-    one mind for all slots, which takes over the parameters in brackets that it has too.
-    """
-    if subject.members:
-        return [member.name for member in subject.members]
-    name = parse(subject.name)
-    single = subject.alone
-    maker = registry.minds(tool.name).get(single)
-    if maker is None:
-        return []
-    has = inspect.signature(maker).parameters
-    kept = tuple((key, value) for key, value in name.keywords if key in has)
-    return [str(Name(single, (), kept))] * tool.slots
 
 
 # ---------------------------------------------------------------- groups against their members

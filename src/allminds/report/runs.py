@@ -10,13 +10,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from allminds import registry
-from allminds.contracts import Instrument, Subject
-from allminds.core.errors import Error
 from allminds.report.data import TestData
-from allminds.report.words import count, first_line, listed
+from allminds.report.words import count, listed
 from allminds.runs.plan import Plan
-from allminds.runs.store import RunFolder
+from allminds.runs.store import Portrait, RunFolder
 
 
 def repeat_section(folder: RunFolder) -> dict[str, Any]:
@@ -164,7 +161,7 @@ def minds_section(
             if name not in found:
                 found[name] = {"mind": name, "about": [], "traits": "", "kind": "", "tests": []}
             row = found[name]
-            about, kind = described(name, data.tool)
+            about, kind = described(data.portraits.get(mind), bool(data.test.against))
             if about and about not in row["about"]:
                 row["about"].append(about)
             row["kind"] = row["kind"] or kind
@@ -175,19 +172,13 @@ def minds_section(
     return list(found.values())
 
 
-def described(mind: str, tool: Instrument) -> tuple[str, str]:
-    """Describe a mind: the first line of its docstring, and whether it is one mind or several."""
-    try:
-        seats = registry.line_up(mind, tool).seats
-    except Error:  # a mind of a file that is gone
+def described(portrait: Portrait | None, against: bool) -> tuple[str, str]:
+    """Describe a mind: the first line of its docstring, and whether it is one mind or several.
+
+    Where minds play `against` others, the score and the name are those of the first alone.
+    """
+    if portrait is None:  # a mind of a file that is gone
         return "", ""
-    subjects = list(dict.fromkeys(seat.subject.name for seat in seats))
-    if len(subjects) > 1:
-        return f"One mind a slot; the score is that of {subjects[0]}.", "line-up"
-    subject = seats[0].subject
-    return _first_line(subject), "group" if subject.group or subject.members else "mind"
-
-
-def _first_line(subject: Subject) -> str:
-    """Of the class or function that makes it."""
-    return first_line(subject.maker)
+    if len(portrait.subjects) > 1 and not against:
+        return f"One mind a slot; the score is that of {portrait.subjects[0]}.", "line-up"
+    return portrait.about, "group" if portrait.group or portrait.members else "mind"

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.runs.plan import Test
-from allminds.runs.store import RunFolder
+from allminds.runs.store import Portrait, RunFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +34,7 @@ class Source:
     names: dict[str, str]  # in the records -> in the report
     minds: dict[str, str]  # in the records -> whose score it is
     parts: tuple[Path, ...]  # its records
+    portraits: dict[str, Portrait]  # of its line-ups, by their names in the records
 
     @property
     def curves(self) -> list[Path]:
@@ -85,11 +86,11 @@ def _in_several(tests: Sequence[Given]) -> set[str]:
 
 def _given(folder: RunFolder, run: int, number: int, summary: dict[str, Any]) -> Given:
     test = folder.plan.tests[number]
-    tool = registry.make_instrument(test.instrument, test.settings)
+    tool = folder.tool(number)
     minds = {row["mind"]: test.mind_of(row["mind"]) for row in summary["results"]}
     if len(set(minds.values())) < len(minds):  # two line-ups of one mind
         minds = {name: name for name in minds}
-    source = Source(run, dict(minds), minds, tuple(folder.parts(number)))
+    source = Source(run, dict(minds), minds, tuple(folder.parts(number)), folder.portraits(number))
     prefix = _prefix(source.parts) or registry.exercise_prefix(tool, folder.plan.seed)
     rows = [row | {"mind": minds[row["mind"]]} for row in summary["results"]]
     return Given(test, tool, summary | {"results": rows}, prefix, (source,))

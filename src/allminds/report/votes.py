@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from allminds import registry
-from allminds.core.errors import Error
 from allminds.core.names import parse
 from allminds.inference import Difference, corrected
 from allminds.report.data import TestData
@@ -52,14 +50,12 @@ def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[
 
 def _members(data: TestData, mind: str) -> list[str]:
     """List the members of a vote, in their order, if all of them took the test alone."""
-    try:
-        seats = registry.line_up(data.plain[mind], data.tool).seats
-    except Error:
+    portrait = data.portraits.get(mind)
+    if portrait is None or portrait.group or portrait.seats > 1:
         return []
-    subject = seats[0].subject
-    if subject.group or len(seats) > 1 or not subject.members:
+    shown = [shown_beside(member, mind, data) for member in portrait.members]
+    if not shown:
         return []
-    shown = [shown_beside(member.name, mind, data) for member in subject.members]
     return shown if all(name in data.minds for name in shown) else []
 
 

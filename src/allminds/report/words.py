@@ -10,6 +10,7 @@ from typing import Any
 
 from allminds.inference import Difference
 from allminds.inference.words import NONE, interval, number
+from allminds.registry import first_line
 
 __all__ = [
     "NONE", "count", "decided", "drawn", "first_line", "interval", "listed", "number", "p_value",
@@ -53,11 +54,6 @@ def count(value: int, what: str = "") -> str:
 def listed(names: Sequence[str]) -> str:
     """Join names as in: one, two and three."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def first_line(thing: Any) -> str:
-    """Return the first line of an object's docstring, as plain text."""
-    return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].replace("`", "")
 
 
 def wraps(name: str) -> Any:

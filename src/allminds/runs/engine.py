@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -122,8 +125,19 @@ class Given:
     ) -> Given:
         """Resolve names, and reject a mind that is given twice."""
         tool = registry.make_instrument(instrument, settings)
-        found = line_ups_of(minds, tool)
-        return cls(registry.reference(instrument), tool, settings, list(minds), found)
+        line_ups = [registry.line_up(who, tool) for who in minds]
+        return cls(registry.reference(instrument), tool, settings, list(minds), line_ups)
+
+    def __post_init__(self) -> None:
+        """Reject a mind that is given twice."""
+        names = [one.name for one in self.line_ups]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise Error(f"the mind '{twice}' is given twice to {self.tool.name}; name it once")
+
+    def joined(self, minds: Sequence[Any], line_ups: Sequence[LineUp]) -> Given:
+        """Add minds that are resolved already."""
+        return replace(self, minds=[*self.minds, *minds], line_ups=[*self.line_ups, *line_ups])
 
     def seats(self, seed: int, traced: int, time_limit: float) -> list[Sitting]:
         """Make the sittings: all compiled minds in one, every other in one of its own."""
@@ -143,16 +157,6 @@ class Given:
             minds = [one.minds[0] for one in together]
             alone.insert(0, sitting(minds, [one.line_ups[0] for one in together]))
         return alone
-
-
-def line_ups_of(minds: Sequence[Any], tool: Instrument) -> list[LineUp]:
-    """Resolve minds, and reject one that is given twice."""
-    found = [registry.line_up(who, tool) for who in minds]
-    names = [one.name for one in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise Error(f"the mind '{twice}' is given twice to {tool.name}; name it once")
-    return found
 
 
 def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -271,3 +275,48 @@ def _remote(sitting: Sitting, number: int, first: int, last: int) -> Part:
 def _known(sitting: Sitting) -> Sitting:
     """Return the sitting that this process prepared already, if it did."""
     return sitting
+
+
+# ---------------------------------------------------------------- the first run on a machine
+
+_AHEAD = "from allminds.runs.engine import compile_all; import sys; compile_all(sys.stdin.read())"
+
+
+@contextlib.contextmanager
+def compiling_ahead(tests: Sequence[Given]) -> Iterator[None]:
+    """Compile the kernels of later tests in another process, if none ever were compiled.
+
+    Compiling is most of a first run and keeps one core busy. While the first test compiles its own
+    kernels, another process plays one exercise of each of the others, and what it compiled is on
+    disk when the run gets there. If anything goes wrong in it, the run does without.
+    """
+    from allminds.core.compiled import is_cold
+
+    if len(tests) < 2 or not is_cold():
+        yield
+        return
+    names = [
+        (test.instrument, dict(test.settings), [who for who in test.minds if isinstance(who, str)])
+        for test in tests[1:]
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-c", _AHEAD],
+        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        start_new_session=True,  # an interrupt is for the run, which ends this
+    ) as helper:  # fmt: skip
+        try:
+            assert helper.stdin is not None
+            with contextlib.suppress(BrokenPipeError):
+                helper.stdin.write(json.dumps(names).encode())
+                helper.stdin.close()
+            yield
+        finally:
+            helper.kill()
+
+
+def compile_all(names: str) -> None:
+    """Play the first exercise of some tests (JSON) with the minds that have kernels."""
+    for instrument, settings, minds in json.loads(names):
+        sittings = Given.of(instrument, settings, minds).seats(1, 0, 10.0)
+        if sittings[0].compiled:
+            play(sittings[0], 0, 0, sittings[0].tool.sitting)

@@ -159,8 +159,9 @@ def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
     found: dict[tuple[str, str], Instrument] = {}
     for path in paths:
         if (Path(path) / "plan.json").is_file():
-            for test in RunFolder.open(Path(path)).plan.tests:
-                tool = registry.make_instrument(test.instrument, test.settings)
+            folder = RunFolder.open(Path(path))
+            for number in range(len(folder.plan.tests)):
+                tool = folder.tool(number)
                 found[tool.name, registry.settings_hash(tool.settings)] = tool
     for name in registry.instruments():
         with contextlib.suppress(Error):

@@ -67,7 +67,7 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
     given = folder.plan.tests[test]
     if index >= given.episodes:
         raise Error(f"there is no exercise {index}; the test has 0..{given.episodes - 1}")
-    tool = registry.make_instrument(given.instrument, given.settings)
+    tool = folder.tool(test)
     line_ups = {
         line_up.name: line_up for line_up in (registry.line_up(m, tool) for m in given.minds)
     }

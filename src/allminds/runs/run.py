@@ -1,27 +1,32 @@
-"""Run a plan into a folder, resume it, or evaluate some minds without a folder."""
+"""Run a plan into a folder, resume it, or give one test without a folder."""
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from allminds import registry
 from allminds.contracts import LineUp
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.names import parse_all
 from allminds.core.settings import checked
+from allminds.core.watch import Watch
+from allminds.episode import play
 from allminds.runs import engine
-from allminds.runs.engine import Given, Part, Sitting, Spread
-from allminds.runs.plan import Plan, Test
+from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
+from allminds.runs.plan import Plan, Test, seated
 from allminds.runs.store import RunFolder
-from allminds.runs.summary import TestScores, summarise
-from allminds.runs.warming import compiling_ahead
+from allminds.runs.summary import TestScores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,14 +36,23 @@ def _nobody(_what: str, _done: int, _total: int) -> None:
     """Ignore the progress: the default."""
 
 
+def _all_is_well() -> None:
+    """Accept every exercise: the default check."""
+
+
 @dataclass(frozen=True)
 class How:
-    """How exercises are played: jobs, engine, strictness; the results do not depend on it."""
+    """How exercises are played: jobs, engine, strictness; the results do not depend on it.
+
+    Minds that are paid by the call are always played in this process, one exercise after the other,
+    so that `core.spending` counts every call, and each exercise is kept as soon as it is over.
+    """
 
     jobs: int = os.cpu_count() or 1
     engine: str = "local"
     strict: bool = False  # stop at the first exercise that fails
     progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
+    check: Callable[[], None] = _all_is_well  # after each exercise of a paid mind; raise to stop
 
     def __post_init__(self) -> None:
         """Require one job or more, and an engine that exists."""
@@ -46,9 +60,95 @@ class How:
             raise Error(f"jobs must be 1 or more, not {self.jobs}")
         engine.check_engine(self.engine)
 
-    def engaged(self) -> AbstractContextManager[Spread]:
+    @contextlib.contextmanager
+    def engaged(self) -> Iterator[Spread]:
         """Open the engine while the context lasts."""
-        return engine.opened(self.engine, self.jobs)
+        with engine.opened(self.engine, self.jobs) as spread:
+            yield partial(self._spread, spread)
+
+    def _spread(
+        self, spread: Spread, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
+    ) -> Iterator[Part]:
+        if not _is_paid(sitting):
+            yield from spread(sitting, number, todo)
+            return
+        for part in _one_by_one(sitting, number, todo):
+            self.check()
+            yield part
+
+
+def _is_paid(sitting: Sitting) -> bool:
+    seats = (seat for line_up in sitting.line_ups for seat in line_up.seats)
+    return any(seat.subject.paid for seat in seats)
+
+
+def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) -> Iterator[Part]:
+    """Play one exercise at a time, here; an administration of an adaptive test is never split."""
+    size = sitting.tool.sitting if sitting.tool.adaptive else 1
+    for first, last in todo:
+        for low in range(first, last, size):
+            yield engine.play(sitting, number, low, min(last, low + size))
+
+
+# ---------------------------------------------------------------- names, resolved once
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A plan with its names resolved, so that what is wrong is found before anything is played."""
+
+    plan: Plan
+    tests: Sequence[Given]
+    left_out: Sequence[str] = ()  # which tests an added mind cannot take, and why
+
+    @classmethod
+    def of(cls, plan: Plan, minds: Sequence[str] = ()) -> Resolved:
+        """Resolve the names of a plan, and add minds to every test that they can take.
+
+        A registered mind declares which instruments it is for. A mind from a user's file is tried:
+        it takes the tests whose first exercise it ends. In a plan with one instrument no mind is
+        left out.
+        """
+        given = [Given.of(test.instrument, test.settings, test.minds) for test in plan.tests]
+        names = {test.instrument for test in plan.tests}
+        tests, reasons = [], dict[str, dict[str, str]]()
+        for number, test in enumerate(plan.tests):
+            taken: dict[str, LineUp] = {}
+            for mind in minds:
+                name = seated(mind, test.against) if test.against else mind
+                found = _tried(name, given[number], plan, certain=len(names) == 1)
+                if isinstance(found, str):
+                    reasons.setdefault(mind, {})[test.instrument] = found
+                else:
+                    taken[name] = found
+            values = test.model_dump() | {"minds": [*test.minds, *taken]}
+            tests.append(checked(Test, values, f"the test {test.instrument}"))
+            given[number] = given[number].joined(list(taken), list(taken.values()))
+        for mind, why in reasons.items():
+            if len(why) == len(names):
+                name, reason = next(iter(why.items()))
+                raise Error(f"{mind} can take none of the tests; {name}: {reason}")
+        left = [f"{mind} takes no {on}: {why}" for mind in reasons
+                for on, why in reasons[mind].items()]  # fmt: skip
+        return cls(plan.model_copy(update={"tests": tests}), given, left)
+
+
+def _tried(name: str, given: Given, plan: Plan, certain: bool) -> LineUp | str:
+    """Resolve a line-up for a test, or say why it cannot take it; try a mind from a file."""
+    try:
+        line_up = registry.line_up(name, given.tool)
+    except Error as error:
+        if certain:
+            raise
+        return str(error)
+    if certain or ":" not in parse_all(name)[0].name:
+        return line_up
+    with Watch(plan.time_limit).running() as watch:
+        record = play(given.tool.exercise(plan.seed, 0), line_up, watch)
+    return line_up if "ok" in record.status else record.reason
+
+
+# ---------------------------------------------------------------- giving tests
 
 
 def give(
@@ -83,52 +183,82 @@ def give(
     return scores.summary(seed, episodes)
 
 
-def resolved(plan: Plan) -> list[Given]:
-    """Resolve all names of a plan, so that what is wrong is found before anything is played."""
-    return [Given.of(test.instrument, test.settings, test.minds) for test in plan.tests]
-
-
-def run(plan: Plan, out: Path, how: How | None = None) -> RunFolder:
+def run(plan: Plan | Resolved, out: Path, how: How | None = None) -> RunFolder:
     """Play a plan into a new run folder."""
-    given = resolved(plan)
+    found = plan if isinstance(plan, Resolved) else Resolved.of(plan)
     how = how or How()
     with how.engaged() as spread:  # first: a cluster that is not there leaves no folder behind
-        return _fill(RunFolder.create(out, plan), given, how, spread)
+        return _fill(RunFolder.create(out, found.plan, found.tests), found.tests, how, spread)
 
 
-def resume(out: Path, how: How | None = None) -> RunFolder:
+def resume(
+    out: Path | RunFolder, how: How | None = None, plan: Resolved | None = None
+) -> RunFolder:
     """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one."""
-    folder = RunFolder.open(out)
-    given = resolved(folder.plan)
+    folder = out if isinstance(out, RunFolder) else RunFolder.open(out)
+    found = plan or Resolved.of(folder.plan)
     how = how or How()
     with how.engaged() as spread:
-        return _fill(folder, given, how, spread)
+        return _fill(folder, found.tests, how, spread)
 
 
-def _fill(folder: RunFolder, given: Sequence[Given], how: How, spread: Spread) -> RunFolder:
-    ahead = (
-        compiling_ahead(folder.plan) if how.jobs > 1 and how.engine == "local" else nullcontext()
-    )
-    with folder.locked(), ahead:
-        for number, test in enumerate(given):
-            _fill_test(folder, number, test, how, spread)
-        folder.write_json("summary.json", summarise(folder))
+def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> None:
+    """Play the paid minds of a plan, or what a run lacks of them, and keep nothing.
+
+    This is for a dry run: the caller counts the calls with `spending(dry=True)`.
+    """
+    what = plan.plan
+    for number, (test, given) in enumerate(zip(what.tests, plan.tests, strict=True)):
+        for n, sitting in enumerate(given.seats(what.seed, 0, what.time_limit)):
+            if not _is_paid(sitting):
+                continue
+            gaps = [(0, test.episodes)]
+            if folder:
+                gaps = folder.gaps(number, n, test.episodes, remove=False)
+            told = f"{test.instrument}, {sitting.line_ups[0].name}"
+            for part in _one_by_one(sitting, n, gaps):
+                how.progress(told, part.last, test.episodes)
+
+
+def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
+    here = how.jobs > 1 and how.engine == "local"
+    with folder.locked(), compiling_ahead(tests) if here else contextlib.nullcontext():
+        found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
+        folder.write_json("summary.json", {"run": folder.plan.run, "tests": found})
     return folder
 
 
-def _fill_test(folder: RunFolder, number: int, given: Given, how: How, spread: Spread) -> None:
+def _fill_test(
+    folder: RunFolder, number: int, given: Given, how: How, spread: Spread
+) -> dict[str, Any]:
+    """Play what a test lacks, and return its summary; scores are summed on the way to disk.
+
+    Parts that are on disk already are added where they belong: each mind's exercises are always
+    summed in the same order.
+    """
     plan, test = folder.plan, folder.plan.tests[number]
     sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
     gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
     if any(gaps) and sittings:
-        folder.check_version(number, sittings[0].tool)
+        folder.check_version(number, given.tool)
+    scores = TestScores(given.tool, given.line_ups)
+    stored = [deque(folder.stored(number, n)) for n in range(len(sittings))]
 
-    def keep(part: Part) -> None:
-        tables = _tables(plan, sittings[part.sitting], part)
-        folder.add(number, part.sitting, part.first, part.last, **tables)
+    def add_stored(sitting: int, before: int) -> None:
+        while stored[sitting] and stored[sitting][0].first < before:
+            scores.read(folder, stored[sitting].popleft().name)
+
+    def take(part: Part) -> None:
+        add_stored(part.sitting, part.first)
+        sitting = sittings[part.sitting]
+        folder.add(number, part.sitting, part.first, part.last, **_tables(plan, sitting, part))
+        scores.take(sitting, part)
 
     what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
-    _play(sittings, gaps, how, spread, what, keep)
+    _play(sittings, gaps, how, spread, what, take)
+    for n in range(len(sittings)):
+        add_stored(n, test.episodes)
+    return scores.summary(plan.seed, test.episodes)
 
 
 def _play(

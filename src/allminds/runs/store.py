@@ -16,17 +16,19 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import inspect
 import json
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from allminds import registry
 from allminds.core.errors import Error
+from allminds.core.names import Name, parse
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
 from allminds.runs.plan import Plan
@@ -35,10 +37,60 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from allminds.contracts import Instrument
+    from allminds.contracts import Instrument, LineUp, Subject
+    from allminds.runs.engine import Given
 
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
 FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say that a part is done
+
+
+class Stored(NamedTuple):
+    """A part on disk: which exercises of which sitting it holds."""
+
+    test: int
+    sitting: int
+    first: int
+    last: int
+    name: str  # of its file, in every folder that it is in
+
+
+class Portrait(NamedTuple):
+    """What a run keeps of a line-up, so that a report need not make its minds."""
+
+    subjects: tuple[str, ...]  # the different minds in its seats
+    seats: int
+    about: str  # the first line that the first of them says of itself
+    group: bool  # whether the first is one
+    members: tuple[str, ...] = ()  # of the first
+    alone: tuple[str, ...] = ()  # of a group: the mind that each member is by itself
+    slots: tuple[int, ...] = ()  # of the first
+
+    @classmethod
+    def of(cls, line_up: LineUp, tool: Instrument) -> Portrait:
+        """Describe a line-up."""
+        seat = line_up.seats[0]
+        who = seat.subject
+        names = tuple(dict.fromkeys(one.subject.name for one in line_up.seats))
+        members = tuple(member.name for member in who.members)
+        alone = members or _alone(who, tool)
+        about = registry.first_line(who.maker)
+        return cls(names, len(line_up.seats), about, who.group, members, alone, seat.slots)
+
+
+def _alone(group: Subject, tool: Instrument) -> tuple[str, ...]:
+    """Name the mind that the members of a group are by themselves, where its name has none.
+
+    It takes over the parameters in brackets that it has too.
+    """
+    if not group.alone:
+        return ()
+    try:
+        single = registry.subject(group.alone, tool)
+    except Error:  # the group knows no instrument, and names a mind of another
+        return ()
+    name, has = parse(group.name), inspect.signature(single.maker).parameters
+    kept = tuple((key, value) for key, value in name.keywords if key in has)
+    return (str(Name(group.alone, (), kept)),) * tool.slots
 
 
 class RunFolder:
@@ -46,12 +98,41 @@ class RunFolder:
 
     def __init__(self, path: Path, plan: Plan, made: dict[str, Any]) -> None:
         self.path, self.plan, self.made = path, plan, made
+        self._tools: dict[int, Instrument] = {}
+
+    def tool(self, test: int) -> Instrument:
+        """Return the instrument of a test, made once."""
+        if test not in self._tools:
+            given = self.plan.tests[test]
+            self._tools[test] = registry.make_instrument(given.instrument, given.settings)
+        return self._tools[test]
+
+    def portraits(self, test: int) -> dict[str, Portrait]:
+        """Describe the line-ups of a test by name, without making minds of the user's."""
+        if "line_ups" in self.made:
+            stored = self.made["line_ups"][test]
+            return {name: Portrait(*map(_tupled, values)) for name, values in stored.items()}
+        found = {}
+        for who in self.plan.tests[test].minds:  # of a run made before they were kept
+            with contextlib.suppress(Error):
+                line_up = registry.line_up(who, self.tool(test))
+                found[line_up.name] = Portrait.of(line_up, self.tool(test))
+        return found
 
     @classmethod
-    def create(cls, path: Path, plan: Plan) -> RunFolder:
+    def create(cls, path: Path, plan: Plan, tests: Sequence[Given]) -> RunFolder:
         """Create a run folder; it may exist, but must be empty."""
-        made = {"schema": SCHEMA, "versions": versions(), "plan": plan.model_dump(mode="json")}
+        portraits = [
+            {one.name: Portrait.of(one, given.tool) for one in given.line_ups} for given in tests
+        ]
+        made = {
+            "schema": SCHEMA,
+            "versions": versions(),
+            "plan": plan.model_dump(mode="json"),
+            "line_ups": portraits,
+        }
         folder = cls(path, plan, made)
+        folder._tools = {number: given.tool for number, given in enumerate(tests)}
         folder._check_unused()
         with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -119,19 +200,20 @@ class RunFolder:
 
     def parts(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
         """List the records that are there, in the order of tests, sittings and exercises."""
-        found = self._found(test, sitting)
+        found = [self.path / "records" / part.name for part in self.stored(test, sitting)]
         for path in found:
             if not _ended(path):
                 raise _damaged(path)
         return found
 
-    def _found(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
-        found = []
-        for path in sorted((self.path / "records").glob("part-*.parquet")):
-            numbers = _numbers(path)
-            if (test is None or numbers[0] == test) and (sitting is None or numbers[1] == sitting):
-                found.append(path)
-        return found
+    def stored(self, test: int | None = None, sitting: int | None = None) -> list[Stored]:
+        """List the parts that are there, in the order of tests, sittings and exercises."""
+        paths = sorted((self.path / "records").glob("part-*.parquet"))
+        return [
+            part
+            for part in map(_stored, paths)
+            if (test is None or part.test == test) and (sitting is None or part.sitting == sitting)
+        ]
 
     def gaps(
         self, test: int, sitting: int, episodes: int, remove: bool = True
@@ -142,17 +224,17 @@ class RunFolder:
         by a fault of a provider or of a machine; unless `remove` is false they are removed here.
         """
         missing, reached = [], 0
-        for path in self._found(test, sitting):
-            _, _, first, last = _numbers(path)
-            if not self._whole(path.name) or _lacks(path):
+        for part in self.stored(test, sitting):
+            path = self.path / "records" / part.name
+            if not self._whole(part.name) or _lacks(path):
                 if remove:
                     with _writing(path):
                         for kind in reversed(FOLDERS):
-                            (self.path / kind / path.name).unlink(missing_ok=True)
+                            (self.path / kind / part.name).unlink(missing_ok=True)
                 continue
-            if first > reached:
-                missing.append((reached, first))
-            reached = max(reached, last)
+            if part.first > reached:
+                missing.append((reached, part.first))
+            reached = max(reached, part.last)
         return [*missing, (reached, episodes)] if reached < episodes else missing
 
     def _whole(self, name: str) -> bool:
@@ -223,10 +305,9 @@ class RunFolder:
         """Read the rows of one exercise and mind, slot by slot, as columns."""
         import pyarrow.compute as pc
 
-        for path in self.parts(test):
-            _, _, first, last = _numbers(path)
-            if first <= index < last:
-                found = read_part(path)
+        for part in self.stored(test):
+            if part.first <= index < part.last:
+                found = read_part(self.path / "records" / part.name)
                 same = pc.equal(found["mind"].cast("string"), mind)
                 found = found.filter(pc.and_(pc.equal(found["index"], index), same))
                 if len(found):
@@ -241,15 +322,6 @@ class RunFolder:
     def traces(self) -> pd.DataFrame:
         """Read the actions of the first exercises: test, mind, index, slot, step, action."""
         return self._read("traces")
-
-    def seconds(self) -> dict[tuple[int, str], float]:
-        """Sum the seconds that each (test, mind) took to play."""
-        spent: dict[tuple[int, str], float] = {}
-        for path in sorted((self.path / "timings").glob("part-*.parquet")):
-            for row in read_part(path).to_pylist():
-                place = (_numbers(path)[0], row["mind"])
-                spent[place] = spent.get(place, 0.0) + row["seconds"]
-        return spent
 
     def summary(self) -> dict[str, Any]:
         """Read the scores of a run that is complete."""
@@ -272,7 +344,7 @@ class RunFolder:
         frames = []
         for path in sorted((self.path / kind).glob("part-*.parquet")):
             frame = read_part(path).to_pandas()
-            frame.insert(0, "test", _numbers(path)[0])
+            frame.insert(0, "test", _stored(path).test)
             frames.append(frame)
         if not frames:
             raise Error(f"the run in {self.path} has no {kind} yet")
@@ -288,12 +360,12 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
 
 
-def _numbers(path: Path) -> tuple[int, int, int, int]:
+def _stored(path: Path) -> Stored:
     match = _PART.fullmatch(path.name)
     if match is None:
         raise Error(f"{path} does not belong in a run folder; move it away")
     test, sitting, first, last = (int(group) for group in match.groups())
-    return test, sitting, first, last
+    return Stored(test, sitting, first, last, path.name)
 
 
 def read_part(path: Path, columns: list[str] | None = None) -> pa.Table:
@@ -324,6 +396,11 @@ def _ended(path: Path) -> bool:
     with open(path, "rb") as file:
         file.seek(max(0, path.stat().st_size - 4))
         return file.read() == b"PAR1"
+
+
+def _tupled(value: Any) -> Any:
+    """Convert a list as JSON has it to a tuple, anything else to itself."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _json(value: Any) -> bytes:

@@ -83,6 +83,16 @@ class TestScores:
         ):
             self.of[line_up.name].add(block, seconds)
 
+    def read(self, folder: RunFolder, name: str) -> None:
+        """Add a part that is on disk."""
+        rows = read_part(folder.path / "records" / name)
+        there = set(_line_ups(rows).unique().to_pylist())
+        spent = read_part(folder.path / "timings" / name).to_pylist()
+        for line_up, score in self.of.items():
+            if line_up in there:
+                score.add(_block_again(rows, line_up, self.tool))
+            score.seconds += sum(row["seconds"] for row in spent if row["mind"] == line_up)
+
     def summary(self, seed: int, episodes: int) -> dict[str, Any]:
         """Convert the test and its results to a plain value."""
         return {
@@ -124,33 +134,28 @@ def total_failures(tests: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def summarise(folder: RunFolder) -> dict[str, Any]:
-    """Compute the scores of a whole run, part by part, so that memory stays flat."""
-    spent = folder.seconds()
+    """Compute the scores of a run from its records, for a run whose summary is an old one."""
     tests = []
     for number, test in enumerate(folder.plan.tests):
         given = Given.of(test.instrument, test.settings, test.minds)
         scores = TestScores(given.tool, given.line_ups)
-        for path in folder.parts(number):
-            rows = read_part(path)
-            for name, score in scores.of.items():
-                block = _block_again(rows, name, scores.tool)
-                if block is not None:
-                    score.add(block)
-        for name, score in scores.of.items():
-            score.seconds = spent.get((number, name), 0.0)
+        for part in folder.stored(number):
+            scores.read(folder, part.name)
         tests.append(scores.summary(folder.plan.seed, test.episodes))
     return {"run": folder.plan.run, "tests": tests}
 
 
-def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block | None:
+def _line_ups(rows: pa.Table) -> pa.ChunkedArray:
+    """Return the column of line-ups; a run made before there were any has minds only."""
+    return rows["line_up" if "line_up" in rows.column_names else "mind"].cast("string")
+
+
+def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block:
     """Rebuild a line-up's block from its rows, as far as a score needs it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    who = "line_up" if "line_up" in rows.column_names else "mind"  # of a run made before there was
-    here = rows.filter(pc.equal(rows[who].cast("string"), line_up))
-    if not len(here):
-        return None
+    here = rows.filter(pc.equal(_line_ups(rows), line_up))
 
     def column(name: str) -> Any:
         return here[name].to_numpy().astype(float).reshape(-1, tool.slots)

@@ -43,18 +43,14 @@ def listing(what: str) -> list[dict[str, str]]:
     found = registry.instruments()
     if what == "instruments":
         return [
-            {"instrument": name, "version": str(cls.version), "what": _first_line(cls)}
+            {"instrument": name, "version": str(cls.version), "what": registry.first_line(cls)}
             for name, cls in found.items()
         ]
     return [
-        {"instrument": name, "mind": mind, "what": _first_line(maker)}
+        {"instrument": name, "mind": mind, "what": registry.first_line(maker)}
         for name in found
         for mind, maker in registry.minds(name).items()
     ]
-
-
-def _first_line(thing: Any) -> str:
-    return (thing.__doc__ or "").strip().split("\n")[0]
 
 
 # ---------------------------------------------------------------- progress

@@ -178,13 +178,14 @@ def profiles(
     """Collect the normalised scores of all minds that took several instruments, test by test."""
     found: dict[str, list[ProfileScore]] = {}
     for given, summary in zip(plan, summaries, strict=True):
-        tool = registry.make_instrument(given.instrument, given.settings)
         for row in summary["results"]:
             mind = given.mind_of(row["mind"])
             if row["normalised"] is None or row["end"] == "floor":
                 continue
             ends = row["normalised_ci95"]
-            place = ProfileScore(tool.name, settings_text(given.settings), row["normalised"], ends)
+            place = ProfileScore(
+                summary["instrument"], settings_text(given.settings), row["normalised"], ends
+            )
             found.setdefault(mind, []).append(place)
     several = {mind: len({place.instrument for place in its}) > 1 for mind, its in found.items()}
     return {mind: places for mind, places in found.items() if several[mind]}

@@ -8,12 +8,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
-from allminds.core.svg import sheet
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.world import View
 from allminds.instruments.sentences import joined, lasts
-from allminds.presentation import Column, Copies, Face, Field, Move, Presentation, Rules
+from allminds.presentation import Column, Copies, Face, Field, Move, Presentation, Rules, sheet
 
 MOVES_IN_WORDS = (
     "Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, 7 down-left, 8 down, "
