@@ -119,7 +119,7 @@ class Resolved:
                 found = _tried(name, given[number], plan, certain=len(names) == 1)
                 if isinstance(found, str):
                     reasons.setdefault(mind, {})[test.instrument] = found
-                else:
+                elif found.name not in {one.name for one in given[number].line_ups}:
                     taken[name] = found
             values = test.model_dump() | {"minds": [*test.minds, *taken]}
             tests.append(checked(Test, values, f"the test {test.instrument}"))
