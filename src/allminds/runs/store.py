@@ -120,7 +120,7 @@ class RunFolder:
         return found
 
     @classmethod
-    def create(cls, path: Path, plan: Plan, tests: Sequence[Given]) -> RunFolder:
+    def create(cls, path: Path, plan: Plan, tests: Sequence[Given] = ()) -> RunFolder:
         """Create a run folder; it may exist, but must be empty."""
         portraits = [
             {one.name: Portrait.of(one, given.tool) for one in given.line_ups} for given in tests
@@ -129,8 +129,7 @@ class RunFolder:
             "schema": SCHEMA,
             "versions": versions(),
             "plan": plan.model_dump(mode="json"),
-            "line_ups": portraits,
-        }
+        } | ({"line_ups": portraits} if tests else {})
         folder = cls(path, plan, made)
         folder._tools = {number: given.tool for number, given in enumerate(tests)}
         folder._check_unused()
