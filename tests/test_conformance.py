@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 
 from allminds import registry
-from allminds.check import check_instrument, check_mind
-from allminds.contracts import MindBase, Traits
+from allminds.check import ERROR_RATE, check_instrument, check_mind
+from allminds.contracts import (
+    Discrete,
+    Exercise,
+    Failure,
+    Instrument,
+    MindBase,
+    Question,
+    Traits,
+)
 from allminds.core.errors import Error
+from allminds.core.seeding import MAKING, Random, key
+from allminds.core.settings import Settings
+from allminds.inference.intervals import Betting
 
 SMALL = {
     "lambda-star": {"rows": 5, "cols": 6, "iterations": 20, "agents": 2},
@@ -44,7 +58,12 @@ MINDS = [
 
 @pytest.mark.parametrize("name", registry.instruments())
 def test_every_instrument_keeps_the_contract(name):
-    check_instrument(name, SMALL.get(name, {}))
+    few = {"plays": 8} if name == "c-test" else {}  # the ceiling mind searches for seconds
+    check_instrument(name, SMALL.get(name, {}), **few)
+
+
+def test_fresh_series_keep_the_contract():
+    check_instrument("c-test", {"form": "generated"})
 
 
 @pytest.mark.parametrize(("instrument", "name"), MINDS)
@@ -90,3 +109,133 @@ class Beyond(MindBase):
 def test_the_check_finds_what_breaks_the_contract(mind, said):
     with pytest.raises(Error, match=said):
         check_mind(mind, "lambda-star", SMALL["lambda-star"])
+
+
+# ---------------------------------------------------------------- stated chance and ceiling
+
+
+@dataclass(frozen=True)
+class Coin(Question):
+    """Guess which of four; a hit pays `paid`."""
+
+    answer: int
+    paid: float
+    actions = (Discrete(4),)
+
+    def reward(self, answer):
+        return self.paid if answer == self.answer else 0.0
+
+    def secret(self, state, slot, random):
+        return self.answer
+
+
+class Knowing(MindBase):
+    """Is told the answer."""
+
+    traits = Traits(deterministic=True, sees="future")
+
+    def begin(self, task):
+        self.answer = task.secret
+
+    def act(self, observation, random):
+        return self.answer
+
+
+class Guesses(Instrument):
+    """Guess one of four numbers."""
+
+    name = "guesses"
+    version = 1
+    slots = 1
+    chance, ceiling, lowest = 0.25, 1.0, 0.0
+    paid = 1.0
+    ceiling_mind = f"{__name__}:Knowing"
+    Settings = Settings
+
+    def __init__(self):
+        self.settings = Settings()
+
+    def exercise(self, seed, i, history=()):
+        place = f"{registry.exercise_prefix(self, seed)}{i}"
+        answer = Random(key(seed, i, MAKING)).below(4)
+        return Exercise(place, self, seed, i, Coin(answer, self.paid))
+
+    def show(self, observation, form):
+        return "Which of 0..3?"
+
+    def read(self, answer, observation):
+        return int(answer) if answer in ("0", "1", "2", "3") else Failure("malformed", answer)
+
+
+def guesses(**stated):
+    """The instrument with other statements than the right ones."""
+    return type("Stated", (Guesses,), {"__doc__": Guesses.__doc__, **stated})()
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        {},
+        {"paid": 0.5, "chance": 0.125, "ceiling": 0.5},
+        {"paid": 0.5, "chance": 0.125, "ceiling": 1.0, "ceiling_reached": False},
+        {"lowest": -1.0},
+        {"ceiling_mind": None},
+        {"ceiling_mind": "random", "ceiling": 0.26},
+    ],
+)
+def test_right_statements_of_chance_and_ceiling_pass(right):
+    check_instrument(guesses(**right))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"chance": 0.5}, r"stated chance is 0\.5, but in 200 exercises random scores 0\.\d+"),
+        ({"chance": 0.1}, r"stated chance is 0\.1, but"),
+        ({"chance": 0.0}, r"stated chance is 0, but"),
+        ({"paid": 0.5}, r"stated chance is 0\.25, but"),
+        ({"paid": 0.5, "chance": 0.125}, r"stated ceiling is 1, but .* ceiling_reached = False"),
+        ({"ceiling": 0.9}, r"stated ceiling is 0\.9, but .*Knowing scores 1\.000"),
+        ({"ceiling": 0.9, "ceiling_reached": False}, r"stated ceiling is 0\.9, but"),
+        ({"ceiling_mind": "random"}, r"stated ceiling is 1, but"),
+        ({"ceiling_mind": None, "ceiling": 0.9}, "without a ceiling mind its ceiling must be 1"),
+        ({"paid": -1.0, "chance": -0.25, "ceiling": 0.0}, "beyond the stated lowest and highest"),
+    ],
+)
+def test_wrong_statements_of_chance_and_ceiling_are_refused(wrong, said):
+    with pytest.raises(Error, match=said):
+        check_instrument(guesses(**wrong))
+    check_instrument(guesses(**wrong), plays=0)  # by nothing else
+
+
+@pytest.mark.parametrize("name", ["lambda-star", "commons", "matrices", "predator-prey"])
+def test_a_built_in_instrument_with_a_wrong_chance_is_refused(name, monkeypatch):
+    tool = registry.make_instrument(name, SMALL.get(name, {}))
+    monkeypatch.setitem(vars(tool), "chance", tool.chance + 0.25 * (tool.highest - tool.lowest))
+    with pytest.raises(Error, match="its stated chance is"):
+        check_instrument(tool, plays=100)
+
+
+SHAPES = {
+    "a fair coin": lambda draw: draw.random((1000, 60)) < 0.5,
+    "rare hits": lambda draw: draw.random((1000, 60)) < 0.04,
+    "nearly always": lambda draw: draw.random((1000, 60)) < 0.97,
+    "skewed": lambda draw: draw.beta(0.2, 2.0, (1000, 60)),
+    "little variance": lambda draw: draw.beta(200, 300, (1000, 60)),
+}
+MEANS = {
+    "a fair coin": 0.5, "rare hits": 0.04, "nearly always": 0.97,
+    "skewed": 0.2 / 2.2, "little variance": 0.4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_right_statement_is_hardly_ever_refused(shape):
+    """At most ERROR_RATE / 2 an end: 1,000 trials have more than 5 refusals in 1 of 70,000 runs."""
+    scores = SHAPES[shape](np.random.default_rng(7)).astype(float)
+    weights = np.full(60, 1 / 60)
+    refused = sum(
+        2 * min(Betting(row, weights, 0.0, 1.0).tails(MEANS[shape])) < ERROR_RATE / 2
+        for row in scores
+    )
+    assert refused <= 5

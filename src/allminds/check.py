@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -31,9 +31,14 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play, play_on
+from allminds.inference.estimates import plays_of
+from allminds.inference.intervals import Betting, betting_of
 
 SEED = 20
+PLAYS = 200  # exercises whose mean is compared with the stated chance and ceiling
+ERROR_RATE = 0.001  # at most, of refusing an instrument whose chance and ceiling are right
 _EXERCISES = 4
+_ROUNDING = 1e-9  # by which a score may differ from what is stated
 
 
 def check_mind(
@@ -200,12 +205,19 @@ def block_difference(a: Block, b: Block) -> str:
 
 
 def check_instrument(
-    which: str | Instrument, settings: Mapping[str, Any] | None = None, seed: int = SEED
+    which: str | Instrument,
+    settings: Mapping[str, Any] | None = None,
+    seed: int = SEED,
+    plays: int = PLAYS,
 ) -> None:
     """Check that an instrument keeps the contract.
 
     Its exercises are reproducible and independent of each other, its environments are values with
-    bounded rewards that are equal within a team, and it can be shown and answered in text.
+    bounded rewards that are equal within a team, and it can be shown and answered in text. The mind
+    `random` and the ceiling mind play `plays` exercises each (0 for none), and their mean scores
+    must agree with the stated `chance` and `ceiling`. Those are refused if the betting interval of
+    Waudby-Smith and Ramdas (2024) excludes them, so that an instrument whose statements are right
+    is refused at most once in a thousand times (`ERROR_RATE`), by any distribution of scores.
     """
     tool = registry.make_instrument(which, settings) if isinstance(which, str) else which
     _require(
@@ -232,6 +244,8 @@ def check_instrument(
         records.append(_check_play(tool, exercise))
         differing |= _different_slots(records[-1])
     _warn_of_equals(tool, differing)
+    if plays:
+        _check_ends(tool, seed, plays)
 
 
 def _check_exercise(
@@ -308,6 +322,70 @@ def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, s
         )
     nonsense = tool.read("\N{SNOWMAN} no such answer", seen)
     _require(isinstance(nonsense, Failure), f"{tool.name}: nonsense is read as {nonsense!r}")
+
+
+def _check_ends(tool: Instrument, seed: int, plays: int) -> None:
+    """Compare the stated chance and ceiling with what minds score."""
+    _check_end(tool, "chance", "random", seed, plays)
+    if tool.ceiling_mind is not None:
+        _check_end(tool, "ceiling", tool.ceiling_mind, seed, plays)
+        return
+    _require(
+        abs(tool.ceiling - tool.highest) <= _ROUNDING,
+        f"{tool.name}: without a ceiling mind its ceiling must be {tool.highest:g}, the highest "
+        f"score there can be, not {tool.ceiling:g}",
+    )
+
+
+def _check_end(
+    tool: Instrument, end: Literal["chance", "ceiling"], mind: str, seed: int, plays: int
+) -> None:
+    stated = tool.chance if end == "chance" else tool.ceiling
+    evidence = _evidence(tool, mind, seed, plays)
+    level = 1 - ERROR_RATE / 2  # of each end
+    above, below = (2 * p < 1 - level for p in evidence.tails(stated))
+    only_bound = end == "ceiling" and not tool.ceiling_reached
+    low, high = evidence.interval(level)
+    hint = ""
+    if below and end == "ceiling":
+        hint = "; if it is a bound that no mind reaches, set ceiling_reached = False"
+    _require(
+        not above and (only_bound or not below),
+        f"{tool.name}: its stated {end} is {stated:g}, but in {plays} exercises {mind} scores "
+        f"{float((evidence.weights * evidence.scores).sum()):.3f} (expected between {low:.3f} and "
+        f"{high:.3f}){hint}",
+    )
+
+
+def _evidence(tool: Instrument, mind: str, seed: int, plays: int) -> Betting:
+    """Play a mind, and return what its scores say about the mean by the instrument's rule.
+
+    In an adaptive test every exercise counts alike: what comes depends on what was, but a bet on
+    the next score is as fair after it.
+    """
+    watch = Watch()
+    with watch.running():
+        block = form(tool, registry.line_up(mind, tool), watch).play(seed, 0, plays, 0)
+    rule = tool.rule()
+    found = plays_of(block, rule)
+    _require(
+        not found.failed.any() and not np.isnan(found.score).any(),
+        f"{tool.name}: {mind} fails: {next(iter(block.reasons.values()), '')}",
+    )
+    least, most = float(found.score.min()), float(found.score.max())
+    _require(
+        rule.low - _ROUNDING <= least and most <= rule.high + _ROUNDING,
+        f"{tool.name}: {mind} scores from {least:g} to {most:g} in an exercise, beyond the stated "
+        f"lowest and highest, {rule.low:g} and {rule.high:g}",
+    )
+    scores = np.clip(found.score, rule.low, rule.high)
+    for limit in (rule.low, rule.high):
+        scores = np.where(np.abs(scores - limit) <= _ROUNDING, limit, scores)
+    if tool.adaptive:
+        return Betting(scores, np.full(plays, 1 / plays), rule.low, rule.high)
+    units = found.scored_as(scores).units(rule)
+    assert units is not None
+    return betting_of(units)
 
 
 def _different_slots(record: Record) -> set[tuple[int, int]]:

@@ -691,8 +691,8 @@ class Instrument(ABC):
 
     name: str
     version: int
-    chance: float  # expected score of a random mind
-    ceiling: float  # the best there is
+    chance: float  # expected score of the mind `random`, in all slots
+    ceiling: float  # expected score of `ceiling_mind`; without one, `highest`
     lowest: float = -1.0  # score that there can be
     highest: float = 1.0
     adaptive: bool = False  # exercises depend on the subject's own history
@@ -703,6 +703,7 @@ class Instrument(ABC):
     caution: str = ""  # what a reader of its scores must know; below every table
     floor_mind: str = "random"
     ceiling_mind: str | None = None
+    ceiling_reached: bool = True  # False if `ceiling` is a bound that no mind exceeds
     slots: int
     Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
     settings: Any  # an instance of it

@@ -19,9 +19,12 @@ from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrum
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
+from allminds.core.watch import Watch
+from allminds.episode import form
 from allminds.instruments.games.foreign import Live, live, made, made_with, spaces
 
 PREFIX = "pettingzoo"
+MEASURED = 200  # games by lot, from which an unstated chance level is estimated
 
 
 class Seen(NamedTuple):
@@ -139,7 +142,9 @@ class ForeignSettings(Settings):
     steps: int = Field(500, ge=1, le=100_000, description="most steps of a game")
     low: float = Field(-1.0, description="least reward: of a step, or in all if by turns")
     high: float = Field(1.0, description="largest reward")
-    chance: float = Field(0.0, description="score of a random mind, if known, as rescaled")
+    chance: float | None = Field(
+        None, description="score of a random mind, as rescaled; measured if not stated"
+    )
     teams: str = Field("", description="slots by team, such as '0 1/2 3'; all alone if empty")
     options: str = Field("", description="the environment's own, such as max_cycles=25")
 
@@ -165,19 +170,28 @@ class PettingZoo(Instrument):
     The score is that of slot 0. An action that the action mask forbids is a malformed answer.
 
     Version history: 1, first version; 2, randomness is one-way and advances, and scores are
-    summed exactly.
+    summed exactly; 3, the chance level is measured where it is not stated (it was 0).
     """
 
-    version = 2
+    version = 3
     ceiling = 1.0
     scored = "first"
     Settings: ClassVar[type[ForeignSettings]] = ForeignSettings
 
     def __init__(self, **settings: Any) -> None:
         self.settings = checked(self.Settings, settings, self.name)
-        self.chance = self.settings.chance
         self.environment  # noqa: B018 - what cannot be made is found here
         self.slots = len(self.environment.actions)
+
+    @cached_property
+    def chance(self) -> float:  # type: ignore[override] # computed when it is asked for
+        """The score of a random mind: as stated, or the mean of `MEASURED` games by lot."""
+        if self.settings.chance is not None:
+            return float(self.settings.chance)
+        watch = Watch()
+        with watch.running():
+            by_lot = form(self, registry.line_up("random", self), watch)
+            return float(by_lot.play(0, 0, MEASURED, 0).score[:, 0].mean())
 
     @cached_property
     def environment(self) -> Foreign:

@@ -75,6 +75,7 @@ class CellsInstrument(Instrument):
     version = 2
     chance = 0.0
     ceiling = 1.0
+    ceiling_reached = False  # it takes some steps to reach Good
     settings: Any
 
     def begin(self) -> None:

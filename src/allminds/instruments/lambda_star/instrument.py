@@ -81,6 +81,7 @@ class LambdaStar(Instrument):
     chance = 0.0
     ceiling = 1.0
     ceiling_mind: str | None = "optimum"
+    ceiling_reached = False  # it takes some steps to reach Good
     Settings: ClassVar[type[LambdaStarSettings]] = LambdaStarSettings
     settings: Any  # of that kind
 

@@ -78,6 +78,7 @@ class FitnessLandscape(Instrument):
     chance = 0.0
     ceiling = 1.0
     ceiling_mind = "optimum"
+    ceiling_reached = False  # it takes some steps to reach the highest hill
     strata = "optima"
     Settings = LandscapeSettings
 
