@@ -19,7 +19,7 @@ def script(name):
     return module
 
 
-@pytest.mark.parametrize("name", ["make_cli", "make_papers", "make_gallery"])
+@pytest.mark.parametrize("name", ["make_cli", "make_papers", "make_gallery", "make_diagram"])
 def test_a_written_page_is_fresh(name):
     maker = script(name)
     kept = maker.PAGE.read_text(encoding="utf-8")
