@@ -16,7 +16,7 @@ from allminds.core.compiled import below
 from allminds.core.seeding import Random, Words
 from allminds.core.seeding import below as below_many
 from allminds.instruments.lambda_star import Torus, View
-from allminds.instruments.lambda_star.own import compiled_mind
+from allminds.instruments.lambda_star.minds import compiled_mind
 
 
 class OwnRandom(MindBase):

@@ -6,7 +6,7 @@ allminds evaluate lambda-star --mind examples/numba_mind.py:careful --episodes 1
 import numpy as np
 
 from allminds.core.compiled import below
-from allminds.instruments.lambda_star.own import compiled_mind
+from allminds.instruments.lambda_star.minds import compiled_mind
 
 
 @compiled_mind

@@ -178,7 +178,7 @@ def figure_5() -> Part:
 
 def _drawn(mind: str, step: int | None) -> tuple[str, str]:
     """Draw minds as black stars on the colours of fitness."""
-    from allminds.instruments.landscape.drawing import picture
+    from allminds.instruments.landscape.present import picture
 
     ((exercise, record),) = _records("landscape", mind, 1, agents=8, peaks="16")
     when = "in the end" if step is None else f"after step {step}"

@@ -11,8 +11,11 @@ from allminds import registry
 from allminds.check import block_difference, check_instrument, check_mind
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
-from allminds.instruments.lambda_star.extensions.environment import Coordination
-from allminds.instruments.lambda_star.extensions.odds import coordination_chance, coverage_chance
+from allminds.instruments.lambda_star.extensions.coordination import (
+    Coordination,
+    coordination_chance,
+)
+from allminds.instruments.lambda_star.extensions.coverage import coverage_chance
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import Recurrent
 from allminds.instruments.lambda_star.world import State

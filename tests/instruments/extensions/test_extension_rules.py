@@ -10,11 +10,7 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.episode import play
-from allminds.instruments.lambda_star.extensions.environment import (
-    Coordination,
-    Coverage,
-    Responsive,
-)
+from allminds.instruments.lambda_star.extensions import Coordination, Coverage, Responsive
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import Recurrent
 from allminds.instruments.lambda_star.world import State, World

@@ -13,11 +13,10 @@ from allminds.contracts import Failure
 from allminds.core.blocks import on_lattice
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.fast.arrays import actions_of, settled
+from allminds.instruments.lambda_star.fast.forms import actions_of, settled
 from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.minds import cells_of, reveal, sight
-from allminds.instruments.lambda_star.words import read_move, show_view
-from allminds.instruments.lambda_star.world import View
+from allminds.instruments.lambda_star.world import View, read_move, show_view
 
 tori = st.builds(Torus, st.integers(3, 9), st.integers(3, 9))
 

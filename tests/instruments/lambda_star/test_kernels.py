@@ -16,8 +16,7 @@ from allminds.core.watch import Watch
 from allminds.episode import Plain, form
 from allminds.instruments.lambda_star.fast.forms import Compiled
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
-from allminds.instruments.lambda_star.minds import LocalSearch
-from allminds.instruments.lambda_star.own import compiled_mind
+from allminds.instruments.lambda_star.minds import LocalSearch, compiled_mind
 from allminds.instruments.tables import uniform_best
 
 MINDS = [

@@ -2,8 +2,8 @@
 
 Read in this order: `space` (cells and actions, the pattern of Good and Evil, complexity), `world`
 (one exercise, the specification), `minds`, `instrument` (the test of the paper and the general
-class), `adaptive` (the anytime test and the staircase). `screen` shows and reads, `rows` reads
-the authors' file, `fast` has the quick forms of the same.
+class), `adaptive` (the anytime test and the staircase). `rows` reads the authors' file, `fast` has
+the quick forms of the same.
 """
 
 from allminds.instruments.lambda_ import minds

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_ import rows
-from allminds.instruments.lambda_.instrument import CellsInstrument
-from allminds.instruments.lambda_.screen import OTHER as OTHER_SIGN
-from allminds.instruments.lambda_.screen import SYMBOLS
-from allminds.instruments.lambda_.screen import YOU as OWN_SIGN
+from allminds.instruments.lambda_.instrument import OTHER as OTHER_SIGN
+from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
+from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
 from allminds.instruments.lambda_.space import MOST
 from allminds.instruments.lambda_.world import HIDDEN, View
 from allminds.instruments.sentences import joined, lasts

@@ -2,8 +2,8 @@
 
 Read in this order: `grid` (cells and moves), `patterns` (how Good and Evil move, and the catalogue
 of segments by K), `world` (one exercise, the specification), `minds`, `groups`, `instrument`
-(settings, exercises by complexity). `words` describes what minds see, `own` compiles a user's
-function, `fast` has the quick forms of the same, `extensions` three further instruments.
+(settings, exercises by complexity). `fast` has the quick forms of the same, `extensions` three
+further instruments.
 """
 
 from allminds.instruments.lambda_star import groups as collectives

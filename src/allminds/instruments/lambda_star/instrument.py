@@ -27,8 +27,7 @@ from allminds.instruments.lambda_star.patterns import (
     complexity_columns,
     draw_segment,
 )
-from allminds.instruments.lambda_star.words import read_move, show_view
-from allminds.instruments.lambda_star.world import State, View, World
+from allminds.instruments.lambda_star.world import State, View, World, read_move, show_view
 from allminds.presentation import Presentation
 
 DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from allminds.contracts import Discrete, Environment
+from allminds.contracts import Discrete, Environment, Failure
+from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
 from allminds.instruments.lambda_star.patterns import Pattern
@@ -115,3 +117,37 @@ class World(Environment):
         """Make the next move of the patterns of Good and Evil."""
         wanted = self.pattern.intended(self.torus, step, good, evil)
         return parted(good, evil, *wanted, random.below_at(2, 0))
+
+
+# ---------------------------------------------------------------- in words
+
+
+def show_view(
+    view: View, form: Literal["text", "html", "svg", "array"], name: str, digits: int = 1
+) -> Any:
+    """Draw the neighbourhood as a small table of rewards."""
+    side = math.isqrt(len(view.rewards))
+    if form == "array":
+        import numpy as np
+
+        return np.array(view.rewards).reshape(side, side)
+    lines = [view.rewards[side * row : side * (row + 1)] for row in range(side)]
+    if form == "text":
+        return "\n".join(" ".join(f"{value:+.{digits}f}" for value in line) for line in lines)
+    if form == "html":
+        cells = "".join(
+            f"<tr>{''.join(f'<td>{value:+.{digits}f}</td>' for value in line)}</tr>"
+            for line in lines
+        )
+        return f"<table>{cells}</table>"
+    raise Error(f"{name} cannot be shown as {form}; choose text, html or array")
+
+
+def read_move(answer: str) -> int | Failure:
+    """Read an action by its number 1..9 or its name."""
+    text = answer.strip().lower()
+    if text in ACTIONS:
+        return ACTIONS.index(text) + 1
+    if text.isascii() and text.isdigit() and MOVE.contains(int(text)):
+        return int(text)
+    return Failure("malformed", f"'{answer[:60]}' is neither 1..9 nor a direction")

@@ -1,8 +1,7 @@
 """Fitness landscapes: many local optima and one global one, static or drifting (P4 §6.2).
 
 Read `field` (what a landscape is made of), `environment` (the specification, and measures of a
-walk), `minds`, `instrument`; `drawing` draws a walk, `fast` and `fast_kernels` are the quick form
-of some minds.
+walk), `minds`, `instrument`; `present` shows and draws, `fast` is the quick form of some minds.
 """
 
 from allminds.instruments.landscape import minds

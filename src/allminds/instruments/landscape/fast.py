@@ -1,5 +1,11 @@
-"""The quick form of landscapes: no mind's way depends on another's, so each is made separately."""
+"""The quick form of landscapes: no mind's way depends on another's, so each is made separately.
 
+Every kernel fills `way`, the cells from 0 that a mind stands on after 0, 1, 2, … steps; the first
+is given. `around` is [move, cell], where each move leads; `fields` [step, cell], or one row if the
+land stands still.
+"""
+
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,14 +16,15 @@ from numpy.typing import NDArray
 
 from allminds.contracts import LineUp
 from allminds.core.blocks import Block
+from allminds.core.compiled import below, kernel, word
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.lambda_star.fast.arrays import actions_of, settled
+from allminds.instruments.fast import uniform_best
+from allminds.instruments.lambda_star.fast.forms import actions_of, settled
 from allminds.instruments.lambda_star.fast.tables import by_table
 from allminds.instruments.lambda_star.fast.walks import habits_of
 from allminds.instruments.lambda_star.grid import neighbours
 from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
-from allminds.instruments.landscape import fast_kernels as kernels
 from allminds.instruments.landscape.environment import Landscape
 
 if TYPE_CHECKING:
@@ -25,6 +32,26 @@ if TYPE_CHECKING:
 
 Way = NDArray[np.int64]  # cells from 0, after 0, 1, 2, … steps
 Walk = Callable[[NDArray[np.float64], np.uint64, Way], None]  # fields, key, way to be filled
+
+_0, _9 = np.uint64(0), np.uint64(9)
+
+
+@kernel
+def by_lot(around, key, way):
+    """Walk at random: the twin of `RandomMind`."""
+    for t in range(len(way) - 1):
+        way[t + 1] = around[np.int64(below(word(key, np.uint64(t), _0), _9)), way[t]]
+
+
+@kernel
+def uphill(around, fields, key, way):
+    """Walk uphill: the twin of `LocalSearch` that sees one cell far."""
+    values = np.empty(9)
+    for t in range(len(way) - 1):
+        field = fields[t if len(fields) > 1 else 0]
+        for a in range(9):
+            values[a] = field[around[a, way[t]]]
+        way[t + 1] = around[uniform_best(values, 9, key, np.uint64(t), _0)[0], way[t]]
 
 
 def fast_form(tool: FitnessLandscape, line_up: LineUp) -> CompiledWalks | None:
@@ -37,9 +64,9 @@ def fast_form(tool: FitnessLandscape, line_up: LineUp) -> CompiledWalks | None:
 def _walk(tool: FitnessLandscape, mind: Any) -> Walk | None:
     given, around = tool.settings, neighbours(tool.ground)
     if type(mind) is RandomMind:
-        return lambda _fields, own, way: kernels.by_lot(around, own, way)
+        return lambda _fields, own, way: by_lot(around, own, way)
     if type(mind) is LocalSearch and mind.slip == 0 and given.range == 1:
-        return lambda fields, own, way: kernels.uphill(around, fields, own, way)
+        return lambda fields, own, way: uphill(around, fields, own, way)
     habits = None
     if type(mind) in (QLearning, Sarsa):
         habits = habits_of(mind, tool.ground, given.iterations)

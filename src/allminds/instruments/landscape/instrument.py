@@ -16,8 +16,7 @@ from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.lambda_star.words import read_move, show_view
-from allminds.instruments.lambda_star.world import View
+from allminds.instruments.lambda_star.world import View, read_move, show_view
 from allminds.instruments.landscape.environment import Landscape, Standpoint
 from allminds.instruments.landscape.field import (
     Hills,

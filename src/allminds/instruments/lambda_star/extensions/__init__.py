@@ -1,21 +1,23 @@
-"""The extensions of Λ* that P4 §6.1 proposes: coordination, a world that responds, coverage.
+"""The extensions of Λ* that Chmait et al. (2016) propose, a file each.
 
-Read `environment` (the three rules, the specification), `minds`, `instrument`. `odds` computes
-the chance levels; `fast` has the quick forms of all three, with `kernels` for the responsive
-world.
+`coordination`: Good that takes several minds; `responsive`: a world that responds to them;
+`coverage`: a land to be watched, and the minds that watch it. All three are Λ*'s own world but for
+one rule each, so that with that rule switched off they are plain Λ*, step by step. The quick forms
+are in `fast.extensions` beside this folder.
 """
 
-from allminds.instruments.lambda_star.extensions import minds
-from allminds.instruments.lambda_star.extensions.environment import (
+from allminds import registry
+from allminds.instruments import lambda_star
+from allminds.instruments.lambda_star.extensions.coordination import (
     Coordination,
-    Coverage,
-    Responsive,
-)
-from allminds.instruments.lambda_star.extensions.instrument import (
     LambdaStarCoordination,
-    LambdaStarCoverage,
-    LambdaStarResponsive,
 )
+from allminds.instruments.lambda_star.extensions.coverage import ALL, Coverage, LambdaStarCoverage
+from allminds.instruments.lambda_star.extensions.responsive import LambdaStarResponsive, Responsive
+
+_OF_THE_FUTURE = ("expert", "optimum", "imitation")  # where Good's way does not depend on the minds
+for _name, _maker in lambda_star.MINDS.items():
+    registry.mind(_name, LambdaStarCoordination.name if _name in _OF_THE_FUTURE else ALL)(_maker)
 
 __all__ = [
     "Coordination",
@@ -24,5 +26,4 @@ __all__ = [
     "LambdaStarCoverage",
     "LambdaStarResponsive",
     "Responsive",
-    "minds",
 ]

@@ -19,6 +19,7 @@ from allminds.instruments.lambda_star.fast.singles import look_up
 from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.groups import Protocol, SharedQLearning
 from allminds.instruments.lambda_star.minds import (
+    CompiledMind,
     Expert,
     LocalSearch,
     Optimum,
@@ -26,7 +27,6 @@ from allminds.instruments.lambda_star.minds import (
     Sarsa,
     TableLearner,
 )
-from allminds.instruments.lambda_star.own import CompiledMind
 from allminds.instruments.lambda_star.world import MOVE
 
 if TYPE_CHECKING:
