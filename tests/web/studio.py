@@ -87,7 +87,7 @@ class Server:
         self.store = Store(self.where)
         self.app = create_app(
             self.store, screens=self.screens, clock=self.clock, limits=self.limits,
-            public=self.public, machines=Machines(patience=60),
+            ticks=lambda: self.clock() / 1000, public=self.public, machines=Machines(patience=60),
         )  # fmt: skip
         self.address = self._open.enter_context(running(self.app))
         return self

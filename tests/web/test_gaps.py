@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
@@ -111,6 +112,28 @@ def test_after_a_day_it_is_over_and_what_was_done_is_kept(opened, clock):
     assert [one["status"] for one in found] == ["ok", "timeout"]
     assert found[1]["score"] < 0, "the moves that were not made count the lowest"
     assert found[1]["reason"] == "not finished"
+
+
+@pytest.mark.parametrize("visits", [1, 3])
+def test_a_clock_that_is_wrong_ends_no_session_for_good(opened, clock, visits):
+    """25 hours ahead and set right again: by the server's own clock nobody was ever away."""
+    person = begun(opened, moves=1)
+    clock.now += 25 * HOUR
+    assert [person.load() for _ in range(visits)] == ["closed"] * visits
+    clock.now -= 25 * HOUR
+    assert person.load() == "exercise"
+    assert exercises(person.server)[0].flags == ["reloaded"]
+    assert person.finish() == "done"
+
+
+def test_a_study_that_a_wrong_clock_closed_is_open_again(opened, clock):
+    closes = datetime.fromtimestamp((clock.now + HOUR) / 1000, UTC).isoformat()
+    person = begun(opened, moves=1, closes=closes)
+    clock.now += 2 * HOUR
+    assert person.load() == "closed"
+    clock.now -= 2 * HOUR
+    assert person.load() == "exercise"
+    assert person.finish() == "done"
 
 
 def test_whoever_never_comes_back_has_left_by_then(opened, clock):

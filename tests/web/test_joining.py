@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
+import pytest
 from studio import Person, events, rows
 
-from allminds.web.tables import ExerciseRow, SessionRow
+from allminds.web.security import signature
+from allminds.web.tables import ExerciseRow, ParticipantRow, SessionRow
 
 
 def test_the_same_link_on_another_device_is_the_same_session(opened):
@@ -82,11 +85,79 @@ def test_one_link_for_everybody(opened):
     cookie = person.cookie
     assert person.join(link, external_id="abc") == "consent"
     assert person.cookie == cookie, "the same browser goes on"
+    person.begin()
     thief = Person(server)
     assert thief.join(link, external_id="abc") == "error"
     assert thief.context["reason"] == "taken", "another's id opens nothing"
-    assert Person(server).join(link, external_id="def") == "consent"
-    assert Person(server).join(link, external_id="ghi") == "closed"
+    other, third = Person(server), Person(server)
+    assert other.join(link, external_id="def") == "consent"
+    assert third.join(link, external_id="ghi") == "consent", "a link that was opened takes no place"
+    assert other.begin() == "exercise"
+    assert third.post("/consent", accept="yes") == "closed"
+    assert third.context["reason"] == "full"
+    assert Person(server).join(link, external_id="jkl") == "closed"
+
+
+def test_made_up_ids_do_not_close_a_study(opened, clock):
+    """Who withdrew, stayed away or never agreed gives the place to others."""
+    server, _, _ = opened(count=0, external_id="PID", participants=3)
+    link = server.store.open_link(server.store.study())
+    for n in range(10):
+        assert Person(server).join(link, external_id=f"made-up-{n}") == "consent"
+    people = [Person(server) for _ in range(3)]
+    for n, person in enumerate(people):
+        assert person.join(link, external_id=f"made-up-{n}") == "consent", "not theirs yet"
+        assert person.begin() == "exercise"
+    assert Person(server).join(link, external_id="late") == "closed"
+    people[0].post("/withdraw")
+    assert Person(server).join(link, external_id="a") == "consent"
+    clock.now += 25 * 3_600_000
+    assert [Person(server).join(link, external_id=f"b{n}") for n in range(3)] == ["consent"] * 3
+    labels = {row.external_id for row in rows(server, ParticipantRow)}
+    assert labels == {None, "made-up-1", "made-up-2", "b0", "b1", "b2"}, "the rest are forgotten"
+
+
+def test_an_invited_person_keeps_the_place(opened):
+    server, _, links = opened(count=1, participants=2)
+    link = server.store.open_link(server.store.study())
+    first, second, invited = Person(server), Person(server), Person(server)
+    first.join(link)
+    first.begin()
+    assert second.join(link) == "closed"
+    assert invited.join(links[0]) == "consent"
+    assert invited.begin() == "exercise"
+
+
+def test_signed_ids_cannot_be_made_up(opened):
+    server, _, _ = opened(count=0, external_id="PID", external_signed=True)
+    study = server.store.study()
+    link, made = server.store.open_link(study), signature(study.panel_key, "abc")
+    person = Person(server)
+    person.show(person.send("GET", f"/j/{link}?PID=abc&signature={made}"))
+    assert person.form["signature"] == made
+    for given in ({}, {"external_id": "abc"}, {"external_id": "abd", "signature": made},
+                  {"external_id": "abc", "signature": "é" * 9}):  # fmt: skip
+        assert person.join(link, **given) == "error", given
+    assert person.join(link, external_id="abc", signature=made) == "consent"
+
+
+@pytest.mark.parametrize("wrong", ["a\x00b", "a\nb", "\x1b[2J"])
+def test_ids_that_no_panel_has_are_refused(opened, wrong):
+    server, _, _ = opened(count=0, external_id="PID")
+    link = server.store.open_link(server.store.study())
+    person = Person(server)
+    assert person.join(link, external_id=wrong) == "error"
+    assert person.reply.status_code == 422
+
+
+def test_two_joins_with_one_id_are_one_participant(opened):
+    """At once, and from two browsers: the second finds it taken, or takes over what is unused."""
+    server, _, _ = opened(count=0, external_id="PID")
+    link = server.store.open_link(server.store.study())
+    with ThreadPoolExecutor(8) as pool:
+        codes = list(pool.map(lambda _: Person(server).join(link, external_id="x"), range(16)))
+    assert set(codes) <= {"consent", "error"}
+    assert len(rows(server, ParticipantRow)) == 1
 
 
 def test_the_language_can_be_chosen_until_consent_is_given(opened):

@@ -175,7 +175,11 @@ def test_serving_beyond_this_machine_needs_tls(host, url, said):
 
 def test_serving_on_this_machine_needs_nothing(tmp_path):
     check_address("127.0.0.1", "", None, None)
-    check_address("127.0.0.1", "https://study.example.org", None, None)
+    check_address("127.0.0.1", "https://study.example.org", None, None, ["127.0.0.1"])
+    with pytest.raises(Error, match=r"--proxy 127\.0\.0\.1"):
+        check_address("127.0.0.1", "https://study.example.org", None, None)
+    with pytest.raises(Error, match="'nginx' is no address"):
+        check_address("127.0.0.1", "https://study.example.org", None, None, ["nginx"])
     with pytest.raises(Error, match="both"):
         check_address("0.0.0.0", "", tmp_path / "cert", None)
     with pytest.raises(Error, match="there is no file"):

@@ -19,6 +19,9 @@ def serve(
     url: UrlOption = "",
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="The address of a server in front, with TLS.")
+    ] = None,
 ) -> None:
     """Put a study before people, in the browser."""
     need_web()
@@ -27,4 +30,4 @@ def serve(
     def said(where: str) -> None:
         print(where, flush=True)
 
-    app_serve.serve(database, host, port, url, tls_cert, tls_key, said)
+    app_serve.serve(database, host, port, url, tls_cert, tls_key, said, proxy or ())

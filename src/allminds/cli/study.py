@@ -335,3 +335,33 @@ def restore(
 
     restored(source, out)
     print(f"{out} is as the backup was; withdraw again whoever withdrew since then")
+
+
+@study.command(epilog="Example: allminds study sign study.db 5f1a... 60b2...")
+def sign(
+    database: DatabaseArgument,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Of a panel.")] = None,
+    key: Annotated[bool, typer.Option("--key", help="Print the key, to sign elsewhere.")] = False,
+    slug: SlugOption = None,
+) -> None:
+    """Sign ids of a panel, so that nobody can make one up. For the open link of a study.
+
+    A signature is HMAC-SHA256 of the id with the text of the key, in hex.
+    """
+    need_web()
+    from urllib.parse import urlencode
+
+    from allminds.web.security import signature
+    from allminds.web.store import Store
+    from allminds.web.study import stored
+
+    store = Store(database)
+    row = store.study(slug)
+    store.close()
+    if row.panel_key is None:
+        raise Error(f"'{row.slug}' takes ids without a signature; set external_signed = true")
+    if key:
+        print(row.panel_key)
+    for one in ids or []:
+        sent = {stored(row.plan).external_id: one, "signature": signature(row.panel_key, one)}
+        print(f"?{urlencode(sent)}")

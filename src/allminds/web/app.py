@@ -89,15 +89,13 @@ def _file(ending: str) -> dict[str, str]:
 def _admitted(request: Request) -> tuple[Service, StudyRow]:
     """Return the study whose token was sent; count wrong tokens by address."""
     service: Service = request.app.state.service
-    where = request.client.host if request.client else ""
-    if not service.failures.allows(where, take=0):
-        raise HTTPException(429)
     digest = hashed(_token(request.headers.get("authorization", "")))
     with service.sessions.store.reading() as db:
         study = db.scalar(select(StudyRow).where(StudyRow.admin_hash == digest))
         db.expunge_all()
-    if study is None or not same(digest, study.admin_hash):
-        service.failures.allows(where)
+    if study is None or not same(digest, study.admin_hash):  # a right one is never locked out
+        if not service.failures.allows(address(request)):
+            raise HTTPException(429)
         raise HTTPException(401, "token", _ASK)
     return service, study
 
@@ -130,27 +128,15 @@ class Service:
     """The objects that all routes share."""
 
     def __init__(
-        self,
-        sessions: Sessions,
-        screens: Screens,
-        limits: Limits,
-        origins: Origins,
-        machines: Machines,
-    ) -> None:
-        self.sessions, self.screens, self.origins, self.machines = (
-            sessions,
-            screens,
-            origins,
-            machines,
-        )
-        self.limits = limits
-
-        def seconds() -> float:
-            return sessions.clock() / 1000
-
-        self.choices = Rate(limits.choices_per_second, 1, seconds)
-        self.joins = Rate(limits.joins_per_minute, 60, seconds)
-        self.failures = Rate(limits.admin_failures_per_minute, 60, seconds)
+        self, sessions: Sessions, screens: Screens, limits: Limits, origins: Origins,
+        machines: Machines, ticks: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self.sessions, self.screens, self.limits = sessions, screens, limits
+        self.origins, self.machines = origins, machines
+        self.choices = Rate(limits.choices_per_second, 1, ticks)
+        self.joins = Rate(limits.joins_per_minute, 60, ticks)
+        self.misses = Rate(limits.joins_per_minute, 60, ticks)  # wrong links
+        self.failures = Rate(limits.admin_failures_per_minute, 60, ticks)
 
     async def show(self, request: Request, screen: Screen) -> Response:
         """Show a screen; the last one with what programs made of the same exercises."""
@@ -184,10 +170,14 @@ def create_app(
     limits: Limits | None = None,
     public: str = "",
     machines: Machines | None = None,
+    ticks: Callable[[], float] = time.monotonic,
 ) -> FastAPI:
-    """Make the app over a store; `public` is the address people see behind a proxy."""
+    """Make the app over a store; `public` is the address people see behind a proxy.
+
+    `clock` is the time of day in milliseconds; `ticks`, in seconds, is never set, and limits rates.
+    """
     limits, machines = limits or DEFAULT_LIMITS, machines or Machines()
-    service = Service(Sessions(store, clock), screens, limits, Origins(public), machines)
+    service = Service(Sessions(store, clock), screens, limits, Origins(public), machines, ticks)
 
     @asynccontextmanager
     async def life(_app: FastAPI) -> AsyncIterator[None]:
@@ -221,8 +211,12 @@ def service_of(request: Request) -> Service:
 
 
 def address(request: Request) -> str:
-    """Return where a request comes from: counted in memory, never kept."""
-    return request.client.host if request.client else ""
+    """Return where a request comes from: counted in memory, never kept.
+
+    An IPv6 address stands for its network of 64 bits, which one household or machine has.
+    """
+    host = request.client.host if request.client else ""
+    return ":".join(host.split(":")[:4]) if host.count(":") > 3 else host
 
 
 def wants_json(request: Request) -> bool:
@@ -233,11 +227,11 @@ def wants_json(request: Request) -> bool:
 def session_of(request: Request, token: str) -> str:
     """Return the session's token, if the form belongs to it and requests are not too many."""
     cookie = request.cookies.get(COOKIE, "")
-    if not cookie:
+    if not cookie or len(cookie) > 200:
         raise HTTPException(403, "no-session")
     if not same(token, form_token(cookie)):
         raise HTTPException(403)
-    if not service_of(request).choices.allows(cookie):
+    if not service_of(request).choices.allows(hashed(cookie)):
         raise HTTPException(429)
     return cookie
 
@@ -280,23 +274,21 @@ def _add_routes(app: FastAPI) -> None:
     async def link(request: Request, invite: str) -> Response:
         """Show what is behind a link; this starts nothing."""
         service = service_of(request)
-        if not service.joins.allows(address(request), take=0):
-            raise HTTPException(429)
         screen = service.sessions.look(invite[:200], request.query_params)
-        if screen.status != 200:
-            service.joins.allows(address(request))  # guessing is counted, looking is not
+        if screen.status != 200 and not service.misses.allows(address(request)):
+            raise HTTPException(429)  # guessing is counted; a right link is never locked out
         return service.reply(request, screen)
 
     @app.post("/join")
     async def join(request: Request, sent: Annotated[forms.Join, Form()]) -> Response:
         """Begin, or go on; the link's secret leaves the address bar."""
         service = service_of(request)
-        if not service.joins.allows(address(request)):
+        kind = service.sessions.kind(sent.invite)
+        rate = service.misses if kind == "none" else service.joins
+        if not rate.allows(hashed(sent.invite) if kind == "own" else address(request)):
             raise HTTPException(429)
         about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
-        given = (sent.invite, sent.external_id, sent.language, about)
-        cookie = request.cookies.get(COOKIE, "")
-        joined = service.sessions.join(*given, cookie)
+        joined = service.sessions.join(sent, about, request.cookies.get(COOKIE, "")[:200])
         if joined.screen is not None:
             return service.reply(request, joined.screen)
         reply = RedirectResponse("/", 303)
@@ -337,7 +329,8 @@ def _add_routes(app: FastAPI) -> None:
     async def language(request: Request, sent: Annotated[forms.Language, Form()]) -> Response:
         """Read on in another language, behind a link or in a session."""
         if sent.invite:
-            query = urlencode({"language": sent.language, "external_id": sent.external_id})
+            given = ("language", "external_id", "signature")
+            query = urlencode({name: getattr(sent, name) for name in given})
             return RedirectResponse(f"/j/{sent.invite}?{query}", 303)
         return await _done(request, sent, lambda live: live.language(sent.language))
 

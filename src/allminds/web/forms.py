@@ -20,6 +20,7 @@ class Join(BaseModel):
 
     invite: Invite
     external_id: Short = ""
+    signature: Short = ""
     language: Short = ""
     viewport: Short = ""
     pointer: Short = ""
@@ -77,6 +78,7 @@ class Language(OfSession):
     language: Annotated[str, Field(max_length=16)]
     invite: Annotated[str, Field(max_length=200, pattern="^[A-Za-z0-9_-]*$")] = ""
     external_id: Short = ""
+    signature: Short = ""
 
 
 class Note(OfSession):

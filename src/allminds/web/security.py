@@ -7,6 +7,7 @@ import hmac
 import re
 import secrets
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -54,9 +55,14 @@ def form_token(session_token: str) -> str:
     return hmac.new(session_token.encode(), b"form", hashlib.sha256).hexdigest()
 
 
+def signature(key: str, external_id: str) -> str:
+    """Sign a panel's id: HMAC-SHA256 with the key's text, in hex."""
+    return hmac.new(key.encode(), external_id.encode(), hashlib.sha256).hexdigest()
+
+
 def same(given: str, wanted: str) -> bool:
     """Return whether two secrets are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(given.encode(), wanted.encode())
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
 
 # ---------------------------------------------------------------- where a request comes from
@@ -101,7 +107,9 @@ class Rate:
 
     MOST = 10_000  # keys remembered
 
-    def __init__(self, count: float, seconds: float, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, count: float, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.count, self.seconds, self.clock = count, seconds, clock
         self._left: dict[str, tuple[float, float]] = {}  # key -> what is left, and since when
         self._lock = threading.Lock()
@@ -110,6 +118,7 @@ class Rate:
         """Take one from the bucket and return True if there is one; with take=0 only ask."""
         with self._lock:
             now = self.clock()
+            key = key[:64]  # whoever sends long ones does not fill the memory with them
             left, since = self._left.get(key, (self.count, now))
             left = min(self.count, left + max(0.0, now - since) * self.count / self.seconds)
             allowed = left >= 1.0

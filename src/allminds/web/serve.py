@@ -10,8 +10,9 @@ import ssl
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +31,9 @@ GRACE = 10  # seconds for replies that are on their way when the server is stopp
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
-def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> None:
+def check_address(
+    host: str, url: str, cert: Path | None, key: Path | None, proxies: Sequence[str] = ()
+) -> None:
     """Reject an address that would send cookies over an unencrypted line."""
     if (cert is None) != (key is None):
         raise Error("TLS needs both --tls-cert and --tls-key")
@@ -44,6 +47,16 @@ def check_address(host: str, url: str, cert: Path | None, key: Path | None) -> N
             f"{host} can be reached from outside, and without TLS the session cookie would not "
             "hold: give --tls-cert and --tls-key, or stay on 127.0.0.1 behind a server that has "
             "TLS, and name its address with --url https://…"
+        )
+    for proxy in proxies:
+        try:
+            ip_network(proxy, strict=False)
+        except ValueError:
+            raise Error(f"--proxy '{proxy}' is no address; write it as 127.0.0.1") from None
+    if host in LOOPBACK and url and cert is None and not proxies:
+        raise Error(
+            "say where the server in front is, whose word on where people come from is taken: "
+            "--proxy 127.0.0.1 if it is on this machine"
         )
     if host not in LOOPBACK and not url:
         raise Error("say how people reach this server: --url https://study.example.org")
@@ -85,11 +98,12 @@ def widest(limits: list[Limits]) -> Limits:
 def serve(
     where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
     cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
+    proxies: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Serve until interrupted; call `said` with the address, once everything is in order."""
     import uvicorn
 
-    check_address(host, url, cert, key)
+    check_address(host, url, cert, key, proxies)
     shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
     with (
         _stopping(),
@@ -105,7 +119,8 @@ def serve(
         app = create_app(store, limits=limits, public=url, machines=machines)
         config = uvicorn.Config(
             app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
-            log_level="warning", timeout_graceful_shutdown=GRACE,
+            log_level="warning", timeout_graceful_shutdown=GRACE, proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
         )  # fmt: skip
         _load(config)
         with _listening(host, port) as listener:

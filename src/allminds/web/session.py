@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from allminds.contracts import Failure, Record
 from allminds.web.course import Course, Replays, Stop, course, fingerprint, own_side
 from allminds.web.questions import checks
-from allminds.web.store import forget, part
+from allminds.web.store import forget, full, part
 from allminds.web.study import PERSON, QUESTIONS, Study
 from allminds.web.tables import ConsentRow, ExerciseRow, GameRow, Held, Rows, StudyRow, held, here
 
@@ -53,6 +53,7 @@ class LiveSession:
         self.course: Course = course(self.row.plan)
         self.study = self.course.study
         self._moved = False  # whether a choice was made in this request
+        self.crowded_out = False  # whether the last place was taken by somebody else
         self.game: GameRow | None = None  # with another person, at this place (`pairing`)
 
     def again(self, db: Session, now: int) -> bool:
@@ -61,7 +62,7 @@ class LiveSession:
         if not here(db, self.row, now):
             return False
         self.db, self.now, self.seen = db, now, seen
-        self._moved, self.game = False, None
+        self._moved, self.crowded_out, self.game = False, False, None
         db.add(self.row)
         self.rows.again(db)
         return True
@@ -146,14 +147,17 @@ class LiveSession:
         if self.row.next_hash == token_hash:
             self.row.token_hash, self.row.next_hash = token_hash, None
             self.event("resume", payload={"device": "other"})
-        if not self.running:
+        if self.row.status not in ("running", "abandoned"):
             return
         gap = self.now - self.seen
         means = meaning(self.study, gap, self.rows.latest is not None, self._midst())
-        if means == "over":
-            self._leave("abandoned")
-        elif self.study_row.closes is not None and self.now > self.study_row.closes:
-            self._leave("closed")
+        late = self.study_row.closes is not None and self.now > self.study_row.closes
+        if means == "over" or late:
+            self.row.last_seen = self.seen  # so that a clock that is wrong ends nothing for good
+            if self.running:
+                self._leave("abandoned" if means == "over" else "closed")
+        elif not self.running:
+            self._return()
         elif means != "go on":
             self._interrupted(means, gap)
 
@@ -188,6 +192,14 @@ class LiveSession:
         self.db.flush()
         part(self.db, self.row)
 
+    def _return(self) -> None:
+        """Go on with a session that was ended by a clock that was wrong."""
+        self.row.status = "running"
+        self.event("resume", payload={"clock": "set right"})
+        row = self.rows.latest
+        if row is not None and row.finished is None:
+            row.flags = [flag for flag in row.flags if flag not in ("abandoned", "closed")]
+
     def _flag(self, row: ExerciseRow, flag: str) -> None:
         if flag not in row.flags:
             row.flags = [*row.flags, flag]
@@ -197,6 +209,9 @@ class LiveSession:
     def consent(self, place: int, accepted: bool, about: Mapping[str, str]) -> None:
         """Agree; answers about the participant are kept if they are among those on offer."""
         if not self._present(place, "consent") or not accepted:
+            return
+        if not self.participant.invited and self._full():
+            self.crowded_out = True
             return
         said = {name: about[name] for name in self.study.ask if about.get(name) in QUESTIONS[name]}
         version, lang = self.study.consent.version, self.row.lang
@@ -208,6 +223,9 @@ class LiveSession:
         )  # fmt: skip
         self.event("consent", payload={"version": version, "language": lang})
         self.advance()
+
+    def _full(self) -> bool:
+        return full(self.db, self.db.get_one(StudyRow, self.study_row.id), self.now)
 
     def next(self, place: int) -> None:
         """Go on from instructions or a pause."""

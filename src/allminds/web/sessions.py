@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from allminds.core.seeding import Random, key
 from allminds.presentation import Face
+from allminds.web import forms
 from allminds.web.course import SCREEN
 from allminds.web.languages import direction
 from allminds.web.pairing import catch_up, offers
@@ -34,9 +35,9 @@ from allminds.web.screens import (
     Waiting,
     sign,
 )
-from allminds.web.security import form_token, hashed, new_token
+from allminds.web.security import form_token, hashed, new_token, same, signature
 from allminds.web.session import Act, LiveSession, Memory, find, open_now
-from allminds.web.store import Store, add_participant
+from allminds.web.store import Store, add_participant, full, sweep
 from allminds.web.study import PERSON, QUESTIONS, Study, stored
 from allminds.web.tables import ExerciseRow, ParticipantRow, SessionRow, StudyRow, here
 
@@ -81,6 +82,8 @@ def present(live: LiveSession, token: str) -> Screen:
         return Screen("withdrawn", shared)
     if live.row.status == "abandoned":
         return closed("abandoned", shared, live.study_row)
+    if live.crowded_out:
+        return closed("full", shared, live.study_row)
     if live.row.again:
         return _instructions(live, shared)
     return _OF[live.place.kind](live, shared)
@@ -254,6 +257,7 @@ _OF = {
 # ---------------------------------------------------------------- links and tokens
 
 
+OPENED = 3_600_000  # ms after which whoever opened a link and did not agree is forgotten
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")  # in the order that tells them apart
 NO_SESSION = refused("no-session", 403)
 
@@ -343,18 +347,23 @@ class Sessions:
             external = query.get("external_id", "")  # so named by a form of our own
             if study.external_id:
                 external = query.get(study.external_id, external)[:128]
-            context: Join = {
-                **shared,
-                "form": {"invite": invite, "external_id": external if study.external_id else ""},
-                "returning": session is not None,
-            }
+            if not study.external_id:
+                external = ""
+            form = {"invite": invite, "external_id": external}
+            if study.external_signed:
+                form["signature"] = query.get("signature", "")[:128]
+            context: Join = {**shared, "form": form, "returning": session is not None}
             return Screen("join", context)
 
-    def join(
-        self, invite: str, external_id: str, language: str, device: Mapping[str, Any], token: str
-    ) -> Joined:
+    def kind(self, invite: str) -> Literal["open", "own", "none"]:
+        """Return what a link is: for everybody, for one participant, or none at all."""
+        with self.store.reading() as db:
+            study, participant = _invited(db, invite)
+        return "none" if study is None else "open" if participant is None else "own"
+
+    def join(self, sent: forms.Join, device: Mapping[str, Any], token: str) -> Joined:
         """Begin, or resume; `token` is what the browser has already, if any."""
-        now = self.clock()
+        now, invite = self.clock(), sent.invite
         with self.store.writing() as db:
             study_row, participant = _invited(db, invite)
             if study_row is None:
@@ -371,30 +380,39 @@ class Sessions:
                 fresh = new_token()
                 session.next_hash = hashed(fresh)  # the old one holds until this is used
                 return Joined(fresh)
-            code = _language(study, language, None)
-            return self._begin(db, study_row, participant, external_id, code, device, now)
+            return self._begin(db, study_row, participant, sent, device, now)
 
     def _begin(
         self, db: Session, study_row: StudyRow, participant: ParticipantRow | None,
-        external_id: str, language: str, device: Mapping[str, Any], now: int,
+        sent: forms.Join, device: Mapping[str, Any], now: int,
     ) -> Joined:  # fmt: skip
-        """Begin a new session, if the study accepts one."""
+        """Begin a new session, if the study accepts one; one at a time."""
         study = stored(study_row.plan)
+        language = _language(study, sent.language, None)
         shared = common(study, language)
-        external = external_id[:128] if study.external_id else ""
+        external = sent.external_id[:128] if study.external_id else ""
         reason = open_now(study_row, now)
         if reason:
             return Joined(screen=closed(reason, shared, study_row))
+        if not external.isprintable():
+            return Joined(screen=refused("bad-form", 422, shared))
+        if study.external_signed and (external or participant is None):
+            wanted = signature(study_row.panel_key or "", external)
+            if not external or not same(sent.signature, wanted):
+                return Joined(screen=refused("bad-link", 403, shared))
+        crowded = full(db, study_row, now)  # locks the study, so that ids are taken once
+        sweep(db, study_row, now - OPENED, external)
         if external and _has_external(db, study_row, external):
             return Joined(screen=refused("taken", 409, shared))
+        if participant is None and crowded:
+            return Joined(screen=closed("full", shared, study_row))
         if participant is None:
             participant = add_participant(
-                db, study_row, hashed(new_token()), now, external_id=external
+                db, study_row, hashed(new_token()), now, external_id=external, invited=False
             )
+            assert participant is not None  # it was not full
         elif external:
             participant.external_id = external
-        if participant is None:
-            return Joined(screen=closed("full", shared, study_row))
         token = new_token()
         db.add(
             SessionRow(

@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session
 
 from allminds.core.errors import Error
 from allminds.web.security import hashed, new_token
-from allminds.web.study import Study, moment
+from allminds.web.study import Study, moment, stored
 from allminds.web.tables import (
     ConsentRow,
     EventRow,
@@ -130,6 +130,7 @@ class Store:
             languages=",".join(study.languages), opens=moment(study.opens),
             closes=moment(study.closes), max_n=study.participants, code_version=version,
             admin_hash=hashed(token), created=now,
+            panel_key=secrets.token_hex(32) if study.external_signed else None,
         )  # fmt: skip
         try:
             with self.writing() as db:
@@ -227,18 +228,17 @@ def games_of(row: SessionRow) -> Select[GameRow]:
 
 def add_participant(
     db: Session, study: StudyRow, invite_hash: str, now: int, label: str = "",
-    external_id: str | None = None,
+    external_id: str | None = None, invited: bool = True,
 ) -> ParticipantRow | None:  # fmt: skip
     """Add one more participant, or return None if the study is full; one at a time."""
-    db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
-    taken = db.scalar(
-        select(func.count()).select_from(ParticipantRow).where(ParticipantRow.study_id == study.id)
-    )
-    if taken is None or taken >= study.max_n:
+    if full(db, study, now):
         return None
+    last = db.scalar(
+        select(func.max(ParticipantRow.number)).where(ParticipantRow.study_id == study.id)
+    )
     row = ParticipantRow(
-        study_id=study.id, number=taken, invite_hash=invite_hash, label=label or _label(),
-        external_id=external_id or None, created=now,
+        study_id=study.id, number=0 if last is None else last + 1, invite_hash=invite_hash,
+        label=label or _label(), external_id=external_id or None, created=now, invited=invited,
     )  # fmt: skip
     db.add(row)
     try:
@@ -246,6 +246,52 @@ def add_participant(
     except IntegrityError:
         raise Error(f"somebody in '{study.slug}' is labelled '{label}' already") from None
     return row
+
+
+def full(db: Session, study: StudyRow, now: int) -> bool:
+    """Return whether every place of a study is taken; lock it until the transaction is over.
+
+    A place is taken by whoever agreed to take part and is not gone, and kept for whoever has a link
+    of their own. Those who withdrew, stayed away too long or merely opened an open link have none.
+    """
+    db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
+    away = now - int(stored(study.plan).resume.long_hours * 3_600_000)
+    here = (SessionRow.status == "finished") | (
+        (SessionRow.status == "running") & (SessionRow.last_seen >= away)
+    )
+    query = (
+        select(func.count())
+        .select_from(ParticipantRow)
+        .outerjoin(SessionRow, SessionRow.participant_id == ParticipantRow.id)
+        .where(ParticipantRow.study_id == study.id, ParticipantRow.withdrawn_at.is_(None))
+        .where(
+            or_(
+                here & (SessionRow.place > 0),
+                ParticipantRow.invited & or_(SessionRow.id.is_(None), here),
+            )
+        )
+    )
+    return (db.scalar(query) or 0) >= study.max_n
+
+
+def sweep(db: Session, study: StudyRow, before: int, external_id: str = "") -> None:
+    """Delete participants of an open link who never agreed: since `before`, or with this id."""
+    query = (
+        select(ParticipantRow.id, SessionRow.id)
+        .join(SessionRow, SessionRow.participant_id == ParticipantRow.id)
+        .where(
+            ParticipantRow.study_id == study.id, ParticipantRow.invited.is_(False),
+            SessionRow.place == 0, SessionRow.status == "running",
+            or_(SessionRow.last_seen < before, ParticipantRow.external_id == (external_id or "\n")),
+        )
+        .limit(100)
+    )  # fmt: skip
+    found = list(db.execute(query))
+    people, sessions = [one for one, _ in found], [one for _, one in found]
+    if found:
+        db.execute(delete(EventRow).where(EventRow.session_id.in_(sessions)))
+        db.execute(delete(SessionRow).where(SessionRow.id.in_(sessions)))
+        db.execute(delete(ParticipantRow).where(ParticipantRow.id.in_(people)))
 
 
 def _label() -> str:

@@ -104,6 +104,7 @@ class Study(Settings):
     show_numbers: bool = Field(False, description="rewards as numbers, not as signs alone")
     ask: list[Literal["age", "colour_vision", "script"]] = Field(default_factory=list)
     external_id: str = Field("", pattern=r"^[A-Za-z0-9_]{0,40}$", description="name in the link")
+    external_signed: bool = Field(False, description="only ids with a signature are let in")
     completion_code: str = Field("", max_length=64)
     completion_url: str = Field("", max_length=500)
     consent: ConsentText
@@ -133,6 +134,8 @@ class Study(Settings):
             for name, texts in (("title", self.title), ("consent.text", self.consent.text)):
                 if not texts.get(code, "").strip():
                     raise ValueError(f"{name} is missing in the language '{code}'")
+        if self.external_signed and not self.external_id:
+            raise ValueError("external_signed needs external_id, the name of the id in the link")
         if self.opens and self.closes and self.closes <= self.opens:
             raise ValueError("closes must come after opens")
         return self
@@ -170,7 +173,8 @@ class Study(Settings):
         given, count = self.tests[test], self.count(test)
         tool = self.tool(test)
         stride = tool.sitting if tool.adaptive else count
-        start = given.first + (participant * stride if self.assignment == "own" else 0)
+        turn = participant % self.participants  # places of those who are gone are given again
+        start = given.first + (turn * stride if self.assignment == "own" else 0)
         return list(range(start, start + count))
 
     def same_series(self, test: int, other: int) -> bool:

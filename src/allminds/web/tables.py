@@ -31,6 +31,7 @@ from sqlalchemy import (
     or_,
     select,
     text,
+    true,
     update,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, load_only, mapped_column
@@ -70,6 +71,7 @@ class StudyRow(Base):
     code_version: Mapped[str] = mapped_column(String(32))
     admin_hash: Mapped[str] = mapped_column(HASH, unique=True)
     open_hash: Mapped[str | None] = mapped_column(HASH, unique=True)  # of a link for everybody
+    panel_key: Mapped[str | None] = mapped_column(HASH)  # by which a panel's ids are signed
     created: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -91,6 +93,7 @@ class ParticipantRow(Base):
     external_id: Mapped[str | None] = mapped_column(String(128))
     created: Mapped[int] = mapped_column(BigInteger)
     withdrawn_at: Mapped[int | None] = mapped_column(BigInteger)
+    invited: Mapped[bool] = mapped_column(server_default=true())  # by a link of their own
 
 
 class ConsentRow(Base):
