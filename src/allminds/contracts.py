@@ -394,21 +394,6 @@ class Environment(ABC):
     hands it to the other methods, so the same exercise and actions always give the same play.
     Environments with equal contents should be equal, as frozen dataclasses are: `check_instrument`
     compares them.
-
-    Attributes
-    ----------
-    actions : sequence of Space
-        The actions of each slot, in slot order.
-    teams : tuple of tuples of int
-        The slots of each team; minds in one team get equal rewards. Default: each slot is a team.
-    steps : int
-        The largest number of steps in a play. Default: 1, as in a question.
-    score : "mean" or "total"
-        The way in which the rewards of a slot become its score. Default: their mean.
-    complexity : mapping of str to float
-        The measures of complexity by name: columns of the results table. Default: none.
-    facts : mapping of str to Any
-        What every mind is told before the play, in its `Task`. Default: nothing.
     """
 
     @default
@@ -418,27 +403,27 @@ class Environment(ABC):
 
     @default
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """The slots of each team; minds in one team get equal rewards."""
+        """The slots of each team, whose minds get equal rewards; by default each slot is a team."""
         return tuple((slot,) for slot in range(len(self.actions)))
 
     @default
     def steps(self) -> int:
-        """The largest number of steps in a play."""
+        """The largest number of steps in a play; by default 1, as in a question."""
         return 1
 
     @default
     def score(self) -> Literal["mean", "total"]:
-        """The way in which the rewards of a slot become its score."""
+        """The way in which the rewards of a slot become its score; by default their mean."""
         return "mean"
 
     @default
     def complexity(self) -> Mapping[str, float]:
-        """The measures of complexity by name: columns of the results table."""
+        """The measures of complexity by name, columns of the results table; by default none."""
         return {}
 
     @default
     def facts(self) -> Mapping[str, Any]:
-        """The facts that every mind is told before the play, in its `Task`."""
+        """The facts that every mind is told before the play, in its `Task`; by default none."""
         return {}
 
     @abstractmethod
@@ -544,54 +529,43 @@ class Wrapper(Environment):
 
     @property
     def actions(self) -> Sequence[Space]:
-        """The actions of the inner environment."""
         return self.inner.actions
 
     @property
     def teams(self) -> tuple[tuple[int, ...], ...]:
-        """The teams of the inner environment."""
         return self.inner.teams
 
     @property
     def steps(self) -> int:
-        """The number of steps of the inner environment."""
         return self.inner.steps
 
     @property
     def score(self) -> Literal["mean", "total"]:
-        """The way in which the inner environment turns rewards into a score."""
         return self.inner.score
 
     @property
     def complexity(self) -> Mapping[str, float]:
-        """The complexity columns of the inner environment."""
         return self.inner.complexity
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """The facts of the inner environment."""
         return self.inner.facts
 
     def reset(self, random: Random) -> Any:
-        """Begin as the inner environment begins."""
         return self.inner.reset(random)
 
     def awaited(self, state: Any) -> tuple[int, ...]:
-        """Await the slots that the inner environment awaits."""
         return self.inner.awaited(state)
 
     def observe(self, state: Any, slot: int) -> Any:
-        """Show what the inner environment shows."""
         return self.inner.observe(state, slot)
 
     def step(
         self, state: Any, actions: Mapping[int, Any], random: Random
     ) -> tuple[Any, Sequence[float]]:
-        """Make the step of the inner environment."""
         return self.inner.step(state, actions, random)
 
     def secret(self, state: Any, slot: int, random: Random) -> Any:
-        """Return the secret of the inner environment."""
         return self.inner.secret(state, slot, random)
 
 
