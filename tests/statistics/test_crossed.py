@@ -320,6 +320,20 @@ def test_exact_p_of_few_people():
     assert found.p_exact == pytest.approx(2 / 2**5)  # five people cannot say more
 
 
+def test_a_few_items_far_from_all_others_are_not_trusted_to_have_shown_how_far():
+    own = np.linspace(-0.02, 0.02, 10)[:, None]
+    items = np.array([0.97, 0.98, 0.99, 0.97, 0.98, 0.99, 0.4])
+    found = against(np.clip(items + own, 0, 1), [0.99] * 7)
+    assert len(found.bets) == 1
+    assert found.interval[0] < -0.4, "t alone says -.31"
+    assert any("far from all others" in one for one in found.trouble)
+    turned = crossed(*table(np.clip(items + own, 0, 1), [0.99] * 7), "program", "people", 0, 1)
+    assert turned.interval == pytest.approx((-found.interval[1], -found.interval[0]))
+    assert turned.at(0.9) == pytest.approx(turned.interval90)
+    even = against(0.5 + own + np.linspace(-0.1, 0.1, 7), [0.5] * 7)
+    assert even.bets == ()
+
+
 def test_separation_is_said():
     score, who, person, item = table([[1] * 8] * 4, [0, 1] * 4)
     found = logistic(score, who, person, item, "people", "program")

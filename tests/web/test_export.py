@@ -13,7 +13,7 @@ from studio import CELLS, Person
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.episode import Episode
-from allminds.runs.imports import read_results, read_together
+from allminds.runs.imports import read_choices, read_results, read_together
 from allminds.runs.plan import Plan
 from allminds.runs.run import How, run
 from allminds.statistics import comparison
@@ -174,7 +174,10 @@ def test_people_can_be_one_mind_and_are_compared_with_programs(opened, tmp_path)
     run(plan, tmp_path / "run", How(jobs=1))
     frame = read_together([tmp_path / "people", tmp_path / "run"])
     assert set(frame["mind"]) == {"people", "optimum", "random"}
-    found = comparison.compare(frame, np.random.default_rng(1))
+    choices = read_choices([tmp_path / "people", tmp_path / "run"])
+    found = comparison.compare(frame, np.random.default_rng(1), choices=choices)
+    assert found.times.choices == 2 * 5 * 4
+    assert found.times.groups[0].quantiles == (pytest.approx(512),) * 5
     assert {"people", "optimum"} <= set(json.dumps(found.as_json()).replace('"', " ").split())
 
 

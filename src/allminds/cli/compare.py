@@ -66,13 +66,13 @@ def compare(
     import numpy as np
 
     from allminds.cli.study import exported
-    from allminds.runs.imports import provenance, read_together, tools_of
+    from allminds.runs.imports import provenance, read_choices, read_together, tools_of
     from allminds.statistics import comparison
 
     wanted = budget_of(budget)
     with exported(run) as places:
         parts, notes = _instruments(_only(read_together(places), instrument), unpaired)
-        tools = tools_of(places)
+        tools, choices = tools_of(places), read_choices(places)
         parity = [said for path in places for said in provenance(path).get("parity", ())]
     there = {name: comparison.sides(frame) for name, frame in parts.items()}
     known = set().union(*there.values())
@@ -90,7 +90,7 @@ def compare(
             by=_there(by, parts, name), margin=margin, allow_unpaired=unpaired,
             tool=tools.get((first["instrument"], first["settings"])),
             minds=[who for who in mind or () if who in there[name]],
-            baseline=baseline,
+            baseline=baseline, choices=choices,
         )  # fmt: skip
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
     if plot:

@@ -327,22 +327,21 @@ def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
         return None
     # Scores that hardly vary, and samples whose variance rests on a few units far from the others:
     # a rare score that has not come up, or once too seldom, would put the truth outside.
-    if width < math.inf and (
-        stderr * n**0.5 < nearly * width or n < EXPECTED * _skewness(units) ** 2
-    ):
+    if width < math.inf and (stderr * n**0.5 < nearly * width or skewed(units)):
         return None
     return Student(mean, stderr, freedom, units.low, units.high)
 
 
-def _skewness(units: Units) -> float:
-    """Compute the skewness of what clusters add to the mean.
+def skewed(units: Units) -> bool:
+    """Check whether the variance rests on a few clusters far from all others.
 
-    For c rare hits its square is about n / c.
+    The square of the skewness of what clusters add to the mean is about n / c for c rare hits.
     """
     stratum, weights = _collapsed(units), units.weights
     centre = sums(stratum, weights * units.score) / sums(stratum, weights)
     pulls = sums(units.cluster, weights * (units.score - centre[stratum]))
-    return float(len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5)
+    skewness = len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5
+    return bool(len(pulls) < EXPECTED * skewness**2)
 
 
 def betting_of(units: Units) -> Betting:

@@ -93,6 +93,8 @@ def _column(name: str, column: pd.Series[Any]) -> pd.Series[Any]:
 NEEDED = ("exercise", "mind", "score")
 TEXT = ("run", "instrument", "settings", "traits", "group", "person", "kind", "reason")
 UNITS = ("item", "cluster")
+CHOICES = "choices.csv"  # of people, in the export of a study
+TIMED = ("test", "practice", "step", "correct", "rt_ms", "reloaded")  # their columns of numbers
 BEFORE = ("run", "exercise", "instrument", "settings", "seed", "index")  # complexity, and then:
 AFTER = (
     "mind", "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason",
@@ -148,6 +150,34 @@ def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
         else:
             whole.loc[its, "mind"] = mind + " in " + whole.loc[its, "source"]
     return whole.reset_index(drop=True)
+
+
+def read_choices(paths: Sequence[str | Path]) -> pd.DataFrame | None:
+    """Read the choices of people that exports of studies keep beside their results, a row each.
+
+    None if no place has any. The last line of such a file tells how many there are.
+    """
+    import pandas as pd
+
+    files = [(Path(path), Path(path) / CHOICES) for path in paths]
+    tables = [_choices(file).assign(source=str(path)) for path, file in files if file.is_file()]
+    return pd.concat(tables, ignore_index=True) if tables else None
+
+
+def _choices(file: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(file, dtype=str, keep_default_na=False)
+        rows, (_, count) = frame.iloc[:-1], frame.iloc[-1, :2]
+        whole = frame.iloc[-1, 0] == "#rows" and int(count) == len(rows)
+        labels = rows["label"].str.replace(r"^'(?=[=+\-@\t\r])", "", regex=True)
+        numbers = {name: pd.to_numeric(rows[name]) for name in TIMED}
+    except (OSError, KeyError, IndexError, ValueError):
+        raise Error(f"{file} is damaged: export the study again") from None
+    if not whole:
+        raise Error(f"{file} was cut short, or has lines added: export the study again")
+    return pd.DataFrame({"person": labels, "exercise": rows["exercise"], **numbers})
 
 
 def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from allminds.inference.words import failure, heading, interval, number, unit_co
 from allminds.terminal.tables import figures_table, say
 
 if TYPE_CHECKING:
-    from allminds.statistics.comparison import Anova, Comparison
+    from allminds.statistics.comparison import Anova, Comparison, ReactionTimes
     from allminds.statistics.reliability import Reliability
 
 MOST_SENTENCES = 6  # of verdicts explained
@@ -46,11 +47,15 @@ def show_comparison(name: str, found: Comparison) -> None:
     if found.anova:
         subjects = f"{found.anova.subjects} {found.anova.subject}s"
         tell(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))
+    if found.times:
+        for title, table in _times(found.times):
+            tell(title, table)
     tell(
         f"Reliability, {figures.exercises:,} exercises in common: three figures, never one",
         _reliability(figures),
     )
-    for note in (*_failures(found), *found.notes):
+    times = found.times.notes if found.times else ()
+    for note in (*_failures(found), *found.notes, *times):
         say(note, "yellow")
 
 
@@ -152,6 +157,36 @@ def _reliability(figures: Reliability) -> Table:
     table.add_row("Eρ²", number(figures.generalisability), Text(f"generalisability, {said}"))
     table.add_row("Φ", number(figures.dependability), "the same, on exercises of one's own")
     return table
+
+
+def _times(times: ReactionTimes) -> Iterator[tuple[str, Table]]:
+    """Yield the tables of reaction times, in milliseconds, and of their ratios."""
+    from allminds.statistics.comparison.reaction import QUANTILES
+
+    if not times.groups:
+        return
+    names = [f"{q:g}".lstrip("0") if q != 0.5 else "median" for q in QUANTILES]
+    middle = names.index("median")
+    names.insert(middle + 1, "95 % interval")
+    table = figures_table(["answers"], ["people", "choices", *names])
+    for one in times.groups:
+        ends = one.intervals[middle]
+        cells = [_ms(value) for value in one.quantiles]
+        cells.insert(middle + 1, "–" if ends is None else f"[{_ms(ends[0])}, {_ms(ends[1])}]")
+        table.add_row(one.answers, f"{one.people:,}", f"{one.choices:,}", *map(Text, cells))
+    table.caption = "geometric means of the people's quantiles; each person's are in --json"
+    yield f"Reaction times in ms, {times.people:,} people on {times.items:,} items", table
+    if not times.ratios:
+        return
+    table = figures_table(["term"], ["ratio", "95 % interval", "p"])
+    for term in times.ratios:
+        figures = (number(term.ratio), interval(term.interval), _p(term.p))
+        table.add_row(Text(term.term), *map(Text, figures))
+    yield "How many times as long a choice takes (crossed model of log time)", table
+
+
+def _ms(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}"
 
 
 def _level(value: Any) -> str:

@@ -1,17 +1,17 @@
 """How often the statements of allminds are wrong: simulated, shown as a table, held by a gate.
 
-Rows are made in `one_mind`, `two_minds` and `figures`; to add one, append a `Row` there with a
-function ``(rng, repeats) -> (wrong, total)``.
+Rows are made in `one_mind`, `two_minds`, `figures` and `people`; to add one, append a `Row` there
+with a function ``(rng, repeats) -> (wrong, total)``.
 """
 
-from allminds.statistics.calibration import figures, one_mind, two_minds
+from allminds.statistics.calibration import figures, one_mind, people, two_minds
 from allminds.statistics.calibration.page import CAPTIONS, cells, page
 from allminds.statistics.calibration.table import REPEATS, Found, Row, calibrate, chosen, failures
 
 
 def rows() -> list[Row]:
     """Collect all rows of the table."""
-    return one_mind.rows() + two_minds.rows() + figures.rows()
+    return one_mind.rows() + two_minds.rows() + figures.rows() + people.rows()
 
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Rows of `calibrate` about other figures: curves, shares, reliability, ranks, plans, people.
+"""Rows of `calibrate` about other figures: curves, shares, reliability, ranks, plans.
 
 Every `simulate_` function takes a generator and a number of repeats, and returns (wrong, total).
 """
@@ -15,10 +15,9 @@ from allminds.inference.intervals import Units, t_interval
 from allminds.inference.verdict import paired
 from allminds.instruments.lambda_.adaptive import level, level_error
 from allminds.statistics.accuracy.beyond import simulate_beyond
-from allminds.statistics.calibration.one_mind import counted, misses
+from allminds.statistics.calibration.one_mind import misses
 from allminds.statistics.calibration.table import Row
 from allminds.statistics.comparison.correlation import correlate
-from allminds.statistics.comparison.crossed import crossed
 from allminds.statistics.comparison.ranks import rank_intervals
 from allminds.statistics.curves import DifficultyCurve, curve_intervals
 from allminds.statistics.factors import variance_shares
@@ -275,35 +274,6 @@ def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: 
     return wrong, total
 
 
-def simulate_people(
-    rng: Generator, repeats: int, *, people: int, items: int, spread: float, hits: bool,
-    kinds: bool = False,
-) -> Counts:  # fmt: skip
-    """Count the 95 % intervals of people against a program that miss their true difference, 0.
-
-    People differ normally, or are of two `kinds`.
-    """
-
-    def interval() -> tuple[float, float] | None:
-        ease = rng.uniform(-0.2, 0.2, items)
-        own = rng.normal(size=(people, 1))
-        own = spread * (np.sign(own) if kinds else np.clip(own, -2, 2))
-        mean, same = 0.5 + own + ease, 0.5 + ease
-        if hits:
-            scores = (rng.random((people, items)) < mean).astype(float)
-            program = (rng.random(items) < same).astype(float)
-        else:
-            scores = mean + rng.uniform(-0.1, 0.1, (people, items))
-            program = same + rng.uniform(-0.1, 0.1, items)
-        who = ["people"] * (people * items) + ["program"] * items
-        person = [*np.repeat(np.arange(people), items).astype(str), *[None] * items]
-        item = np.tile(np.arange(items), people + 1)
-        score = np.append(scores.ravel(), program)
-        return crossed(score, who, person, item.tolist(), "people", "program", 0.0, 1.0).interval
-
-    return counted(misses(interval(), 0.0) for _ in range(repeats))
-
-
 def gains(differences: Values) -> int:
     """Decide by the verdict on a vote minus a member, by exercise: 1, -1 or 0."""
     n = len(differences)
@@ -406,18 +376,4 @@ def rows() -> list[Row]:
         )
         for what in ("accuracy", "rate")
     ]
-    return made + [
-        Row("People against a program", f"{people} people × {items} items, "
-            f"{'hits' if hits else 'scores'}, people differ by ±{spread:g}", "bounded",
-            partial(simulate_people, people=people, items=items, spread=spread, hits=hits), cost=4)
-        for people, items in ((2, 10), (5, 20), (10, 7), (20, 5))
-        for spread in (0.0, 0.25)
-        for hits in (True, False)
-    ] + [
-        Row("People of two kinds: outside what is claimed", f"{people} people × {items} items, "
-            f"{'hits' if hits else 'scores'}, people at ±.25", "outside",
-            partial(simulate_people, people=people, items=items, spread=0.25, hits=hits,
-                    kinds=True), cost=4)
-        for people, items in ((2, 20), (5, 20))
-        for hits in (True, False)
-    ]  # fmt: skip
+    return made

@@ -109,6 +109,18 @@ SECTIONS = {
     "People against a program": (
         "People and items are both samples; people differ from each other by this much."
     ),
+    "People against a program, near the ceiling": (
+        "Hits: chances differ on the logit scale, people and items by ±1. Scores: items are Beta "
+        "with a + b = 4, so that most are at the upper end; the program's are around .99."
+    ),
+    "Median reaction time": (
+        "The geometric mean of the persons' medians, over persons; people differ by ±.3 on the "
+        "log scale. Below eight persons no interval is given."
+    ),
+    "Ratio of reaction times": (
+        "The crossed model of log time: of a complexity, which slows some people more than others, "
+        "and of two arms of people, which differ by item."
+    ),
     "No unit differs": ("All minds do the same on every exercise."),
     "People of two kinds: outside what is claimed": (
         "The crossed model takes people to differ by a normal distribution. If half of all people "

@@ -3,7 +3,8 @@
 `table` turns a results table into scores by exercise and mind, `crossed` compares people with
 programs and with one another (people and items are samples), `anova` has effect sizes and the
 analysis of variance, `mixed` and `random_effects` the mixed models, `correlation` the correlation
-with complexity, `ranks` the places; `compare` does most of it at once.
+with complexity, `ranks` the places, `reaction` the reaction times of people; `compare` does most
+of it at once.
 """
 
 from allminds.inference import MARGIN, Difference, corrected, holm
@@ -22,6 +23,7 @@ from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, l
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.statistics.comparison.people import PEOPLE, sides
 from allminds.statistics.comparison.ranks import Rank, ranks
+from allminds.statistics.comparison.reaction import ReactionTimes, reaction_times
 from allminds.statistics.comparison.table import ScoreTable, complexities, plays_by_mind, scores_of
 from allminds.statistics.comparison.whole import Comparison, Standing, compare
 
@@ -37,6 +39,7 @@ __all__ = [
     "Logistic",
     "Mixed",
     "Rank",
+    "ReactionTimes",
     "ScoreTable",
     "Size",
     "Standing",
@@ -54,6 +57,7 @@ __all__ = [
     "paired_g",
     "plays_by_mind",
     "ranks",
+    "reaction_times",
     "repeated_measures",
     "scores_of",
     "sides",

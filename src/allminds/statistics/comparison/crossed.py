@@ -13,7 +13,9 @@ instead of people. So three standard errors are computed: of the crossed model, 
 people, and of a t-test over items, each with its own degrees of freedom; the widest interval is
 printed, and the largest p. If the people do not differ at all (all of them right, for example), a
 sample variance of 0 shows little: of P equal people, up to 1 - (α/2)^(1/P) of all people may be
-unlike them (Clopper and Pearson 1934), and may score anything that is possible.
+unlike them (Clopper and Pearson 1934), and may score anything that is possible. If a few items lie
+far from all others, as where most scores are near an end of the scale, the interval also holds the
+betting interval over items.
 """
 
 from __future__ import annotations
@@ -21,14 +23,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allminds.core.errors import Error
-from allminds.inference.intervals import EXACT_BELOW
+from allminds.inference.intervals import EXACT_BELOW, Betting, Units, betting_of, skewed
 from allminds.statistics.comparison.random_effects import (
     EDGE,
     Codes,
@@ -36,6 +38,7 @@ from allminds.statistics.comparison.random_effects import (
     LinearMixed,
     Values,
     reach_of,
+    separable,
 )
 
 ALIKE = 1e-12  # scores that differ by less are equal
@@ -92,6 +95,7 @@ class Crossed:
     items: int
     spreads: tuple[Spread, ...]
     alike: tuple[Alike, ...]
+    bets: tuple[Betting, ...]  # over items, where a few lie far from all others
     bounds: tuple[float, float] | None  # what a difference can be
     trouble: tuple[str, ...]  # what to bear in mind, in sentences
 
@@ -105,6 +109,8 @@ class Crossed:
         high = self.estimate + math.hypot(reach, *(above for _, above in margins))
         if not math.isfinite(high - low):
             return None
+        ends = [one.interval(level) for one in self.bets]
+        low, high = min([low, *(end[0] for end in ends)]), max([high, *(end[1] for end in ends)])
         if self.bounds is not None:
             low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         return low, high
@@ -249,6 +255,8 @@ def _turned(found: Crossed) -> Crossed:
         interval=turn(found.interval), interval90=turn(found.interval90),
         people=found.people[::-1],
         alike=tuple(replace(one, below=one.above, above=one.below) for one in found.alike),
+        bets=tuple(replace(one, scores=-one.scores, low=-one.high, high=-one.low)
+                   for one in found.bets),
     )  # fmt: skip
 
 
@@ -283,6 +291,7 @@ class _Evidence:
     people: tuple[int, int]
     items: int
     rows: int
+    bets: list[Betting] = field(default_factory=list)
     fitted: LinearMixed | None = None
     parts: Sequence[str] = ()  # what the components of the fitted model are
     missing: str = ""  # why nothing can be inferred
@@ -303,12 +312,12 @@ class _Evidence:
             person=parts["person"], item=parts["item"], who_item=parts["who_item"],
             residual=fitted.residual if fitted else None,
             rows=self.rows, people=self.people, items=self.items,
-            spreads=tuple(spreads), alike=tuple(self.alike),
+            spreads=tuple(spreads), alike=tuple(self.alike), bets=tuple(self.bets),
             bounds=None if low is None or high is None else (low - high, high - low),
             trouble=(self.missing, *self.said) if self.missing else tuple(self.said),
         )  # fmt: skip
         if self.missing:
-            return replace(made, stderr=None, df=None, p_exact=None, spreads=(), alike=())
+            return replace(made, stderr=None, df=None, p_exact=None, spreads=(), alike=(), bets=())
         made = replace(made, interval=made.at(0.95), interval90=made.at(0.90), p=_p(made))
         trouble = [*made.trouble, *_remarks(made)]
         return replace(made, trouble=tuple(trouble))
@@ -341,6 +350,7 @@ def _by_differences(
         found.alike.append(_unseen(len(by_item), found.estimate, *span))
     if len(by_item) < FEW:
         found.exact.append(_flipped(by_item))
+    found.bets += _bets(by_item, *span)
     if person is None:
         return found
     if other.person is None and len(by_item) < EXACT_BELOW:
@@ -487,6 +497,15 @@ def _unseen(units: int, mean: float, low: float | None, high: float | None) -> A
     return Alike(units, max(mean - low, 0.0), max(high - mean, 0.0))
 
 
+def _bets(values: Values, low: float | None, high: float | None) -> list[Betting]:
+    """Build the betting evidence over units, where their variance rests on a few of them."""
+    if low is None or high is None or np.ptp(values) <= ALIKE:
+        return []
+    n = len(values)
+    units = Units(values, np.zeros(n, np.int64), np.arange(n), np.ones(1), low, high)
+    return [betting_of(units)] if skewed(units) else []
+
+
 def _flipped(values: Values) -> float:
     """Compute the exact p of Fisher's test over all assignments of signs."""
     signs = np.array(list(itertools.product((1, -1), repeat=len(values))))
@@ -510,19 +529,7 @@ def _fit_into(
     found: _Evidence, score: Values, design: Values, weights: ArrayLike, factors: dict[str, Codes]
 ) -> None:
     """Fit the crossed model and add its standard error; if no residual is left, add both errors."""
-    kept: dict[str, Codes] = {}
-    for name, codes in factors.items():
-        there = codes >= 0
-        _, place = np.unique(codes[there], return_inverse=True)
-        dense = np.full(len(codes), -1, np.intp)
-        dense[there] = place
-        twin = any(  # the same groups of rows under another name cannot be told apart
-            len(np.unique(_joined(dense, one))) == dense.max() + 1 == one.max() + 1
-            for one in kept.values()
-            if (dense >= 0).all() and (one >= 0).all()
-        )
-        if dense.max() + 1 < there.sum() and not twin:  # one row a level is the residual itself
-            kept[name] = dense
+    kept = separable(factors)
     if not kept:
         return  # every row is a unit of its own: t has said it all
     fitted = LinearMixed(score, design, list(kept.values()))
@@ -541,7 +548,7 @@ def _p(found: Crossed) -> float | None:
 
     if found.estimate is None or found.at(0.95) is None:
         return None
-    if not found.alike:
+    if not (found.alike or found.bets):
         t = [(one.df, -abs(found.estimate) / one.stderr) for one in found.spreads]
         return max(float(2 * stdtr(df, value)) for df, value in t)
     least, most = -60.0, 0.0  # logarithms of p
@@ -565,6 +572,11 @@ def _remarks(found: Crossed) -> list[str]:
         )
         if found.interval is None:
             said.append("Without the lowest and highest score possible there is no interval.")
+    if found.bets:
+        said.append(
+            "A few items lie far from all others: the interval is not narrower than one that holds "
+            "for any scores on items."
+        )
     if found.person is not None and found.residual and found.person < EDGE * found.residual:
         said.append(
             "The variance between people is estimated at 0; with few people that is often chance, "

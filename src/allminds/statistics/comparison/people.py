@@ -36,8 +36,7 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
     persons = (frame["kind"] == "person").to_numpy()
-    who = frame["person"].fillna("").astype(str) if "person" in frame else frame["mind"].astype(str)
-    who = who.where(persons & (who != ""), frame["mind"].astype(str)).where(persons, "")
+    who = _names(frame).where(persons, "")
     number = pd.Series(pd.factorize(who)[0], frame.index)
     before = frame["repeat"].fillna(0) if "repeat" in frame else 0
     several = (before + number * 1_000_000) if np.ndim(before) else number
@@ -51,6 +50,16 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
 def sides(frame: pd.DataFrame) -> set[str]:
     """List the names that can be compared: minds, and `people` if there are persons."""
     return {*map(str, frame["mind"].unique()), *([PEOPLE] if has_people(frame) else [])}
+
+
+def _names(frame: pd.DataFrame) -> pd.Series[str]:
+    """Name every person by the label; by the mind as well where two minds have one label."""
+    minds = frame["mind"].astype(str)
+    if "person" not in frame:
+        return minds
+    labels = frame["person"].fillna("").astype(str)
+    twice = minds.groupby(labels).transform("nunique") > 1
+    return labels.where(~twice, labels + " of " + minds).where(labels != "", minds)
 
 
 def has_people(frame: pd.DataFrame) -> bool:

@@ -8,7 +8,7 @@ decide what is concluded from them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,15 +45,19 @@ class Contrast:
 
 
 class LinearMixed:
-    """A linear mixed model with random intercepts, fitted by REML.
+    """A linear mixed model with independent random intercepts and slopes, fitted by REML.
 
     score = X β + Σ Z_k u_k + e with u_k ~ N(0, σ² θ_k²), e ~ N(0, σ²). `factors` hold the level of
-    every row, or -1 where a row has none (a program has no person). β and σ² are profiled out; the
-    ratios θ are searched. The block of the largest factor is diagonal and is eliminated, so that
-    the matrix to factor has the size of the other levels.
+    every row, or -1 where a row has none (a program has no person). `loads` hold what a row takes
+    of its level's effect: 1 for an intercept, as by default, or the values of a column for its
+    slope. β and σ² are profiled out; the ratios θ are searched. The block of the largest factor is
+    diagonal and is eliminated, so that the matrix to factor has the size of the other levels.
     """
 
-    def __init__(self, score: Values, design: Values, factors: Sequence[Codes]) -> None:
+    def __init__(
+        self, score: Values, design: Values, factors: Sequence[Codes],
+        loads: Sequence[Values] | None = None,
+    ) -> None:  # fmt: skip
         self.rows, self.columns = design.shape
         self.freedom = self.rows - self.columns
         rough, *_ = np.linalg.lstsq(design, score, rcond=None)
@@ -62,20 +66,23 @@ class LinearMixed:
         )  # [X, y]; small numbers cancel less
         self._moments = both.T @ both
         sizes = [int(factor.max()) + 1 for factor in factors]
+        parts = [
+            _Part(factor, np.ones(self.rows) if loads is None else loads[k], sizes[k])
+            for k, factor in enumerate(factors)
+        ]
         self._large = int(np.argmax(sizes)) if sizes else 0
         rest = [k for k in range(len(factors)) if k != self._large]
         self._sizes = np.array(sizes, int)
         self._of = np.repeat(rest, [sizes[k] for k in rest]).astype(int)  # the factor of a level
         if sizes:
-            large = factors[self._large]
-            self._diagonal = np.bincount(large[large >= 0], minlength=sizes[self._large])
-            self._large_sums = _sums(both, large, sizes[self._large])
+            large = parts[self._large]
+            self._diagonal = large.sums(large.loads[:, None])[:, 0]
+            self._large_sums = large.sums(both)
         if rest:
-            self._sums = np.vstack([_sums(both, factors[k], sizes[k]) for k in rest])
-            self._inner = np.vstack(
-                [np.hstack([_meet(factors, sizes, k, m) for m in rest]) for k in rest]
-            )
-            self._cross = np.vstack([_meet(factors, sizes, k, self._large) for k in rest])
+            others = [parts[k] for k in rest]
+            self._sums = np.vstack([one.sums(both) for one in others])
+            self._inner = np.vstack([np.hstack([a.meet(b) for b in others]) for a in others])
+            self._cross = np.vstack([one.meet(large) for one in others])
         total, ceiling = float(self._moments[-1, -1]), np.full(len(sizes), 1e4)
         rest_of_it = self._parts(ceiling)[1]  # with effects that are as good as free
         self.exact = rest_of_it <= NOTHING * total or total <= NOTHING**2  # nothing is left over
@@ -204,18 +211,47 @@ class LinearMixed:
         return Contrast(float(c @ self.effects), math.sqrt(variance), df)
 
 
-def _sums(both: Values, factor: Codes, size: int) -> Values:
-    """Sum the columns of `both` by level of a factor: Z'[X, y]."""
-    there = factor >= 0
-    return np.column_stack([np.bincount(factor[there], column[there], size) for column in both.T])
+@dataclass(frozen=True)
+class _Part:
+    """A random effect: the level of every row (-1: none), and what the row takes of it."""
+
+    codes: Codes
+    loads: Values
+    size: int
+
+    def sums(self, both: Values) -> Values:
+        """Sum the columns of `both` by level: Z'[X, y]."""
+        there = self.codes >= 0
+        codes, loads = self.codes[there], self.loads[there]
+        return np.column_stack([
+            np.bincount(codes, loads * column[there], self.size) for column in both.T
+        ])  # fmt: skip
+
+    def meet(self, other: _Part) -> Values:
+        """Sum up how far the levels of two effects meet: Z_k'Z_m."""
+        there = (self.codes >= 0) & (other.codes >= 0)
+        flat = self.codes[there] * other.size + other.codes[there]
+        loads = self.loads[there] * other.loads[there]
+        met = np.bincount(flat, loads, self.size * other.size)
+        return np.asarray(met.reshape(self.size, other.size), float)
 
 
-def _meet(factors: Sequence[Codes], sizes: Sequence[int], k: int, m: int) -> Values:
-    """Count how often the levels of two factors meet: Z_k'Z_m."""
-    there = (factors[k] >= 0) & (factors[m] >= 0)
-    flat = factors[k][there] * sizes[m] + factors[m][there]
-    counts = np.bincount(flat, minlength=sizes[k] * sizes[m])
-    return counts.reshape(sizes[k], sizes[m]).astype(float)
+def separable(factors: Mapping[str, Codes]) -> dict[str, Codes]:
+    """Keep the factors whose variance can be told from the residual and from each other's."""
+    kept: dict[str, Codes] = {}
+    for name, codes in factors.items():
+        there = codes >= 0
+        _, place = np.unique(codes[there], return_inverse=True)
+        dense = np.full(len(codes), -1, np.intp)
+        dense[there] = place
+        twin = any(  # the same groups of rows under another name
+            len(np.unique(dense * (one.max() + 1) + one)) == dense.max() + 1 == one.max() + 1
+            for one in kept.values()
+            if (dense >= 0).all() and (one >= 0).all()
+        )
+        if dense.max() + 1 < there.sum() and not twin:  # one row a level is the residual itself
+            kept[name] = dense
+    return kept
 
 
 def _differences(function: Callable[[Values], Values], at: Values) -> tuple[Values, Values, Values]:

@@ -29,7 +29,7 @@ NEEDED = ("exercise", "mind", "score")
 OTHER = frozenset((
     "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind",
     "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat",
-    "test", "person", "kind", "seconds",
+    "test", "person", "kind", "seconds", "rt_ms", "correct", "practice", "reloaded",
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
 

@@ -22,6 +22,7 @@ from allminds.statistics.comparison.people import (
     pooled,
 )
 from allminds.statistics.comparison.ranks import DRAWS, ranks
+from allminds.statistics.comparison.reaction import ReactionTimes, reaction_times
 from allminds.statistics.comparison.table import (
     ScoreTable,
     check_constant,
@@ -67,6 +68,7 @@ class Comparison:
     reliability: Reliability
     reliable: tuple[str, ...]  # the minds that it is about
     anova: Anova | None
+    times: ReactionTimes | None  # of people, where they are known
     notes: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -99,6 +101,7 @@ def compare(
     margin: float = MARGIN,
     allow_unpaired: bool = False,
     draws: int = DRAWS,
+    choices: pd.DataFrame | None = None,
 ) -> Comparison:
     """Compare the minds of a results table: scores, pairs, ranks, complexity, reliability.
 
@@ -106,7 +109,7 @@ def compare(
     asked for, or each against a `baseline`; without them, all pairs but those of the instrument's
     floor and ceiling. `unit` names the column of the tests that exercises come in; `by` a factor,
     at whose values the correlation with complexity is shown and, within tests, the analysis of
-    variance is made.
+    variance is made. `choices` has the choices of people with their times, where those are known.
     """
     if not 0 < margin < np.inf:
         raise Error(f"the margin must be above 0, not {margin:g}")
@@ -114,6 +117,7 @@ def compare(
     if unit == "person":
         column(frame, unit)
     people = unit in (None, "person") and has_people(frame)
+    timed = frame
     if unit in (None, "person"):
         frame, unit = pooled(frame), None
     frame = _asked(frame, minds, baseline)
@@ -157,8 +161,15 @@ def compare(
         ),
         reliable=tuple(scores.minds[n] for n in kept),
         anova=anova,
+        times=None if minds and PEOPLE not in minds else _times(timed, choices, rule),
         notes=(*dict.fromkeys(notes), *said, *([left] if left and not own else [])),
     )
+
+
+def _times(frame: pd.DataFrame, choices: pd.DataFrame | None, rule: Rule) -> ReactionTimes | None:
+    """Summarise the times of people; their complexity is the one that scores are stratified by."""
+    strata = rule.strata if rule.strata in frame and frame[rule.strata].nunique() > 1 else None
+    return reaction_times(frame, choices, strata)
 
 
 def _counted(frame: pd.DataFrame, scores: ScoreTable) -> tuple[list[int], str]:
