@@ -239,5 +239,8 @@ def test_choices_that_were_cut_short_are_an_error(export):
         done = run(*export)
         assert isinstance(done.exception, Error)
         assert "export the study again" in str(done.exception)
+    file.write_text("".join(lines))
+    table = (export[0].parent / "people.csv").rename(export[0] / "results.csv")
+    assert "Reaction times" in run(table, export[1]).output
     file.unlink()
     assert "Reaction times" not in run(*export).output

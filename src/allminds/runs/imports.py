@@ -159,7 +159,10 @@ def read_choices(paths: Sequence[str | Path]) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    files = [(Path(path), Path(path) / CHOICES) for path in paths]
+    files = [
+        (path, (path.parent if path.name == "results.csv" else path) / CHOICES)
+        for path in map(Path, paths)
+    ]
     tables = [_choices(file).assign(source=str(path)) for path, file in files if file.is_file()]
     return pd.concat(tables, ignore_index=True) if tables else None
 
