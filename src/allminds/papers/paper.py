@@ -225,4 +225,6 @@ def figure(value: Any) -> str:
     if math.isnan(value):
         return "none"
     text = f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    if "e-05" in text:
+        text = f"{value:.6f}".rstrip("0")
     return text.replace("-", "−", 1) if text.startswith("-") else text
