@@ -10,10 +10,8 @@ import numpy as np
 from measure import Table, times
 from ratios import Unequal
 
-from allminds.complexity.levin import levin, puzzle
-from allminds.complexity.levin.kernels import END, OUT, QUIET, WROTE, advance
-from allminds.complexity.levin.machine import CLOCK
-from allminds.complexity.levin.search import LIMIT
+from allminds.complexity.levin import CLOCK, LIMIT, levin, puzzle
+from allminds.complexity.levin_kernels import END, OUT, QUIET, WROTE, advance
 from allminds.instruments.series import bank
 from allminds.instruments.series.items import ABDUCTION, INDUCTION
 

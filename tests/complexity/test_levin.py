@@ -11,21 +11,24 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from allminds.complexity import levin as m
 from allminds.complexity.levin import (
     complexity,
     continued,
     describe,
+    letter,
     levin,
+    number,
     parsed,
     plain_search,
     printed,
     puzzle,
     rivals,
+    rounded,
     run,
     variant,
+    weight,
 )
-from allminds.complexity.levin import machine as m
-from allminds.complexity.levin.machine import letter, number, rounded, weight
 from allminds.core.errors import Error
 
 # J. Hernández-Orallo, "Beyond the Turing Test", J. of Logic, Language and Information 9 (2000):
@@ -179,7 +182,7 @@ def test_a_first_letter_is_searched_among_all():
 
 
 def test_skipped_programs_are_never_missed():
-    from allminds.complexity.levin import kernels
+    from allminds.complexity import levin_kernels as kernels
 
     choose = random.Random(5)
     for _ in range(40):

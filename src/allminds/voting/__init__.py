@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from allminds.voting.act import majority_vote, vote
 from allminds.voting.correlated import (
     Correlation,
     correlated_majority,
@@ -10,13 +9,16 @@ from allminds.voting.correlated import (
     correlated_weighted,
     estimate_correlation,
 )
-from allminds.voting.counts import Bounds, Ties
 from allminds.voting.dependent import WeightedBounds, bounds, plurality_bounds, weighted_bounds
 from allminds.voting.rules import (
+    Bounds,
+    Ties,
     gain_of_replacing,
     majority_accuracy,
+    majority_vote,
     plurality_accuracy,
     replacement_gain,
+    vote,
     vote_weights,
     weighted_accuracy,
 )

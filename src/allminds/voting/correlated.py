@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allminds.core.errors import Error
-from allminds.voting.counts import (
+from allminds.voting.rules import (
     Floats,
     Ties,
     accuracies,
     finite_weights,
     lead_wins,
     majority_wins,
+    plurality_of,
 )
-from allminds.voting.rules import plurality_of
 
 FAR = 8.5  # standard deviations: beyond lies 1e-17
 CLOSE = 1e-12  # two refinements this close agree

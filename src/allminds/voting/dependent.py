@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from allminds.core.errors import Error
-from allminds.voting.counts import (
+from allminds.voting.rules import (
     Bounds,
     Floats,
     Ties,

@@ -8,8 +8,17 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from allminds.complexity.levin import levin, plain_search, puzzle, rivals, run
-from allminds.complexity.levin.machine import letter, number, rounded, weight
+from allminds.complexity.levin import (
+    letter,
+    levin,
+    number,
+    plain_search,
+    puzzle,
+    rivals,
+    rounded,
+    run,
+    weight,
+)
 from allminds.instruments.series import bank
 
 FORMS = ("induction", "abduction")
@@ -106,7 +115,7 @@ def _check_stable(one: bank.BankItem) -> None:
 
 
 def _last_letters(letters: list[int], value: float) -> set[int]:
-    from allminds.complexity.levin import kernels
+    from allminds.complexity import levin_kernels as kernels
 
     best = np.full(26, kernels.NOTHING, np.int64)
     witness = np.zeros((26, kernels.MOST + 1), np.int8)

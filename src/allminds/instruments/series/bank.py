@@ -23,8 +23,16 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin import describe
-from allminds.complexity.levin.machine import CLOCK, LETTERS, Program, letter, number, run, weight
+from allminds.complexity.levin import (
+    CLOCK,
+    LETTERS,
+    Program,
+    describe,
+    letter,
+    number,
+    run,
+    weight,
+)
 from allminds.core import seeding
 from allminds.instruments.series.items import LETTERS as ALPHABET
 from allminds.instruments.series.items import Form

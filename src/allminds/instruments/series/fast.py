@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin.kernels import (
+from allminds.complexity.levin import CLOCK, LOOPM
+from allminds.complexity.levin_kernels import (
     CAP,
     END,
     MOST,
@@ -26,7 +27,6 @@ from allminds.complexity.levin.kernels import (
     push,
     spins,
 )
-from allminds.complexity.levin.machine import CLOCK, LOOPM
 from allminds.core.compiled import inlined, kernel
 
 Ints = NDArray[np.int64]

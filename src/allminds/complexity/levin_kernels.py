@@ -1,4 +1,4 @@
-"""Program search compiled: finds what `search.plain_search` finds.
+"""Program search compiled: finds what `levin.plain_search` finds.
 
 One search walks the tree of programs depth first. A program is extended only when its run reaches
 its end; it is dropped at the first wrong letter, and as soon as its cost must reach the bound:
@@ -36,7 +36,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin.machine import (
+from allminds.complexity.levin import (
     LETTERS,
     LOOPM,
     LOOPS,

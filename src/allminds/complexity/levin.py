@@ -1,9 +1,10 @@
-"""Search for the cheapest program that prints a letter series, which gives its complexity k.
+"""Levin's complexity k of a letter series in the C-test (Chmait et al. 2017, section 5).
 
-After Chmait et al. (2017), section 5. The cost of a program for a series is |p| + log2 t: its
-instructions, and the steps up to its fifth WRITE. Costs are kept as weights t·2^|p|, which are
-integers. `plain_search` is the definition, to be read; `levin` and `rivals` find the same with
-compiled code. `describe` puts a program into words.
+The machine has letters a..z in a circle, registers A, B, C and ten instructions; `run` is its
+definition. The cost of a program for a series is |p| + log2 t: its instructions, and the steps up
+to its fifth WRITE. Costs are kept as weights t·2^|p|, which are integers. `plain_search` is the
+definition of the search for the cheapest program; `levin` and `rivals` find the same with compiled
+code, which must agree to the step. `describe` puts a program into words.
 """
 
 from __future__ import annotations
@@ -16,30 +17,121 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin.machine import (
-    CLOCK,
-    INSTRUCTIONS,
-    LETTERS,
-    LOOPM,
-    LOOPS,
-    LOOPTOP,
-    MOV_AB,
-    MOV_AC,
-    MOV_BA,
-    MOV_CA,
-    PRED,
-    QUIET,
-    SUCC,
-    WRITE,
-    Program,
-    letter,
-    number,
-    rounded,
-    run,
-    target,
-    weight,
-)
-from allminds.core.errors import Error
+from allminds.core.errors import Error, nearest
+
+__all__ = [
+    "INSTRUCTIONS", "Explanation", "Program", "Rival", "Run", "complexity", "continued", "describe",
+    "levin", "parsed", "plain_search", "printed", "puzzle", "rivals", "run", "variant",
+]  # fmt: skip
+
+INSTRUCTIONS = (
+    "LOOPTOP", "LOOPS", "LOOPM", "SUCC", "PRED", "WRITE", "MOV A,B", "MOV B,A", "MOV A,C", "MOV C,A"
+)  # fmt: skip
+LOOPTOP, LOOPS, LOOPM, SUCC, PRED, WRITE, MOV_AB, MOV_BA, MOV_AC, MOV_CA = range(10)
+LETTERS = 26
+CLOCK = 5  # the WRITE at which the steps t of a program are read
+QUIET = 1_000  # steps without a WRITE that count as halting
+
+Program = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The letters that a program printed, when, and how its run ended."""
+
+    letters: tuple[int, ...]  # what every WRITE printed, 0 for a
+    times: tuple[int, ...]  # the steps up to and including each WRITE
+    off_end: bool  # it ran off its end: a longer program would go on from here
+    steps: int  # in all
+
+
+def run(program: Sequence[int], start: int, writes: int) -> Run:
+    """Run a program with A = B = the start letter and C = a until it has printed `writes` letters.
+
+    Every executed instruction is one step. The run halts before that when it leaves the end of
+    the program, or after `QUIET` steps without a WRITE.
+    """
+    a = b = start
+    c = 0
+    at = steps = quiet = 0
+    letters: list[int] = []
+    times: list[int] = []
+    while len(letters) < writes and at < len(program) and quiet < QUIET:
+        instruction = program[at]
+        at += 1
+        steps += 1
+        quiet += 1
+        if instruction in (LOOPTOP, LOOPS, LOOPM):
+            c = (c - 1) % LETTERS
+            if c != 0:
+                at = target(instruction, at)
+        elif instruction == SUCC:
+            a = (a + 1) % LETTERS
+        elif instruction == PRED:
+            a = (a - 1) % LETTERS
+        elif instruction == WRITE:
+            letters.append(a)
+            times.append(steps)
+            quiet = 0
+        elif instruction == MOV_AB:
+            a = b
+        elif instruction == MOV_BA:
+            b = a
+        elif instruction == MOV_AC:
+            a = c
+        else:
+            c = a
+    off_end = len(letters) < writes and quiet < QUIET
+    return Run(tuple(letters), tuple(times), off_end, steps)
+
+
+def target(loop: int, following: int) -> int:
+    """Compute where a loop jumps to, from the index of the instruction that follows it."""
+    back = {LOOPTOP: following, LOOPS: 4, LOOPM: 7}[loop]
+    return max(following - back, 0)
+
+
+def weight(length: int, steps: int) -> int:
+    """Compute 2 to the cost |p| + log2 t: an integer, so that costs compare exactly."""
+    return steps << length
+
+
+def rounded(weight: int) -> int:
+    """Round a weight to k = ⌊cost + ½⌋ by integers alone.
+
+    This is exact because k ≤ cost + ½ iff 2^(2k) ≤ 2 weight².
+    """
+    return ((2 * weight * weight).bit_length() - 1) // 2
+
+
+def printed(program: Sequence[int]) -> str:
+    """Write a program as its instructions: ``WRITE; SUCC; LOOPTOP``."""
+    return "; ".join(INSTRUCTIONS[instruction] for instruction in program)
+
+
+def parsed(text: str) -> Program:
+    """Read a program that `printed` wrote."""
+    names = [name.strip() for name in text.split(";")]
+    for name in names:
+        if name not in INSTRUCTIONS:
+            raise Error(f"'{name}' is no instruction: {nearest(name, INSTRUCTIONS)}")
+    return tuple(INSTRUCTIONS.index(name) for name in names)
+
+
+def letter(number: int) -> str:
+    """Convert a number to its letter: 0 is a, 25 is z."""
+    return chr(ord("a") + number)
+
+
+def number(letter: str) -> int:
+    """Convert a letter to its number: a is 0, z is 25."""
+    if len(letter) != 1 or not "a" <= letter <= "z":
+        raise Error(f"'{letter}' is not a letter of the alphabet: write one of a..z")
+    return ord(letter) - ord("a")
+
+
+# ---------------------------------------------------------------- the search
+
 
 LIMIT = 10  # instructions
 BLANK = "_"
@@ -248,7 +340,7 @@ def _below(
     puzzle: Puzzle, limit: int, clock: int, below: int, shrink: bool = False
 ) -> tuple[Weights, dict[int, Program]]:
     """Find the least weight below a bound, and a program of it, by the letter at the blank."""
-    from allminds.complexity.levin import kernels
+    from allminds.complexity import levin_kernels as kernels
 
     if not 1 <= limit <= HIGHEST:
         raise Error(f"a search for programs of up to {limit} instructions: choose 1..{HIGHEST}")
@@ -267,7 +359,7 @@ def _below(
 
 def _all_programs(puzzle: Puzzle, limit: int, below: int) -> tuple[Program, ...]:
     """List every program below a bound, none skipped, in the order of instructions."""
-    from allminds.complexity.levin import kernels
+    from allminds.complexity import levin_kernels as kernels
 
     programs: list[Program] = []
     for start in puzzle.starts:
@@ -278,18 +370,9 @@ def _all_programs(puzzle: Puzzle, limit: int, below: int) -> tuple[Program, ...]
             witness = np.zeros((LETTERS, kernels.MOST + 1), np.int8)
             listed = np.zeros((room, kernels.MOST + 1), np.int8)
             found = kernels.search(
-                letters,
-                puzzle.blank,
-                start,
-                CLOCK,
-                limit,
-                below,
-                False,
-                False,
-                best,
-                witness,
+                letters, puzzle.blank, start, CLOCK, limit, below, False, False, best, witness,
                 listed,
-            )
+            )  # fmt: skip
             if found <= room:
                 break
             room = found
