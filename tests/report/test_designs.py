@@ -17,8 +17,8 @@ from allminds.report.data import read_tests
 from allminds.report.designs import by_words, designs
 from allminds.report.page import count, decided, interval, number, percent, percents, write_report
 from allminds.runs.plan import Plan, Test, read_plan
+from allminds.runs.provenance import Portrait
 from allminds.runs.run import How, run
-from allminds.runs.store import Portrait
 
 HERE = How(jobs=1)
 

@@ -42,6 +42,13 @@ def run(
     ] = False,
     out: Annotated[Path | None, typer.Option(help="Folder for the run; runs/1, … if none.")] = None,
     resume: Annotated[Path | None, typer.Option(help="Finish the run in this folder.")] = None,
+    accept_changes: Annotated[
+        bool,
+        typer.Option(
+            "--accept-changes",
+            help="Resume though minds or versions have changed; the table is marked as mixed.",
+        ),
+    ] = False,
     engine: EngineOption = "local",
     jobs: JobsOption = CORES,
     strict: StrictOption = False,
@@ -80,7 +87,11 @@ def run(
         if dry_run:
             runs.count_calls(what, how, found)
         else:
-            folder = runs.resume(found, how, what) if found else runs.run(what, target, how)
+            folder = (
+                runs.resume(found, how, what, accept_changes)
+                if found
+                else runs.run(what, target, how)
+            )
             page = write_report(folder, target / "report.html")
     if dry_run:
         print(ledger)

@@ -7,14 +7,16 @@ Python's library and of installed packages are left out, as long as any other is
 from __future__ import annotations
 
 import functools
+import hashlib
 import linecache
 import os
 import re
+import sys
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 SHORT, LONG = 3, 20  # frames in a line of text, and in a paragraph
@@ -169,6 +171,39 @@ def working_folder() -> str:
         return os.getcwd()
     except OSError:
         return os.sep
+
+
+# ---------------------------------------------------------------- files behind minds
+
+
+def code_of(makers: Iterable[Any], words: Iterable[str] = ()) -> dict[str, str]:
+    """Hash the user's files behind makers of minds, with the files of the user's they import.
+
+    So are files that names mention, such as the program of ``program(./mine.py)``.
+    """
+    todo = [sys.modules.get(str(getattr(maker, "__module__", ""))) for maker in makers]
+    known: dict[str, str] = {}
+    seen = set()
+    while todo:
+        module = todo.pop()
+        file = getattr(module, "__file__", None) or ""
+        if module is None or file in seen or not file.endswith(".py") or _whose(file) != "user":
+            continue
+        seen.add(file)
+        known[_path(file, "")] = _digest(Path(file))
+        for value in list(vars(module).values()):
+            home = value if isinstance(value, ModuleType) else None
+            todo.append(home or sys.modules.get(str(getattr(value, "__module__", ""))))
+    for word in {part for text in words for part in re.split(r"[\s(),=*]+", text)}:
+        if word and ":" not in word and Path(word).is_file():
+            known[word] = _digest(Path(word))
+    for name, text in sources_of(makers):  # cells of a notebook
+        known[_path(name, "")] = hashlib.sha256(text.encode()).hexdigest()
+    return dict(sorted(known.items()))
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 # ---------------------------------------------------------------- source that is sent along

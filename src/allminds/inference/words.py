@@ -59,6 +59,7 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row["score"] is not None and row["ci95"] is None
     ]
+    said += dict.fromkeys(row["mixed"] for row in rows if row.get("mixed"))
     if any(row["failures"].get("timeout") for row in rows):
         said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said

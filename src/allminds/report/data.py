@@ -22,7 +22,8 @@ from allminds.report import sources
 from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
 from allminds.runs.plan import Test
-from allminds.runs.store import Portrait, RunFolder, read_part
+from allminds.runs.provenance import Portrait
+from allminds.runs.store import RunFolder, read_part
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,8 @@ from typing import Any
 from allminds.report.data import TestData
 from allminds.report.words import count, listed
 from allminds.runs.plan import Plan
-from allminds.runs.store import Portrait, RunFolder
+from allminds.runs.provenance import Portrait
+from allminds.runs.store import RunFolder
 
 
 def repeat_section(folder: RunFolder) -> dict[str, Any]:

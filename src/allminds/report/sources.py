@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.runs.plan import Test
-from allminds.runs.store import Portrait, RunFolder
+from allminds.runs.provenance import Portrait
+from allminds.runs.store import RunFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,7 +24,8 @@ from allminds import registry
 from allminds.contracts import STATUSES, Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.table import SCHEMA, ordered, scored
-from allminds.runs.store import RunFolder, versions
+from allminds.runs.provenance import versions
+from allminds.runs.store import RunFolder
 
 if TYPE_CHECKING:
     import pandas as pd

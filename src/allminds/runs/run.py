@@ -192,14 +192,41 @@ def run(plan: Plan | Resolved, out: Path, how: How | None = None) -> RunFolder:
 
 
 def resume(
-    out: Path | RunFolder, how: How | None = None, plan: Resolved | None = None
+    out: Path | RunFolder,
+    how: How | None = None,
+    plan: Resolved | None = None,
+    accept_changes: bool = False,
 ) -> RunFolder:
-    """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one."""
+    """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one.
+
+    If minds, instruments, allminds or Python have changed since, that is an error, unless
+    `accept_changes` is true: then the table is marked as mixed.
+    """
     folder = out if isinstance(out, RunFolder) else RunFolder.open(out)
     found = plan or Resolved.of(folder.plan)
     how = how or How()
     with how.engaged() as spread:
+        changes = folder.changes(found.tests)
+        if changes and _is_complete(folder, found):
+            changes = []
+        if changes and not accept_changes:
+            raise Error(
+                f"{folder.path} cannot be resumed as it was begun: {'; '.join(changes)}; undo "
+                "that, or resume with --accept-changes, which marks the table as mixed"
+            )
+        if changes:
+            with folder.locked():
+                folder.accept(found.tests, changes)
         return _fill(folder, found.tests, how, spread)
+
+
+def _is_complete(folder: RunFolder, plan: Resolved) -> bool:
+    """Check whether nothing is left to be played."""
+    return not any(
+        folder.gaps(number, n, test.episodes, remove=False)
+        for number, (test, given) in enumerate(zip(plan.plan.tests, plan.tests, strict=True))
+        for n in range(len(given.seats(plan.plan.seed, 0, plan.plan.time_limit)))
+    )
 
 
 def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> None:
@@ -224,6 +251,7 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
     here = how.jobs > 1 and how.engine == "local"
     with folder.locked(), compiling_ahead(tests) if here else contextlib.nullcontext():
         found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
+        folder.tidy_sums()
         folder.write_json("summary.json", {"run": folder.plan.run, "tests": found})
     return folder
 
@@ -239,7 +267,7 @@ def _fill_test(
     plan, test = folder.plan, folder.plan.tests[number]
     sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
     gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
-    if any(gaps) and sittings:
+    if any(gaps) and "instruments" not in folder.made:  # else `resume` has compared versions
         folder.check_version(number, given.tool)
     scores = TestScores(given.tool, given.line_ups)
     stored = [deque(folder.stored(number, n)) for n in range(len(sittings))]
@@ -251,14 +279,16 @@ def _fill_test(
     def take(part: Part) -> None:
         add_stored(part.sitting, part.first)
         sitting = sittings[part.sitting]
-        folder.add(number, part.sitting, part.first, part.last, **_tables(plan, sitting, part))
+        folder.add(
+            number, part.sitting, part.first, part.last, **_tables(folder.run, sitting, part)
+        )
         scores.take(sitting, part)
 
     what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
     _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
         add_stored(n, test.episodes)
-    return scores.summary(plan.seed, test.episodes)
+    return scores.summary(plan.seed, test.episodes, folder.mixed)
 
 
 def _play(
@@ -297,7 +327,7 @@ def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
 # ---------------------------------------------------------------- tables of a part
 
 
-def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
+def _tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     pairs = list(zip(sitting.line_ups, part.blocks, strict=True))
@@ -306,7 +336,7 @@ def _tables(plan: Plan, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
             {"mind": [line_up.name for line_up, _ in pairs], "seconds": part.seconds}
         ),
         "curves": pa.concat_tables([_curve(line_up, block) for line_up, block in pairs]),
-        "records": records(plan.run, sitting, part),
+        "records": records(run, sitting, part),
     }
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})

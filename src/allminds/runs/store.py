@@ -6,20 +6,20 @@
     traces/part-*.parquet     every action of the first exercises
     timings/part-*.parquet    seconds per mind, which are no part of the results
     summary.json              the scores; written last
+    SHA256SUMS                of all of these, as sha256sum -c reads them
 
 A part is written under a temporary name, synced and renamed, its records last; so a part is
-there whole or not at all, and killing a run loses at most the parts in flight. Pages carry check
-sums: a part that a disk damaged later is told from a whole one, and played again on resume.
+there whole or not at all, and killing a run loses at most the parts in flight. Every file is
+checked against its sum when it is read: a part that was damaged is played again on resume. (A run
+that was made before there were sums has those of Parquet's pages only.)
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-import inspect
 import json
 import os
-import platform
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -28,16 +28,17 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from allminds import registry
 from allminds.core.errors import Error
-from allminds.core.names import Name, parse
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
+from allminds.runs.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
 from allminds.runs.plan import Plan
+from allminds.runs.provenance import Portrait, changed, made_with, versions
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from allminds.contracts import Instrument, LineUp, Subject
+    from allminds.contracts import Instrument
     from allminds.runs.engine import Given
 
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
@@ -54,51 +55,19 @@ class Stored(NamedTuple):
     name: str  # of its file, in every folder that it is in
 
 
-class Portrait(NamedTuple):
-    """What a run keeps of a line-up, so that a report need not make its minds."""
-
-    subjects: tuple[str, ...]  # the different minds in its seats
-    seats: int
-    about: str  # the first line that the first of them says of itself
-    group: bool  # whether the first is one
-    members: tuple[str, ...] = ()  # of the first
-    alone: tuple[str, ...] = ()  # of a group: the mind that each member is by itself
-    slots: tuple[int, ...] = ()  # of the first
-
-    @classmethod
-    def of(cls, line_up: LineUp, tool: Instrument) -> Portrait:
-        """Describe a line-up."""
-        seat = line_up.seats[0]
-        who = seat.subject
-        names = tuple(dict.fromkeys(one.subject.name for one in line_up.seats))
-        members = tuple(member.name for member in who.members)
-        alone = members or _alone(who, tool)
-        about = registry.first_line(who.maker)
-        return cls(names, len(line_up.seats), about, who.group, members, alone, seat.slots)
-
-
-def _alone(group: Subject, tool: Instrument) -> tuple[str, ...]:
-    """Name the mind that the members of a group are by themselves, where its name has none.
-
-    It takes over the parameters in brackets that it has too.
-    """
-    if not group.alone:
-        return ()
-    try:
-        single = registry.subject(group.alone, tool)
-    except Error:  # the group knows no instrument, and names a mind of another
-        return ()
-    name, has = parse(group.name), inspect.signature(single.maker).parameters
-    kept = tuple((key, value) for key, value in name.keywords if key in has)
-    return (str(Name(group.alone, (), kept)),) * tool.slots
-
-
 class RunFolder:
     """A run on disk: its folder, its plan and its tables."""
 
     def __init__(self, path: Path, plan: Plan, made: dict[str, Any]) -> None:
         self.path, self.plan, self.made = path, plan, made
         self._tools: dict[int, Instrument] = {}
+        self._sound: dict[str, tuple[int, int]] = {}  # file -> time and size when it was checked
+
+    @property
+    def run(self) -> str:
+        """The name of the run in new records; it changes with every change that was accepted."""
+        changes = len(self.made.get("changes", ()))
+        return f"{self.plan.run}~{changes}" if changes else self.plan.run
 
     def tool(self, test: int) -> Instrument:
         """Return the instrument of a test, made once."""
@@ -127,13 +96,14 @@ class RunFolder:
         ]
         made = {
             "schema": SCHEMA,
+            "sums": SUMS,
             "versions": versions(),
             "plan": plan.model_dump(mode="json"),
-        } | ({"line_ups": portraits} if tests else {})
+        } | (made_with(tests) | {"line_ups": portraits} if tests else {})
         folder = cls(path, plan, made)
         folder._tools = {number: given.tool for number, given in enumerate(tests)}
         folder._check_unused()
-        with _writing(path):
+        with writing(path):
             path.mkdir(parents=True, exist_ok=True)
         with folder.locked():
             folder._check_unused()  # of two runs into one folder, one comes first
@@ -145,7 +115,7 @@ class RunFolder:
 
         What a run leaves that was killed before it began does not count.
         """
-        path, traces = self.path, {"lock", "plan.json.tmp", *FOLDERS}
+        path, traces = self.path, {"lock", "plan.json.tmp", SUMS, *FOLDERS}
         if path.exists() and (not path.is_dir() or {one.name for one in path.iterdir()} - traces):
             hint = f"resume it with --resume {path}" if (path / "plan.json").exists() else ""
             raise Error(f"{path} is not empty; {hint or 'name a new folder with --out'}")
@@ -155,9 +125,12 @@ class RunFolder:
         """Open an existing run folder and read its plan."""
         try:
             made = json.loads((path / "plan.json").read_text(encoding="utf-8"))
-            stored, schema = made["plan"], made["schema"]
-        except (OSError, ValueError, KeyError, TypeError):
+            stored, schema = made["plan"], int(made["schema"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise Error(f"{path} is not a run folder: it has no readable plan.json") from None
+        summed = "sums" in made or (path / SUMS).exists()
+        if summed and not matches(path, "plan.json", sums_of(path)):
+            raise Error(f"{path}/plan.json is damaged: it is not what the run has written")
         if schema > SCHEMA:
             raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
         plan = checked(Plan, stored, f"{path}/plan.json")
@@ -170,7 +143,7 @@ class RunFolder:
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
         """Lock the folder against other writers; the lock ends with the process."""
-        with _writing(self.path):
+        with writing(self.path):
             file = open(self.path / "lock", "w")  # noqa: SIM115 - closed below
         with file:
             try:
@@ -179,7 +152,7 @@ class RunFolder:
                 raise Error(f"{self.path} is in use by another run; wait for it to end") from None
             except OSError:
                 pass  # a file system without locks, as some clusters have: nobody is kept out
-            with _writing(self.path):
+            with writing(self.path):
                 self._tidy()
             yield
 
@@ -194,15 +167,87 @@ class RunFolder:
             for path in (self.path / kind).glob("part-*.parquet"):
                 if path.name not in done:
                     path.unlink()
+        self.tidy_sums()
+
+    # ------------------------------------------------------------ sums
+
+    def tidy_sums(self) -> None:
+        """Remove the sums of files that are gone."""
+        sums = sums_of(self.path)
+        if any(not (self.path / name).exists() for name in sums):
+            kept = {name: of for name, of in sums.items() if (self.path / name).exists()}
+            lines = [line(name, digest) for name, of in kept.items() for digest in sorted(of)]
+            write_whole(self.path / SUMS, lambda file: file.write("".join(lines).encode()))
+
+    @property
+    def summed(self) -> bool:
+        """True if the run was made with sums of all files."""
+        return "sums" in self.made
+
+    def check(self, *names: str) -> None:
+        """Reject a file that is missing, or is not what the run has written."""
+        if not self.summed:
+            return
+        sums = sums_of(self.path)
+        for name in names:
+            try:
+                state = (self.path / name).stat()
+            except OSError:
+                raise _damaged(self.path / name) from None
+            seen = (state.st_mtime_ns, state.st_size)
+            if self._sound.get(name) != seen:
+                if not matches(self.path, name, sums):
+                    raise _damaged(self.path / name)
+                self._sound[name] = seen
+
+    def _check_all_there(self) -> None:
+        """Reject a complete run of which a file is gone."""
+        if self.summed and (self.path / "summary.json").exists():
+            for name in sums_of(self.path):
+                if not (self.path / name).exists():
+                    raise _damaged(self.path / name)
+
+    def _files(self, part: Stored) -> list[str]:
+        """List the files of a part; not every part has traces."""
+        files = [f"{kind}/{part.name}" for kind in FOLDERS]
+        known = sums_of(self.path) if self.summed else ()
+        return [
+            name
+            for name in files
+            if not name.startswith("traces/") or name in known or (self.path / name).exists()
+        ]
+
+    # ------------------------------------------------------------ what it was made with
+
+    def changes(self, tests: Sequence[Given]) -> list[str]:
+        """Say what is not as it was when the run was begun: versions, instruments, files."""
+        return changed(self.made, tests)
+
+    def accept(self, tests: Sequence[Given], changes: Sequence[str]) -> None:
+        """Go on with what has changed; what is recorded from now on is marked."""
+        before = self.made.get("changes", [])
+        self.made |= {"versions": versions(), **made_with(tests)}
+        self.made["changes"] = [*before, list(changes)]
+        self.write_json("plan.json", self.made)
+
+    @property
+    def mixed(self) -> str:
+        """A sentence on changes that were accepted on the way, if there were any."""
+        said = "; ".join(dict.fromkeys(one for of in self.made.get("changes", ()) for one in of))
+        return f"This table is mixed: the run was resumed after changes ({said})." if said else ""
 
     # ------------------------------------------------------------ parts
 
     def parts(self, test: int | None = None, sitting: int | None = None) -> list[Path]:
         """List the records that are there, in the order of tests, sittings and exercises."""
-        found = [self.path / "records" / part.name for part in self.stored(test, sitting)]
-        for path in found:
+        self._check_all_there()
+        found = []
+        for part in self.stored(test, sitting):
+            path = self.path / "records" / part.name
             if not _ended(path):
                 raise _damaged(path)
+            self.check(*self._files(part))
+            found.append(path)
         return found
 
     def stored(self, test: int | None = None, sitting: int | None = None) -> list[Stored]:
@@ -225,9 +270,9 @@ class RunFolder:
         missing, reached = [], 0
         for part in self.stored(test, sitting):
             path = self.path / "records" / part.name
-            if not self._whole(part.name) or _lacks(path):
+            if not self._whole(part) or _lacks(path):
                 if remove:
-                    with _writing(path):
+                    with writing(path):
                         for kind in reversed(FOLDERS):
                             (self.path / kind / part.name).unlink(missing_ok=True)
                 continue
@@ -236,16 +281,19 @@ class RunFolder:
             reached = max(reached, part.last)
         return [*missing, (reached, episodes)] if reached < episodes else missing
 
-    def _whole(self, name: str) -> bool:
+    def _whole(self, part: Stored) -> bool:
         """Check whether a part is there and sound, in all the folders it must be in."""
-        for kind in FOLDERS:
-            path = self.path / kind / name
-            if path.exists() or kind != "traces":  # not every part has traces
-                try:
-                    read_part(path)
-                except Error:
-                    return False
+        try:
+            for name in self._files(part):
+                self.read(name)
+        except Error:
+            return False
         return True
+
+    def read(self, name: str) -> pa.Table:
+        """Read a file of a part, and check its sum."""
+        self.check(name)
+        return read_part(self.path / name)
 
     def check_version(self, test: int, tool: Instrument) -> None:
         """Reject a run that another version of the instrument has made."""
@@ -277,22 +325,20 @@ class RunFolder:
 
     def write(self, name: str, fill: Callable[[IO[bytes]], Any]) -> None:
         """Write a file whole or not at all."""
-        path = self.path / name
-        temporary = path.with_name(path.name + ".tmp")
-        with _writing(path):
-            try:
-                with open(temporary, "wb") as file:
-                    fill(file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(temporary, path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
+
+        def note(digest: str) -> None:
+            with open(self.path / SUMS, "a+b") as file:
+                file.seek(max(0, file.tell() - 1))
+                torn = file.read() not in (b"", b"\n")  # by a disk that was full
+                file.write(b"\n" * torn + line(name, digest).encode())
+                file.flush()
+                os.fsync(file.fileno())
+
+        write_whole(self.path / name, fill, note if self.summed else None)
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a value as a JSON file."""
-        self.write(name, lambda file: file.write(_json(value)))
+        self.write(name, lambda file: file.write(as_json(value)))
 
     # ------------------------------------------------------------ reading
 
@@ -306,7 +352,7 @@ class RunFolder:
 
         for part in self.stored(test):
             if part.first <= index < part.last:
-                found = read_part(self.path / "records" / part.name)
+                found = self.read(f"records/{part.name}")
                 same = pc.equal(found["mind"].cast("string"), mind)
                 found = found.filter(pc.and_(pc.equal(found["index"], index), same))
                 if len(found):
@@ -324,9 +370,12 @@ class RunFolder:
 
     def summary(self) -> dict[str, Any]:
         """Read the scores of a run that is complete."""
+        self._check_all_there()
         try:
+            if (self.path / "summary.json").exists():
+                self.check("summary.json")
             found: dict[str, Any] = json.loads((self.path / "summary.json").read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, Error):
             raise Error(
                 f"the run in {self.path} is not complete; finish it with "
                 f"allminds run --resume {self.path}"
@@ -340,23 +389,16 @@ class RunFolder:
     def _read(self, kind: str) -> pd.DataFrame:
         import pandas as pd
 
+        self._check_all_there()
         frames = []
         for path in sorted((self.path / kind).glob("part-*.parquet")):
-            frame = read_part(path).to_pandas()
+            frame = self.read(f"{kind}/{path.name}").to_pandas()
             frame.insert(0, "test", _stored(path).test)
             frames.append(frame)
         if not frames:
             raise Error(f"the run in {self.path} has no {kind} yet")
         whole: pd.DataFrame = pd.concat(frames, ignore_index=True)
         return whole
-
-
-def versions() -> dict[str, str]:
-    """List the versions of Python and of the packages that results may depend on."""
-    import importlib.metadata as metadata
-
-    packages = ("allminds", "numpy", "numba", "pandas", "pyarrow")
-    return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
 
 
 def _stored(path: Path) -> Stored:
@@ -386,7 +428,8 @@ def _lacks(path: Path) -> bool:
 
 
 def _damaged(path: Path) -> Error:
-    again = f"play that part again with allminds run --resume {path.parents[1]}"
+    folder = path.parents[1] if path.parent.name in FOLDERS else path.parent
+    again = f"play that part again with allminds run --resume {folder}"
     return Error(f"{path} is missing or damaged; {again}")
 
 
@@ -400,17 +443,3 @@ def _ended(path: Path) -> bool:
 def _tupled(value: Any) -> Any:
     """Convert a list as JSON has it to a tuple, anything else to itself."""
     return tuple(value) if isinstance(value, list) else value
-
-
-def _json(value: Any) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Convert an error of the disk to an `Error` that names the path."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise Error(f"cannot write {path}: {reason}") from None

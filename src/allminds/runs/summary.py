@@ -15,7 +15,7 @@ from allminds.inference import Estimate, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised
 from allminds.registry import ends
 from allminds.runs.engine import Given, Part, Sitting
-from allminds.runs.store import RunFolder, read_part
+from allminds.runs.store import RunFolder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,22 +85,23 @@ class TestScores:
 
     def read(self, folder: RunFolder, name: str) -> None:
         """Add a part that is on disk."""
-        rows = read_part(folder.path / "records" / name)
+        rows = folder.read(f"records/{name}")
         there = set(_line_ups(rows).unique().to_pylist())
-        spent = read_part(folder.path / "timings" / name).to_pylist()
+        spent = folder.read(f"timings/{name}").to_pylist()
         for line_up, score in self.of.items():
             if line_up in there:
                 score.add(_block_again(rows, line_up, self.tool))
             score.seconds += sum(row["seconds"] for row in spent if row["mind"] == line_up)
 
-    def summary(self, seed: int, episodes: int) -> dict[str, Any]:
-        """Convert the test and its results to a plain value."""
+    def summary(self, seed: int, episodes: int, mixed: str = "") -> dict[str, Any]:
+        """Convert the test and its results to a plain value; `mixed` is a note on all of them."""
+        more = {"mixed": mixed} if mixed else {}
         return {
             "instrument": self.tool.name,
             "settings": self.tool.settings.model_dump(mode="json"),
             "seed": seed,
             "episodes": episodes,
-            "results": [self._row(score) for score in self.of.values()],
+            "results": [self._row(score) | more for score in self.of.values()],
         }
 
     def _row(self, score: Score) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.table import SCHEMA, units_of
 from allminds.runs.imports import read_csv
-from allminds.runs.store import versions
+from allminds.runs.provenance import versions
 from allminds.web.course import (
     Course,
     ReplayedExercise,

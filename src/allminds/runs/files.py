@@ -1,0 +1,77 @@
+"""Files that are there whole or not at all, and their sums."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from allminds.core.errors import Error
+
+SUMS = "SHA256SUMS"
+
+
+def sums_of(folder: Path) -> dict[str, set[str]]:
+    """Read SHA256SUMS: the sums that each file may have, which has two while it is replaced."""
+    found: dict[str, set[str]] = {}
+    try:
+        lines = (folder / SUMS).read_bytes().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return found
+    for line in lines:
+        digest, _, name = line.partition("  ")
+        found.setdefault(name, set()).add(digest)
+    return found
+
+
+def matches(folder: Path, name: str, sums: Mapping[str, set[str]]) -> bool:
+    """Check whether a file is there and has one of its sums."""
+    try:
+        with open(folder / name, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() in sums.get(name, ())
+    except OSError:
+        return False
+
+
+def line(name: str, digest: str) -> str:
+    """Write a line of SHA256SUMS."""
+    return f"{digest}  {name}\n"
+
+
+def write_whole(
+    path: Path, fill: Callable[[IO[bytes]], Any], note: Callable[[str], None] | None = None
+) -> None:
+    """Write a file whole or not at all; `note` is told its sum before it is there."""
+    temporary = path.with_name(path.name + ".tmp")
+    with writing(path):
+        try:
+            with open(temporary, "wb") as file:
+                fill(file)
+                file.flush()
+                os.fsync(file.fileno())
+            if note is not None:
+                with open(temporary, "rb") as file:
+                    note(hashlib.file_digest(file, "sha256").hexdigest())
+            os.replace(temporary, path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def as_json(value: Any) -> bytes:
+    """Convert a value to JSON as run folders have it."""
+    return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Convert an error of the disk to an `Error` that names the path."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise Error(f"cannot write {path}: {reason}") from None
