@@ -128,12 +128,11 @@ def test_a_run_with_its_report_resolves_names_once(tmp_path):
 
 
 def test_scores_are_summed_on_the_way_to_disk_and_not_read_back(tmp_path, monkeypatch):
-    from allminds.runs import store, summary
+    from allminds.runs import store
     from allminds.runs.plan import read_plan
     from allminds.runs.run import How, run
 
     read = []
-    monkeypatch.setattr(summary, "read_part", lambda path, *_: read.append(path))
     monkeypatch.setattr(store, "read_part", lambda path, *_: read.append(path))
     (tmp_path / "plan.toml").write_text(PLAN)
     assert run(read_plan(tmp_path / "plan.toml"), tmp_path / "run", How(jobs=1)).summary()
