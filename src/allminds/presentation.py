@@ -221,14 +221,12 @@ class Presentation:
         """Write what a language model and a person are told before an exercise."""
         page = " ".join((self.tool.__doc__ or "").strip().split("\n\n")[0].split())
         which = f"This is {self.tool.name}." if ":" in self.tool.name or not page else ""
-        lasts = f"There are {task.steps} steps." if task.steps > 1 else ""
         space, answer = task.actions, "<your choice>"
         if isinstance(space, Discrete) and space.labels and space.n <= MOST_LISTED:
-            first, last = ", ".join(space.labels[:-1]), space.labels[-1]
-            answer = f"<{first} or {last}>" if first else f"<{last}>"
+            answer = either(space.labels)
         elif isinstance(space, Discrete):
             answer = f"<a number, {space.start} to {space.start + space.n - 1}>"
-        return Rules(" ".join(filter(None, (which, page, lasts))), answer)
+        return Rules(joined(which, page, lasts(task)), answer)
 
     def words(self, observation: Any) -> str:
         """Write an observation as a language model reads it after the rules."""
@@ -313,6 +311,33 @@ class Presentation:
         labels = list(space.labels or map(str, actions))
         question = self.tool.show(world.observe(state, 0), "text")
         return {"question": question, "options": labels, "answer": labels[paid.index(max(paid))]}
+
+
+# ---------------------------------------------------------------- sentences of rules
+
+
+def joined(*sentences: str) -> str:
+    """Join the sentences that are not empty."""
+    return " ".join(filter(None, sentences))
+
+
+def lasts(task: Task, of: str = "steps") -> str:
+    """Say how many steps there are, if there is more than one."""
+    return f"There are {task.steps} {of}." if task.steps > 1 else ""
+
+
+def either(words: Sequence[str]) -> str:
+    """List the possible answers as <a, b or c>."""
+    return f"<{', '.join(words[:-1])} or {words[-1]}>" if len(words) > 1 else f"<{words[0]}>"
+
+
+def labels(task: Task) -> Sequence[str]:
+    """Return the names of a player's actions."""
+    space: Any = task.actions
+    return tuple(space.labels)
+
+
+# ---------------------------------------------------------------- numbers of observations
 
 
 def _discrete(instrument: str, space: Any) -> Discrete:

@@ -19,13 +19,50 @@ from allminds.instruments.games.predators import PREDATORS, PREY, Sight
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
-from allminds.instruments.sentences import either, joined, labels, lasts, number, two_teams, you_all
-from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules
+from allminds.presentation import (
+    FILLER,
+    Column,
+    Face,
+    Field,
+    Move,
+    Presentation,
+    Rules,
+    either,
+    joined,
+    labels,
+    lasts,
+)  # fmt: skip
 
 FOR_YOURSELF = "Get as much as you can for yourself."
 ROUNDS = {"rounds": Column("rounds of the game", "1, 2, …")}
 CELLS = {"cells": Column("cells of the board", "1, 2, …")}
 RANDOM = "random"
+
+
+def you_all(task: Task) -> str:
+    """Name the players from the side of one of them."""
+    others = task.slots - 1
+    return f"You and {'another' if others == 1 else f'{others} others'}"
+
+
+def number(value: float) -> str:
+    """Write a pay-off in at most three digits."""
+    return f"{value:.3g}"
+
+
+def two_teams(tool: Any, task: Task, yours: str = "") -> str:
+    """Say that there are teams of equal size, and what they get."""
+    size = len(task.team)
+    paid = (
+        "half of how much the mean gain of its members is above that of the other team"
+        if tool.settings.shares == "difference"
+        else "the mean gain of its members"
+    )
+    return joined(
+        f"There are two teams of {size} player{'s' * (size > 1)}.",
+        yours,
+        f"Everybody in a team gets {paid}. Get as much as you can for your team.",
+    )
 
 
 # ---------------------------------------------------------------- games in normal form

@@ -14,8 +14,18 @@ from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
 from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
 from allminds.instruments.lambda_.space import MOST
 from allminds.instruments.lambda_.world import HIDDEN, View
-from allminds.instruments.sentences import joined, lasts
-from allminds.presentation import FILLER, Column, Face, Field, Move, Presentation, Rules, signs
+from allminds.presentation import (
+    FILLER,
+    Column,
+    Face,
+    Field,
+    Move,
+    Presentation,
+    Rules,
+    joined,
+    lasts,
+    signs,
+)
 
 POSITION = (
     "After a step whoever is in the good symbol's cell gains +1, whoever is in the evil one's -1."

@@ -11,8 +11,18 @@ from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.world import View
-from allminds.instruments.sentences import joined, lasts
-from allminds.presentation import Column, Copies, Face, Field, Move, Presentation, Rules, sheet
+from allminds.presentation import (
+    Column,
+    Copies,
+    Face,
+    Field,
+    Move,
+    Presentation,
+    Rules,
+    joined,
+    lasts,
+    sheet,
+)
 
 MOVES_IN_WORDS = (
     "Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, 7 down-left, 8 down, "

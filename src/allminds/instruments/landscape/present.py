@@ -19,8 +19,7 @@ from allminds.instruments.lambda_star.present import (
     mixed,
 )
 from allminds.instruments.landscape.environment import Fitness, Landscape, Standpoint, ways
-from allminds.instruments.sentences import joined, lasts
-from allminds.presentation import Column, Rules
+from allminds.presentation import Column, Rules, joined, lasts
 
 
 class LandscapePresentation(OnTorus):

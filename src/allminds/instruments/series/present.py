@@ -8,10 +8,19 @@ from typing import Any, ClassVar
 from allminds.contracts import Task
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.sentences import joined, labels
 from allminds.instruments.series.instrument import CTest
 from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Item
-from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
+from allminds.presentation import (
+    Column,
+    Face,
+    Field,
+    Generator,
+    Move,
+    Presentation,
+    Rules,
+    joined,
+    labels,
+)
 
 LONGEST = 16  # letters of a series
 CODES = f" {LETTERS}{BLANK}"  # 0 is nothing, 1..26 the letters, 27 the blank
