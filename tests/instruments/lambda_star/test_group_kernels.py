@@ -28,6 +28,20 @@ ALL = [
     "stigmergy", "crowd", "auction", "dictator", "tree", "imitation", "majority",
     "weighted-majority", "shared-q-learning(sessions=3)", "shared-sarsa(sessions=2,epsilon=0.4)",
 ]  # fmt: skip
+
+
+def test_an_auction_without_fallback_is_followed_even_if_nobody_sees_anything():
+    tool = tool_of(rows=9, cols=8, agents=4, iterations=15)
+    line_up = registry.line_up("auction(fallback=false)", tool)
+    quick = form(tool, line_up, Watch())
+    assert isinstance(quick, Compiled)
+    plain = Plain(tool, line_up, Watch()).play(3, 0, 20, 9)
+    assert block_difference(quick.play(3, 0, 20, 9), plain) == ""
+    ours = form(tool, registry.line_up("auction", tool), Watch()).play(3, 0, 500, 0)
+    theirs = quick.play(3, 0, 500, 0)
+    assert (ours.score != theirs.score).any(axis=1).mean() > 0.1
+
+
 AS_LOCAL_SEARCH = ["stigmergy", "auction", "dictator", "tree", "majority", "weighted-majority"]
 
 
@@ -147,10 +161,7 @@ def test_the_dictator_agrees_with_the_authors_program(side, theirs, error):
 
 
 def test_the_order_of_protocols_on_released_patterns():
-    """10x10, 5 agents: as with the authors' program, but that tree and stigmergy change places.
-
-    The docs say why; crowd and auction cannot be told apart here.
-    """
+    """10x10, 5 agents, by our rules; crowd and auction cannot be told apart here."""
     order = ["dictator", "local-search", "stigmergy", "tree", "auction", "imitation", "expert"]
     found = evaluate(
         "lambda-star", [*order, "crowd"], episodes=8000, seed=7,

@@ -27,6 +27,7 @@ MINDS = [
     "optimum",
     "q-learning(sessions=3)",
     "q-learning(sessions=2,epsilon=0.3,alpha=0.7,gamma=0.9,initial=0,scale=1)",
+    "q-learning(sessions=4,epsilon=0.2,bootstrap=released)",
     "sarsa(sessions=3)",
     "sarsa(sessions=2,epsilon=0.5)",
 ]

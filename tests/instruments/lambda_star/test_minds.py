@@ -126,6 +126,21 @@ def test_q_learning_updates_as_the_paper_says(tool):
         assert mind.table[cell, step][action] == expected
 
 
+def test_the_released_bootstrap_looks_ahead_to_the_first_iteration(tool):
+    """The best value of the new cell at iteration 1 counts, whatever it is at the next one."""
+    mind = QLearning(alpha=1.0, gamma=0.5, scale=1.0, bootstrap="released")
+    episode = Episode(Exercise("by-hand", LAMBDA_STAR, 1, 0, world(steps=3)))
+    mind.begin(episode.task(0, rehearsal=True))
+    first = episode.waiting[0]
+    action = mind.act(first, Random(5))
+    episode.play({0: action})
+    seen = episode.waiting[0]
+    mind.table[seen.cell, 0] = [2.0] * 8 + [7.0]
+    mind.table[seen.cell, 1] = [99.0] * 9
+    mind.learn(episode.rewards[-1][0], seen, False)
+    assert mind.table[first.cell, 0][action - 1] == episode.rewards[-1][0] + 0.5 * 7.0
+
+
 def test_sarsa_looks_ahead_to_the_action_it_takes(tool):
     """With ε = 1 the next action is any; its value counts, not the largest."""
     mind = Sarsa(alpha=1.0, gamma=1.0, epsilon=1.0, sessions=1, scale=1.0)

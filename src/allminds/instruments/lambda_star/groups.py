@@ -15,6 +15,7 @@ import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from allminds.contracts import Failure, Subject, Task, Traits
 from allminds.core.errors import Error
@@ -163,19 +164,23 @@ class Crowd(Protocol):
         return self.all_toward(best, observations)
 
 
+@dataclass
 @group("auction", INSTRUMENT)
 class Auction(Protocol):
     """The member that sees the highest reward names the cell that all go to; first among equals.
 
-    If no member sees a reward above 0, each follows its own mind.
+    If no member sees a reward above 0, each follows its own mind; with `fallback=false`, all go to
+    the winner's cell even then.
     """
+
+    fallback: bool = True
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
         """Move all toward the wish of the highest bidder."""
         wishes = self.wishes(observations, random)
         bids = [max(view.rewards) for view in observations]
         winner = bids.index(max(bids))
-        if bids[winner] <= 0:
+        if self.fallback and bids[winner] <= 0:
             return wishes
         target = self.torus.moved(observations[winner].cell, wishes[winner])
         return self.all_toward(target, observations)
@@ -277,7 +282,7 @@ class SharedTable:
     """Learners that share one table, updated in slot order; each acts by it on its own."""
 
     is_group = True
-    learner: type[TableLearner]
+    learner: ClassVar[type[TableLearner]]
 
     def start(self, learner: TableLearner, members: Sequence[Subject]) -> None:
         """Take over the parameters of a single learner."""
@@ -324,10 +329,12 @@ class SharedQLearning(SharedTable):
     scale: float = 10.0
     sessions: int = 100
 
+    learner: ClassVar[type[TableLearner]] = QLearning
+
     def __post_init__(self) -> None:
         """Make the model; learners follow when the number of slots is known."""
         given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
-        self.start(QLearning(*given), self.members)
+        self.start(self.learner(*given), self.members)
 
 
 @dataclass
@@ -336,8 +343,4 @@ class SharedSarsa(SharedQLearning):
     """SARSA with one table for all; the parameters of `sarsa`."""
 
     alone = "sarsa"
-
-    def __post_init__(self) -> None:
-        """Make the model; learners follow when the number of slots is known."""
-        given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
-        self.start(Sarsa(*given), self.members)
+    learner: ClassVar[type[TableLearner]] = Sarsa

@@ -19,6 +19,7 @@ from allminds.instruments.tables import planned, uniform_best
 from allminds.registry import mind
 
 INSTRUMENT = "lambda-star"
+BOOTSTRAPS = ("next", "released")
 
 
 def torus_of(task: Task) -> Torus:
@@ -128,7 +129,10 @@ class TableLearner(tables.Tabular):
         self.learning, self.step = task.rehearsal, 0
 
     def row(self, seen: View) -> list[float]:
-        return self.table.setdefault((seen.cell, self.step), [self.initial] * 9)
+        return self._at(seen.cell, self.step)
+
+    def _at(self, cell: int, step: int) -> list[float]:
+        return self.table.setdefault((cell, step), [self.initial] * 9)
 
     def worth(self, reward: float) -> float:
         return self.scale * reward
@@ -142,7 +146,24 @@ class TableLearner(tables.Tabular):
 @dataclass
 @mind("q-learning", INSTRUMENT)
 class QLearning(TableLearner, tables.OffPolicy):
-    """Q-learning (Watkins and Dayan 1992; Chmait et al. 2016, Alg. 1), by default 100 sessions."""
+    """Q-learning (Watkins and Dayan 1992; Chmait et al. 2016, Alg. 1), by default 100 sessions.
+
+    With `bootstrap=released` the value ahead is that of the new cell at the *first* iteration, as
+    in the program that the authors released, and not at the next one.
+    """
+
+    bootstrap: str = "next"
+
+    def __post_init__(self) -> None:
+        """Require a `bootstrap` of next or released."""
+        super().__post_init__()
+        if self.bootstrap not in BOOTSTRAPS:
+            raise Error(f"{self.name}: bootstrap is next or released, not {self.bootstrap}")
+
+    def ahead(self, seen: View) -> float:
+        """Return the best value of the new cell at the next iteration, or at the first."""
+        step = 0 if self.bootstrap == "released" else self.step
+        return max(self._at(seen.cell, step))
 
 
 @dataclass

@@ -26,7 +26,7 @@ from allminds.instruments.lambda_star.fast.singles import (
 )
 
 LOCAL_SEARCH, RANDOM, EXPERT, PLAIN_EXPERT, OPTIMUM = 0, 1, 2, 3, 4
-AUCTION, DICTATOR, TREE, MAJORITY, WEIGHTED = 0, 1, 2, 3, 4
+AUCTION, DICTATOR, TREE, MAJORITY, WEIGHTED, ALWAYS_FOLLOWED = 0, 1, 2, 3, 4, 5
 GOOD_ROW, GOOD_COL, EVIL_ROW, EVIL_COL = 0, 1, 2, 3
 
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
@@ -206,7 +206,7 @@ def _decide(protocol, rows, cols, t, at, keys, wishes, seen, votes, targets):
     elif protocol == TREE:
         _climb(rows, cols, at, wishes, seen, targets)
     else:
-        leader = seen.argmax() if protocol == AUCTION else 0
+        leader = seen.argmax() if protocol in (AUCTION, ALWAYS_FOLLOWED) else 0
         if protocol == AUCTION and seen[leader] <= 0:
             for s in range(len(at)):
                 go(rows, cols, at, s, wishes[s])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, kernel, word
-from allminds.instruments.fast import happens, missing, uniform_best
+from allminds.instruments.fast import happens, largest, missing, uniform_best
 from allminds.instruments.lambda_star.fast.singles import worth_after
 
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
@@ -28,6 +28,7 @@ class Habits(NamedTuple):
     initial: float
     scale: float
     sessions: int
+    released: bool  # looks ahead to the first iteration, as `bootstrap=released` says
 
 
 @kernel
@@ -43,7 +44,9 @@ def choose(habits, table, t, cell, key, play):
     move, best = uniform_best(values, 9, key, clock, _0)
     if play > 0 and happens(habits.epsilon, key, clock, _1):
         move = np.int64(below(word(key, clock, _2), _9))
-    return move, values[move] if habits.sarsa else best
+    if habits.sarsa:
+        return move, values[move]
+    return move, largest(table[0, cell], 9)[0] if habits.released else best
 
 
 @kernel

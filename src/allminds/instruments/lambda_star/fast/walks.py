@@ -127,7 +127,7 @@ def habits_of(mind: TableLearner, torus: Torus, steps: int) -> tables.Habits | N
         return None
     return tables.Habits(
         isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,
-        mind.sessions,
+        mind.sessions, isinstance(mind, QLearning) and mind.bootstrap == "released",
     )  # fmt: skip
 
 
@@ -226,7 +226,10 @@ WALKS: dict[type, Callable[[Any, LambdaStar], Walk | None]] = {
     Optimum: _optimum,
     QLearning: _table_learner,
     Sarsa: _table_learner,
-    collectives.Auction: _group(groups.by_wishes, groups.AUCTION),
+    collectives.Auction: _group(
+        groups.by_wishes,
+        lambda group, _: groups.AUCTION if group.fallback else groups.ALWAYS_FOLLOWED,
+    ),
     collectives.Dictator: _group(groups.by_wishes, groups.DICTATOR),
     collectives.Tree: _group(groups.by_wishes, groups.TREE),
     collectives.Majority: _group(groups.by_wishes, groups.MAJORITY),
