@@ -13,8 +13,9 @@ import allminds as am
 from allminds.cli.app import app
 from allminds.inference import Plays, Rule, difference
 from allminds.inference.verdict import Difference
-from allminds.report import data, glance
-from allminds.report import reliability as reliable
+from allminds.report import data
+from allminds.report.sections import glance
+from allminds.report.sections import reliability as reliable
 from allminds.runs.plan import Plan, Test
 
 ONE = am.How(jobs=1)

@@ -136,34 +136,63 @@ class Results(Mapping[str, Any]):
         return pd.DataFrame(rows)
 
     def plot(self) -> alt.LayerChart:
-        """Score against complexity, or by mind where all exercises are alike. An Altair chart."""
+        """Score against complexity, or by mind where all exercises are alike. An Altair chart.
+
+        It needs the extra `plot`; `save("scores.svg")` draws the same without it.
+        """
+        from allminds.report.charts.notebook import complexity_chart, score_chart
+
+        title, scores, column, ends = self._drawn()
+        if scores is None:
+            return score_chart(self._best_first(), title)
+        return complexity_chart(scores, column, ends)
+
+    def _svg(self) -> str:
+        """Draw what `plot` shows as SVG."""
+        from allminds.report.charts import files, notebook
+
+        title, scores, column, ends = self._drawn()
+        if scores is None:
+            return files.score_plot(self._best_first(), title)
+        marks = notebook.marks_of(notebook.complexity_points(scores))
+        styles = notebook.complexity_styles(list(scores), ends)
+        titles = (f"complexity {column}", "score, with 95 % intervals")
+        return files.line_plot(marks, styles, titles)
+
+    def _best_first(self) -> list[dict[str, Any]]:
+        from allminds.terminal.tables import best_first
+
+        return best_first(self._one().summary)
+
+    def _drawn(self) -> tuple[str, Any, str, tuple[str | None, str | None]]:
+        """Return what a plot shows: title, scores by mind or None, complexity, floor and ceiling.
+
+        None stands for a plot by mind.
+        """
         from allminds.core.table import scored
-        from allminds.report.figure import score_chart
         from allminds.statistics.comparison import scores_of
-        from allminds.terminal import tables
-        from allminds.terminal.charts import complexity_chart
 
         test = self._one()
         tool = test._tool()
         scores = scores_of(scored(test.frame()))
         names = (tool.strata, "K", "k")
         column = next((name for name in names if name and name in scores.exercises), None)
+        title, ends = f"score on {tool.name}", (tool.floor_mind, tool.ceiling_mind)
         if column is None or tool.adaptive or scores.exercises[column].nunique() < 2:
-            return score_chart(tables.best_first(test.summary), f"score on {tool.name}")
-        ends = (tool.floor_mind, tool.ceiling_mind)
+            return title, None, "", ends
         at = scores.exercises[column].to_numpy(float)
         points = {
             mind: (at, scores.means[:, n])
             for n, mind in enumerate(scores.minds)
             if scores.common([n]).any()
         }
-        return complexity_chart({m: points[m] for m in test._minds() if m in points}, column, ends)
+        return title, {m: points[m] for m in test._minds() if m in points}, column, ends
 
     def plot_differences(self, margin: float = MARGIN) -> alt.LayerChart:
         """Draw the paired differences with their intervals, over the band of the margin."""
-        from allminds.report.forest import forest
+        from allminds.report.charts.notebook import difference_chart
 
-        return forest([(one.pair, one) for one in self._differences(margin)])
+        return difference_chart([(one.pair, one) for one in self._differences(margin)])
 
     def _differences(self, margin: float) -> list[Difference]:
         import numpy as np
@@ -197,7 +226,7 @@ class Results(Mapping[str, Any]):
         of scores, .svg and .png the plot.
         """
         from allminds.bridges.exchange import write_results
-        from allminds.report.figure import save_chart, write_whole
+        from allminds.report.charts.files import save, write_whole
 
         path = Path(path)
         if path.suffix == ".json":
@@ -206,8 +235,7 @@ class Results(Mapping[str, Any]):
         if path.suffix == ".html":
             return write_whole(path, PAGE.format("allminds", self._repr_html_()).encode())
         if path.suffix in (".svg", ".png"):
-            save_chart(self.plot(), path)
-            return path
+            return save(self._svg(), path)
         return write_results(self.frame(), path)
 
 

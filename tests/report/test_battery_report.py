@@ -14,9 +14,11 @@ from scipy import stats
 
 from allminds.core.errors import Error
 from allminds.inference import Difference, Rule
-from allminds.report import data, glance, ink, prediction, profile, votes, write_report
-from allminds.report import profile as strips
-from allminds.report import reliability as report_reliability
+from allminds.report import data, write_report
+from allminds.report.charts import ink
+from allminds.report.sections import glance, prediction, profile, votes
+from allminds.report.sections import profile as strips
+from allminds.report.sections import reliability as report_reliability
 from allminds.report.words import count, interval, number
 from allminds.runs.plan import Plan, Test
 from allminds.runs.run import How, run

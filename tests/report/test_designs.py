@@ -12,10 +12,11 @@ from scipy import stats
 
 from allminds.contracts import LineUp, Subject
 from allminds.inference import Difference
-from allminds.report import drawing, factors
+from allminds.report.charts import drawing
 from allminds.report.data import read_tests
 from allminds.report.designs import by_words, designs
 from allminds.report.page import count, decided, interval, number, percent, percents, write_report
+from allminds.report.sections import factors
 from allminds.runs.plan import Plan, Test, read_plan
 from allminds.runs.provenance import Portrait
 from allminds.runs.run import How, run

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from allminds import registry
 from allminds.cli.app import app
 from allminds.core.errors import Error
-from allminds.report import data, people, write_report
+from allminds.report import data, write_report
+from allminds.report.sections import people
 from allminds.report.words import interval, number, p_value
 from allminds.runs.plan import Plan, Test
 from allminds.runs.run import How, run

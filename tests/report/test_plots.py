@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from allminds.report import drawing, plots
+from allminds.report.charts import drawing, plots
 from allminds.report.data import Point, Stretch, TestData
 
 

@@ -16,7 +16,8 @@ from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Instrument
 from allminds.core.errors import Error
 from allminds.core.settings import Settings
-from allminds.report import data, drawing, sources, write_report
+from allminds.report import data, sources, write_report
+from allminds.report.charts import drawing
 from allminds.report.page import count, interval, number, plan_text
 from allminds.runs.plan import Plan, Test, read_plan
 from allminds.runs.run import How, run

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from allminds.cli.app import app
 from allminds.core.errors import Error
-from allminds.report import data, groups, profile, runs, write_report
+from allminds.report import data, write_report
+from allminds.report.sections import groups, profile, runs
 from allminds.report.words import number
 from allminds.runs.plan import Plan, Test
 from allminds.runs.run import How, run

@@ -16,7 +16,7 @@ import pytest
 import allminds as am
 from allminds.contracts import Failure
 from allminds.core.table import scored
-from allminds.report.figure import score_chart
+from allminds.report.charts.notebook import score_chart
 from allminds.runs import run as runs
 from allminds.runs.engine import Given
 from allminds.runs.imports import read_results
@@ -390,7 +390,7 @@ def test_a_game_is_plotted_by_mind_and_nothing_is_not_plotted():
 
 
 def test_many_values_of_a_complexity_are_put_into_bins():
-    from allminds.terminal.charts import BINS, complexity_chart
+    from allminds.report.charts.notebook import BINS, complexity_chart
 
     rng = np.random.default_rng(3)
     scores = {"a": (rng.random(500), rng.random(500))}

@@ -29,11 +29,13 @@ def rendered(tool: Instrument, episode: Episode, mode: str | None) -> str | Pixe
 
 def pixels(svg: str) -> Pixels:
     """Convert an SVG picture to pixels."""
-    import vl_convert
-
     try:
+        import vl_convert
         from PIL import Image
     except ImportError:
-        raise Error("Pillow is not installed; get it with: pip install 'allminds[rl]'") from None
+        raise Error(
+            "pictures need Pillow and vl-convert-python, of which one is not installed: "
+            "pip install 'allminds[rl]'"
+        ) from None
     with Image.open(io.BytesIO(vl_convert.svg_to_png(svg))) as image:
         return np.array(image.convert("RGB"))

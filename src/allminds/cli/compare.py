@@ -94,10 +94,10 @@ def compare(
         )  # fmt: skip
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
     if plot:
-        from allminds.report.figure import save_chart
-        from allminds.report.forest import forest
+        from allminds.report.charts.files import save
+        from allminds.report.charts.forest import forest
 
-        save_chart(forest(_pairs(found)), plot)
+        save(forest(_pairs(found)), plot)
     if as_json:
         rows = [
             {"instrument": name, **one.as_json(), "budget": budgets.get(name, (None, ""))[0]}

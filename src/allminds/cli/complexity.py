@@ -82,7 +82,7 @@ def _say(found: dict[str, Any]) -> None:
 
 def _draw(sequence: str, names: list[str], out: Any) -> None:
     from allminds.complexity import growth
-    from allminds.report.figure import draw_lines
+    from allminds.report.charts.files import draw_lines
 
     points = [(name, n, value) for name in names for n, value in growth(sequence, name)]
     draw_lines(points, "symbols", "complexity", out)

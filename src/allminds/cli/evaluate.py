@@ -78,10 +78,10 @@ def evaluate(
         print_json(asked) if as_json else print(ledger)
         return
     if plot is not None:
-        from allminds.report.figure import save_chart, score_chart
+        from allminds.report.charts.files import save, score_plot
         from allminds.terminal.tables import best_first
 
-        save_chart(score_chart(best_first(found), f"score on {instrument}"), plot)
+        save(score_plot(best_first(found), f"score on {instrument}"), plot)
     if as_json:
         print_json(found | asked)
     else:

@@ -103,7 +103,7 @@ def command_of(name: str, generator: Generator) -> Callable[..., None]:
         with watching("the same command") as progress:
             made = generator.make(settings, out, jobs, progress)
         if plot is not None and generator.axes:
-            from allminds.report.figure import draw_lines
+            from allminds.report.charts.files import draw_lines
 
             draw_lines(made.points, *generator.axes, plot)
         if as_json:

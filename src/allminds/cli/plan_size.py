@@ -233,7 +233,7 @@ def _as_json(pilot: Pilot, answers: list[Answer]) -> dict[str, Any]:
 
 def _draw(found: list[tuple[Pilot, list[Answer]]], wanted: Wanted, out: Path) -> None:
     """Draw half the length of each mind's interval against the number of exercises."""
-    from allminds.report.figure import draw_lines
+    from allminds.report.charts.files import draw_lines
     from allminds.statistics.planning import precision
 
     points: list[tuple[str, float, float]] = []

@@ -163,6 +163,6 @@ def draw_accuracy(
     """Draw lines of accuracy into a file, if one was asked for."""
     if out is None:
         return
-    from allminds.report.figure import draw_lines
+    from allminds.report.charts.files import draw_lines
 
     draw_lines(points, x_title, "accuracy P", out, (0, 1))

@@ -70,7 +70,7 @@ def social_testbed(
     with working(environment):
         found = survey(tool, who, exact, episodes, seed, counted)
     if plot is not None:
-        from allminds.report.testbed import draw_testbed
+        from allminds.report.charts.testbed import draw_testbed
 
         draw_testbed(found, plot)
     settings = tool.settings.model_dump(mode="json")

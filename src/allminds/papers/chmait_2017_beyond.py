@@ -13,8 +13,8 @@ import numpy as np
 from allminds.core.seeding import Random, key
 from allminds.papers.drawing import lines
 from allminds.papers.paper import Part
-from allminds.report.calibration import SCHEMES, calibrations, panels
-from allminds.report.drawing import FLOOR
+from allminds.report.charts.calibration import SCHEMES, calibrations, panels
+from allminds.report.charts.drawing import FLOOR
 
 if TYPE_CHECKING:
     from allminds.statistics.accuracy import Counts, Foreseen

@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from allminds.report import ink
+from allminds.report.charts import ink
 
 GOOD, EVIL, MIND, FAINT = "#00704f", "#b34700", "#0072b2", "#f3f3f1"
 Place = tuple[float, float]

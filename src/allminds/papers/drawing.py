@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.report.drawing import HEIGHT, PADDING, STYLES, WIDTH, Mark, dressed, panels
+from allminds.report.charts import ink
+from allminds.report.charts.drawing import STYLES, WIDTH, Mark, panels
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
 
 Line = Sequence[tuple[float, float]]
+CELL = 26  # units from one row of cells to the next
 
 
 def lines(
@@ -56,51 +57,42 @@ def density(
     return lines(drawn, x_title, "density", (0, top))
 
 
-def boxes(frame: pd.DataFrame, by: str, value: str, x_title: str, y_title: str) -> str:
-    """Plot quartiles, 5th and 95th percentile, and means joined by a line."""
-    import altair as alt
-
-    shares = {"low": 0.05, "first": 0.25, "median": 0.5, "third": 0.75, "high": 0.95}
-    rows = [
-        {"x": key, "mean": float(of.mean())} | {n: float(of.quantile(q)) for n, q in shares.items()}
-        for key, of in frame.groupby(by)[value]
-    ]
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:O", title=x_title, axis=alt.Axis(labelAngle=0))
-    )
-    y = {"title": y_title}
-    chart = alt.layer(
-        base.mark_rule().encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_bar(size=22, color="#b9d3e6", stroke="#0072b2").encode(
-            y=alt.Y("first:Q", **y), y2="third:Q"
-        ),
-        base.mark_tick(size=22, thickness=2, color="#000").encode(y=alt.Y("median:Q", **y)),
-        base.mark_line(color="#d55e00", point=True).encode(y=alt.Y("mean:Q", **y)),
-    )
-    return _svg(chart)
-
-
 def heat(frame: pd.DataFrame, x: str, y: str, value: str) -> str:
     """Plot a value over two factors, darker where it is more, with its figure in each cell."""
-    import altair as alt
+    across, up = ([str(level) for level in frame[name].drop_duplicates()] for name in (x, y))
+    found = {
+        (str(row[x]), str(row[y])): float(row[value])
+        for row in frame.to_dict("records")
+        if not np.isnan(row[value])
+    }
+    low, high = min(found.values()), max(found.values())
+    left = 16 + ink.LETTER * max(map(len, [*up, y]))
+    wide = max(36.0, (WIDTH - left - 12) / len(across))
+    box = ink.Box(left, 24, wide * len(across), CELL * len(up), (0, len(across)), (len(up), 0))
+    parts = [ink.text(box.left - 8, 12, y, "end")]
+    for (one, other), number in found.items():
+        at, row = across.index(one), up.index(other)
+        ends = (box.x(at), box.y(row), box.x(at + 1), box.y(row + 1))
+        share = (number - low) / (high - low) if high > low else 0.5
+        parts.append(ink.bar(*ends, _blue(share)))
+        middle = ((ends[0] + ends[2]) / 2, (ends[1] + ends[3]) / 2)
+        parts.append(ink.text(*middle, f"{number:.2f}".replace("-", "−"), "middle"))
+    parts += [ink.text(box.left - 8, box.y(n + 0.5), name, "end") for n, name in enumerate(up)]
+    longest = ink.LETTER * max(map(len, across))
+    turned = longest > wide
+    for n, name in enumerate(across):
+        place = (box.x(n + 0.5), box.bottom + 12)
+        parts.append(
+            ink.text(*place, name, "end", turned=-40) if turned
+            else ink.text(*place, name, "middle")
+        )  # fmt: skip
+    below = box.bottom + (30 + 0.65 * longest if turned else 34)
+    parts.append(ink.text((box.left + box.right) / 2, below, x, "middle"))
+    return ink.picture(box.right + 12, below + 12, parts)
 
-    rows = [{"x": row[x], "y": row[y], "value": float(row[value])} for _, row in frame.iterrows()]
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("x:O", title=x, axis=alt.Axis(labelAngle=-40, labelLimit=0)),
-        y=alt.Y("y:O", title=y, axis=alt.Axis(labelLimit=0)),
-    )
-    colour = alt.Color("value:Q", legend=None, scale=alt.Scale(range=["#f7fbff", "#8fbbdc"]))
-    figure = alt.Text("value:Q", format=".2f")
-    return _svg(
-        alt.layer(
-            base.mark_rect().encode(color=colour), base.mark_text(size=10).encode(text=figure)
-        )
-    )
 
-
-def _svg(chart: alt.LayerChart) -> str:
-    import vl_convert
-
-    sized = chart.properties(width=WIDTH - 60, height=HEIGHT, padding=PADDING)
-    made: str = vl_convert.vegalite_to_svg(dressed(sized).to_dict())
-    return made
+def _blue(share: float) -> str:
+    """Mix the colour of a cell, from nearly white to a light blue."""
+    pale, deep = (0xF7, 0xFB, 0xFF), (0x8F, 0xBB, 0xDC)
+    mixed = (round(a + share * (b - a)) for a, b in zip(pale, deep, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)

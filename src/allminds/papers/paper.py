@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds import report
-from allminds.report.figure import write_whole
+from allminds.report.charts.files import write_whole
 from allminds.report.page import templates
 
 if TYPE_CHECKING:

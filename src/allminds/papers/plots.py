@@ -1,6 +1,6 @@
 """Plots that the papers print and a report has no use for: marks on curves, bars, clouds, boxes.
 
-Everything is drawn by hand with `report.ink`, in the size and the look of a report's plots.
+Everything is drawn by hand with `report.charts.ink`, in the size and the look of a report's plots.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.report import ink
-from allminds.report.drawing import HEIGHT, LABEL_GAP, STYLES, TOP, WIDTH, Style, spread
+from allminds.report.charts import ink
+from allminds.report.charts.drawing import HEIGHT, LABEL_GAP, STYLES, TOP, WIDTH, Style, spread
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
-from allminds.report import cells, factors, glance, groups, people, profile, reliability, runs
+from allminds.report.charts.files import write_whole
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
-from allminds.report.figure import write_whole
-from allminds.report.one_test import section as test_section
-from allminds.report.runs import plan_text
+from allminds.report.sections import (
+    cells,
+    factors,
+    glance,
+    groups,
+    people,
+    profile,
+    reliability,
+    runs,
+)
+from allminds.report.sections.one_test import section as test_section
+from allminds.report.sections.runs import plan_text
 from allminds.report.words import (
     count,
     decided,
@@ -33,6 +42,7 @@ __all__ = [
     "templates", "write_report",
 ]  # fmt: skip
 
+HERE = Path(__file__).parent
 MOST_OPEN = 3  # tests whose sections are unfolded
 MOST_NAMED = 5  # instruments in a sentence
 
@@ -71,7 +81,7 @@ def render(
     of = {one.data.number: one for one in found_people}
     sizes = [set(figure["tests"]) for figure in together["figures"]] if together else []
     crossed = [factors.section(design, tests, set(design.cells) in sizes) for design in found]
-    template = templates(Path(__file__).parent).get_template("page.html.j2")
+    template = templates(HERE, HERE / "sections").get_template("page.html.j2")
     text: str = template.render(
         title=_title(tests, len(folders), parts["people"]),
         said=_sentence(tests),
@@ -95,7 +105,7 @@ def _parts(
     weights: Mapping[str, float],
 ) -> dict[str, Any]:
     """Compute the sections that other sections refer to."""
-    from allminds.report import prediction, votes  # these need SciPy
+    from allminds.report.sections import prediction, votes  # these need SciPy
 
     foreseen = [one for one in map(prediction.predicted, single) if one]
     return {

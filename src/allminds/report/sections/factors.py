@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from allminds.inference import plain_interval
-from allminds.report import drawing
+from allminds.report.charts import drawing
+from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
 from allminds.report.designs import Design
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.sources import Floats
 from allminds.statistics.factors import Effect, variance_shares
 

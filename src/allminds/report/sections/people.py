@@ -19,9 +19,9 @@ import numpy as np
 from allminds.contracts import FAILURES
 from allminds.core.errors import Error
 from allminds.inference import MARGIN, Difference, Estimate, corrected
-from allminds.report import drawing, plots
+from allminds.report.charts import drawing, plots
+from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Dot, Mark
 from allminds.report.data import TestData
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Dot, Mark
 from allminds.report.sources import batches
 from allminds.report.words import count, interval, number
 from allminds.runs.imports import provenance, read_results

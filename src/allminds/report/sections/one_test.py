@@ -8,8 +8,8 @@ from typing import Any
 from allminds.core.settings import settings_text
 from allminds.inference.words import best_first, heading, unit_columns
 from allminds.report.data import Stretch, TestData
-from allminds.report.people import People
-from allminds.report.profile import best, places
+from allminds.report.sections.people import People
+from allminds.report.sections.profile import best, places
 from allminds.report.words import first_line, interval, number
 
 
@@ -75,7 +75,7 @@ def _gist(data: TestData) -> str:
 
 def _rows(data: TestData) -> list[dict[str, Any]]:
     """Build the table of scores, best first: a mind's figures, its end of the scale, its traits."""
-    from allminds.report.drawing import short_names
+    from allminds.report.charts.drawing import short_names
 
     numbers = {mind: short.rpartition(" #") for mind, short in short_names(data.minds).items()}
     rows = []
@@ -91,7 +91,7 @@ def _rows(data: TestData) -> list[dict[str, Any]]:
 
 def _figures(data: TestData) -> list[dict[str, Any]]:
     """Draw the plots with their captions and figures; none where there is nothing to plot."""
-    from allminds.report import plots
+    from allminds.report.charts import plots
 
     found: list[dict[str, Any]] = []
     if data.points:

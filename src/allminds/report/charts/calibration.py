@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from allminds.report import drawing, ink
-from allminds.report.drawing import STYLES, WIDTH, Style
+from allminds.report.charts import drawing, ink
+from allminds.report.charts.drawing import STYLES, WIDTH, Style
 
 if TYPE_CHECKING:
     from allminds.statistics.accuracy.held_out import Foreseen, Scheme

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from allminds.core.errors import Error
-from allminds.report.calibration import SCHEMES, Calibration, calibrations, panels
+from allminds.report.charts.calibration import SCHEMES, Calibration, calibrations, panels
+from allminds.report.charts.drawing import CEILING, FLOOR
 from allminds.report.data import TestData
-from allminds.report.drawing import CEILING, FLOOR
 from allminds.statistics.accuracy import Counts, Foreseen, compare, foresee
 from allminds.statistics.accuracy.beyond import (
     FARTHEST,

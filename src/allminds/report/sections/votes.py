@@ -10,8 +10,8 @@ import numpy as np
 from allminds.core.names import parse
 from allminds.inference import Difference, corrected
 from allminds.report.data import TestData
-from allminds.report.groups import shown_beside
-from allminds.report.prediction import Predicted
+from allminds.report.sections.groups import shown_beside
+from allminds.report.sections.prediction import Predicted
 from allminds.report.sources import Floats
 from allminds.statistics.accuracy import Fit, fit_curve
 from allminds.statistics.groups import AgainstBest, against_best

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from allminds.report import drawing
+from allminds.report.charts import drawing
+from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Dot, Mark, Style, y_domain
 from allminds.report.data import Point, Stretch, TestData
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Dot, Mark, Style, y_domain
 
 OTHERS = 6  # minds in a panel besides the floor and the ceiling
 

@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from allminds.report.drawing import FONT
-from allminds.report.figure import save_chart
+from allminds.report.charts import ink
+from allminds.report.charts.files import save
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from allminds.statistics.testbed.results import Property
     from allminds.statistics.testbed.surveys import Survey
 
@@ -30,7 +28,7 @@ DRAWN = {  # from 0 to 1, or from -1 to 1
     "cooperative_anticipation": "cooperative anticipation",
     "anticipation_potential": "anticipation potential",
 }
-WIDTH, ROW = 330, 21
+LEFT, WIDTH, ROW = 210, 330, 21
 MOST_MINDS = 20  # in the picture
 GRADED, BINARY = "graded", "binary"
 COLOURS = {GRADED: "#0072b2", BINARY: "#d55e00", "value": "#0072b2"}
@@ -39,31 +37,26 @@ Row = dict[str, Any]
 
 def draw_testbed(survey: Survey, out: Path) -> None:
     """Write the figure to a file that ends in .svg or .png."""
-    save_chart(figure(survey), out)
+    save(figure(survey), out)
 
 
-def figure(survey: Survey) -> alt.VConcatChart:
+def figure(survey: Survey) -> str:
     """Draw three panels, one below the other: properties, scores, ratings."""
-    import altair as alt
-
     exact = survey.profile.made["exact"]
     how = "exact: ● value or graded form, ◇ binary form" if exact else "sampled, 95 % intervals"
-    panels = [_panel(property_rows(survey.properties), how, (-1.0, 1.0))]
-    scores = score_rows(survey)
-    panels.append(_panel(scores, "score Υ(π)", _domain(scores)))
-    ratings = rating_rows(survey)
+    scores, ratings = score_rows(survey), rating_rows(survey)
+    shown = [
+        (property_rows(survey.properties), how, (-1.0, 1.0)),
+        (scores, "score Υ(π)", _domain(scores)),
+    ]
     if ratings:
-        panels.append(_panel(ratings, "rating: mean margin over the others", _domain(ratings)))
-    title = alt.TitleParams(
-        f"{survey.profile.game.name}: {survey.profile.kind}", anchor="start", fontSize=15, offset=12
-    )
-    return (
-        alt.vconcat(*panels, title=title, spacing=14)
-        .configure(font=FONT, padding=12)
-        .configure_view(stroke=None)
-        .configure_axis(labelFontSize=13, titleFontSize=13, titleFontWeight="normal",
-                        labelColor="#222", titleColor="#222", gridColor="#e4e4e4")
-    )  # fmt: skip
+        shown.append((ratings, "rating: mean margin over the others", _domain(ratings)))
+    parts = [ink.text(12, 18, f"{survey.profile.game.name}: {survey.profile.kind}")]
+    end = 22.0
+    for rows, title, domain in shown:
+        panel, end = _panel(end + 14, rows, title, domain)
+        parts.append(panel)
+    return ink.picture(LEFT + WIDTH + 20, end + 8, parts)
 
 
 # ---------------------------------------------------------------- rows
@@ -75,7 +68,7 @@ def property_rows(properties: Mapping[str, Property]) -> list[Row]:
     for name, label in DRAWN.items():
         one = properties[name]
         if one.figure is None:
-            rows.append({"name": label, "kind": "none", "x": -0.98, "note": "none"})
+            rows.append({"name": label, "kind": "none", "x": -1.0, "note": "none"})
             continue
         if one.graded is not None and one.value is not None:
             rows.append({"name": label, "kind": BINARY, "x": float(one.value)})
@@ -118,32 +111,36 @@ def _domain(rows: Sequence[Row]) -> tuple[float, float]:
 # ---------------------------------------------------------------- one panel
 
 
-def _panel(rows: Sequence[Row], title: str, domain: tuple[float, float]) -> alt.LayerChart:
-    import altair as alt
-
+def _panel(
+    top: float, rows: Sequence[Row], title: str, domain: tuple[float, float]
+) -> tuple[str, float]:
+    """Draw one panel below `top`: a row for each name; return it and where it ends."""
     names = list(dict.fromkeys(row["name"] for row in rows))
-    base = alt.Chart(alt.Data(values=list(rows)))
-    scale = alt.Scale(domain=list(domain), nice=False, clamp=True)
-    y = alt.Y("name:N", sort=names, title=None,
-              axis=alt.Axis(labelLimit=200, minExtent=178, maxExtent=178, grid=True, ticks=False,
-                            domain=False, labelPadding=8))  # fmt: skip
-    x = alt.X("x:Q", title=title, scale=scale, axis=alt.Axis(tickCount=5, grid=False))
-    marks = base.transform_filter("datum.kind != 'none'")
-    intervals = (
-        base.transform_filter("isValid(datum.low)")
-        .mark_rule(strokeWidth=1.6, color=COLOURS[GRADED])
-        .encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=y)
-    )
-    filled = marks.transform_filter(f"datum.kind != '{BINARY}'").mark_point(
-        filled=True, size=64, opacity=1, color=COLOURS[GRADED]
-    )
-    hollow = marks.transform_filter(f"datum.kind == '{BINARY}'").mark_point(
-        filled=False, size=60, shape="diamond", strokeWidth=1.6, color=COLOURS[BINARY]
-    )
-    none = base.transform_filter("datum.kind == 'none'").encode(x=x, y=y, text="note:N")
-    words = {"align": "left", "fontSize": 12}
-    behind = none.mark_text(stroke="white", strokeWidth=6, **words)
-    zero = alt.Chart(alt.Data(values=[{"x": 0}])).mark_rule(color="#999", strokeDash=[3, 3])
-    layers = [zero.encode(x=x), intervals, hollow.encode(x=x, y=y), filled.encode(x=x, y=y),
-              behind, none.mark_text(color="#777", **words)]  # fmt: skip
-    return alt.layer(*layers).properties(width=WIDTH, height=ROW * len(names))
+    box = ink.Box(LEFT, top, WIDTH, ROW * len(names), domain, (len(names), 0))
+    parts = []
+    for place, name in enumerate(names):
+        y = box.y(place + 0.5)
+        parts.append(ink.text(box.left - 8, y, name, "end"))
+        parts.append(ink.rules([(box.left, y, box.right, y)], ink.GRID))
+    parts.append(ink.rules([(box.x(0), box.top, box.x(0), box.bottom)], "#999", 1, 1, (3, 3)))
+    below = sorted(rows, key=lambda row: row["kind"] != BINARY)  # the hollow ones
+    parts += [_mark(box, row, box.y(names.index(row["name"]) + 0.5)) for row in below]
+    parts.append(ink.x_axis(box, title))
+    return "".join(parts), box.bottom + ink.depth()
+
+
+def _mark(box: ink.Box, row: Row, y: float) -> str:
+    """Draw the symbol of a row with its interval, or the word "none"."""
+    low, high = box.across
+    if row["kind"] == "none":
+        width = 8 + ink.LETTER * len(row["note"])
+        ground = ink.bar(box.left, y - 8, box.left + width, y + 8, "#fff")
+        return ground + ink.text(box.left + 4, y, row["note"], colour="#707070")
+    x = box.x(min(max(row["x"], low), high))
+    if row["kind"] == BINARY:
+        return ink.hollow("diamond", x, y, COLOURS[BINARY], 4.2)
+    made = ink.symbols("circle", [(x, y)], COLOURS[GRADED], 4.2)
+    if "low" in row:
+        ends = (box.x(max(row["low"], low)), y, box.x(min(row["high"], high)), y)
+        made = ink.rules([ends], COLOURS[GRADED], 1.6) + made
+    return made

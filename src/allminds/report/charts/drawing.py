@@ -11,20 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from allminds.report import ink
-
-if TYPE_CHECKING:
-    import altair as alt
+from allminds.report.charts import ink
 
 WIDTH, HEIGHT = 410, 240  # of the whole with its labels; of the plot inside
 TOP, ROW = 28, 24  # room for a title; from one row of dots to the next
 SPOT = 6.5  # units from one dot to the next
 LABEL_GAP = 15  # units from one label to the next
 LONGEST_LABEL = 18  # letters
-PADDING = {"left": 4, "top": 8, "bottom": 4, "right": 10}  # fonts differ a little in width
-FONT = ink.FONT
 
 
 @dataclass(frozen=True)
@@ -274,31 +268,3 @@ def _heaped(places: Sequence[float]) -> list[tuple[float, int]]:
         ends[level].append(x)
         found.append((x, level))
     return found
-
-
-def dressed(chart: alt.LayerChart) -> alt.LayerChart:
-    """Style a chart: one type throughout, and the vertical axis's title flat above it."""
-    import altair as alt
-
-    axis: dict[str, Any] = {
-        "labelColor": "#222",
-        "titleColor": "#222",
-        "titleFontWeight": "normal",
-        "domainColor": "#555",
-        "tickColor": "#555",
-        "tickCount": 6,
-        "labelFlush": False,
-        "labelFontSize": 13,
-        "titleFontSize": 13,
-    }
-    flat: dict[str, Any] = {
-        "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleBaseline": "bottom",
-        "titleX": -40, "titleY": -8, "gridColor": "#e4e4e4",
-    }  # fmt: skip
-    return (
-        chart.configure(font=FONT, aria=False, autosize=alt.AutoSizeParams(type="pad"))
-        .configure_axisX(grid=False, **axis)
-        .configure_axisY(**axis, **flat)
-        .configure_text(fontSize=13)
-        .configure_view(stroke=None)
-    )

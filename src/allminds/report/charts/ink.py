@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import itertools
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ SIZE = 13  # of type
 LETTER = 7.7  # mean width of a letter of that size, in the widest of common fonts
 FONT = "Helvetica, Arial, sans-serif"
 INK, SOFT, GRID = "#222", "#555", "#e4e4e4"
+GROWN = 1.5  # times as large is a picture in a file of its own
 TICKS = 6  # about so many on an axis
 
 
@@ -59,12 +61,32 @@ def picture(width: float, height: float, parts: Iterable[str]) -> str:
     )
 
 
-def text(x: float, y: float, words: str, anchor: str = "start", colour: str = "") -> str:
-    """Write words at a place, centred on it from top to bottom."""
+def on_white(svg: str) -> str:
+    """Give a picture a size and a white ground, as a file of its own needs."""
+    found = re.match(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"', svg)
+    assert found is not None
+    width, height = (float(side) for side in found.groups())
+    size = f'<svg width="{_n(GROWN * width)}" height="{_n(GROWN * height)}" '
+    head, tail = svg.split(">", 1)
+    ground = f'<path d="M0 0H{_n(width)}V{_n(height)}H0Z" fill="#fff"/>'
+    return f"{head.replace('<svg ', size, 1)}>{ground}{tail}"
+
+
+def text(
+    x: float, y: float, words: str, anchor: str = "start", colour: str = "", turned: float = 0.0
+) -> str:
+    """Write words at a place, centred on it from top to bottom; `turned` is in degrees."""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     fill = f' fill="{colour}"' if colour else ""
+    turn = f' transform="rotate({turned:g} {_n(x)} {_n(y)})"' if turned else ""
     said = html.escape(words)
-    return f'<text x="{_n(x)}" y="{_n(y + 0.35 * SIZE)}"{where}{fill}>{said}</text>'
+    return f'<text x="{_n(x)}" y="{_n(y + 0.35 * SIZE)}"{where}{fill}{turn}>{said}</text>'
+
+
+def bar(left: float, top: float, right: float, bottom: float, colour: str) -> str:
+    """Fill a rectangle with a colour."""
+    path = f"M{_n(left)} {_n(top)}H{_n(right)}V{_n(bottom)}H{_n(left)}Z"
+    return f'<path d="{path}" fill="{colour}"/>'
 
 
 def line(
@@ -101,6 +123,12 @@ def symbols(
     if shape == "cross":
         return _stroke(path, colour, 1.6, (), 1.0)
     return f'<path d="{path}" fill="{colour}"/>'
+
+
+def hollow(shape: str, x: float, y: float, colour: str, size: float) -> str:
+    """Draw the outline of a symbol, white inside."""
+    path = _outline(shape, x, y, size)
+    return f'<path d="{path}" fill="#fff" stroke="{colour}" stroke-width="1.6"/>'
 
 
 def spots(places: Iterable[tuple[float, float, str]], colour: str, size: float = 3.0) -> str:

@@ -11,10 +11,10 @@ import numpy as np
 from allminds.core.names import Name, parse
 from allminds.core.settings import settings_text
 from allminds.inference import Difference, corrected
-from allminds.report import drawing
+from allminds.report.charts import drawing
+from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
 from allminds.report.designs import Design
-from allminds.report.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.sources import Floats
 
 Slots = tuple[int, ...]
