@@ -23,7 +23,7 @@ STAGES = (
     ("estimates", "scores, intervals, verdicts", "inference/  statistics/"),
     ("report", "page, terminal, notebook", "report/  terminal/  evaluate.py"),
 )
-FILES = {"check", "contracts", "episode", "evaluate", "presentation", "registry"}
+FILES = {"check", "contracts", "episode", "evaluate", "exact", "presentation", "registry"}
 PURPOSES = {
     "cli": "the commands",
     "evaluate": "the public API",
@@ -38,6 +38,7 @@ PURPOSES = {
     "voting": "chances that a vote is right",
     "complexity": "measures of strings",
     "check": "conformance",
+    "exact": "outcomes without sampling",
     "episode": "one exercise being played",
     "contracts": "what minds and tests are",
     "presentation": "how a test is shown",

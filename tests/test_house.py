@@ -142,10 +142,7 @@ def test_scores_are_summed_on_the_way_to_disk_and_not_read_back(tmp_path, monkey
 # ---------------------------------------------------------------- an instrument is one folder
 
 FREE = ("instruments", "papers", "runs/plans")  # where instruments may be named
-EXCEPTIONS = {
-    "statistics/calibration/figures.py": "the level of a staircase, whose intervals are calibrated",
-    "statistics/testbed/instrument_game.py": "exact results by the solver in the folder of games",
-}
+EXCEPTIONS = {}
 
 
 def known_instruments(path: Path, names: set[str]) -> Iterator[str]:

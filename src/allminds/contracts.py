@@ -194,7 +194,7 @@ class PolicyMind(MindBase):
     """A mind that says how likely it is to take each action: override `policy`.
 
     What such minds do in games can be computed exactly, without sampling (see
-    `allminds.instruments.games.outcome`). `policy` is called once at every turn, in order, and may
+    `allminds.exact.outcome`). `policy` is called once at every turn, in order, and may
     remember what it is shown; the attributes of a mind are its memory. It learns of its own last
     action by being shown it, not by having drawn it, so that all that it may do can be followed.
     """

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.episode import play
-from allminds.instruments.games import outcome
+from allminds.exact import outcome
 from allminds.instruments.games.game import Round
 from allminds.instruments.games.minds import strategies
 from allminds.instruments.games.minds.planners import maximin

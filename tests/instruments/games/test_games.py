@@ -13,7 +13,7 @@ from allminds.check import check_instrument
 from allminds.contracts import Failure
 from allminds.core.errors import Error
 from allminds.episode import Episode, play
-from allminds.instruments.games import outcome
+from allminds.exact import outcome
 from allminds.instruments.games.commons import Commons
 
 DILEMMA = {("cooperate",) * 2: (0.2, 0.2), ("cooperate", "defect"): (-1, 1),

@@ -6,7 +6,7 @@ import pytest
 
 from allminds import registry
 from allminds.episode import Episode, play
-from allminds.instruments.games import outcome
+from allminds.exact import outcome
 from allminds.instruments.games.noughts import EMPTY, Board, Minimax, winner
 
 

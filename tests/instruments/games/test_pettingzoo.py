@@ -10,7 +10,7 @@ from allminds.check import check_instrument, check_mind
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, play
-from allminds.instruments.games import outcome
+from allminds.exact import outcome
 
 zoo = pytest.importorskip("pettingzoo")
 gymnasium = pytest.importorskip("gymnasium")

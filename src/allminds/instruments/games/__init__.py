@@ -3,8 +3,8 @@
 `game` has what all games share and games in normal form, `matrix_games` those with a table of
 pay-offs; `commons`, `pluralistic`, `noughts`, `predators` one game each, with its minds;
 `team_games` Λ and Λ* between teams; `pettingzoo` and `foreign` the games of PettingZoo; `minds` the
-players of several games; `exact` outcomes without sampling; `fast` and `kernels` the compiled form
-of the games in normal form.
+players of several games; `fast` and `kernels` the compiled form of the games in normal form. Their
+exact outcomes are computed by `allminds.exact`.
 """
 
 from allminds.instruments.games import (
@@ -17,15 +17,12 @@ from allminds.instruments.games import (
     predators,
     team_games,
 )
-from allminds.instruments.games.exact import Outcome, outcome
 
 __all__ = [
-    "Outcome",
     "commons",
     "matrix_games",
     "minds",
     "noughts",
-    "outcome",
     "pettingzoo",
     "pluralistic",
     "predators",

@@ -14,8 +14,8 @@ from allminds.contracts import Instrument, LineUp, PolicyMind, Seat
 from allminds.core.blocks import LATTICE, Block, on_lattice
 from allminds.core.seeding import MINDS
 from allminds.episode import Episode
+from allminds.exact import BY_LOT, DRAWN, Machine
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.games.exact import BY_LOT, DRAWN, Machine
 from allminds.instruments.games.game import Joint, Played, Repeated, Round
 
 MOST_NODES = 5_000  # of one machine; a mind with more memory is played plainly

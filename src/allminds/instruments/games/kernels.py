@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core.compiled import below, inlined, kernel, unit, word
-from allminds.instruments.games.exact import BY_LOT
+from allminds.exact import BY_LOT
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]

@@ -6,14 +6,17 @@ Every `simulate_` function takes a generator and a number of repeats, and return
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allminds import registry
+from allminds.core.errors import Error
+from allminds.inference import Rule
 from allminds.inference.intervals import Units, t_interval
 from allminds.inference.verdict import paired
-from allminds.instruments.lambda_.adaptive import level, level_error
 from allminds.statistics.accuracy.beyond import simulate_beyond
 from allminds.statistics.calibration.one_mind import misses
 from allminds.statistics.calibration.table import Row
@@ -254,6 +257,17 @@ def simulate_ranks(
     return wrong, repeats
 
 
+@cache
+def rule_with_error() -> Rule:
+    """Find the rule of an instrument that tells the error of one administration by itself."""
+    for name in sorted(registry.instruments()):
+        with suppress(Error):
+            rule = registry.make_instrument(name).rule()
+            if rule.error is not None:
+                return rule
+    raise Error("no instrument tells the error of one administration")
+
+
 def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: int) -> Counts:
     """Count the 95 % intervals of the level that miss it, within one administration.
 
@@ -262,14 +276,17 @@ def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: 
     """
     from scipy.signal import lfilter
 
+    rule = rule_with_error()
+    assert rule.figure is not None
+    assert rule.error is not None
     keep = (memory - 1) / (memory + 1)
     wrong = total = 0
     for _ in range(repeats):
         steps = rng.normal(size=exercises + 200) * np.sqrt(1 - keep**2)
         xi = 10 + lfilter([1.0], [1.0, -keep], steps)[200:]
-        error = level_error(xi, xi)
+        error = rule.error(xi, xi)
         if error is not None:
-            interval = t_interval(level(xi, xi), *error)
+            interval = t_interval(rule.figure(xi, xi), *error)
             wrong, total = wrong + _misses(interval, 10.0), total + 1
     return wrong, total
 

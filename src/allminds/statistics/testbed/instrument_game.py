@@ -12,8 +12,7 @@ from allminds.contracts import LineUp as Seated
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
-from allminds.instruments import games
-from allminds.instruments.games.exact import Machine, Node, Tree, Walker
+from allminds.exact import Machine, Node, Outcome, Tree, Walker, outcome
 from allminds.statistics.testbed.bed import ActionSequence, LineUp, Teams, checked_line_up, name_of
 
 RANDOM = "random"
@@ -41,10 +40,10 @@ class InstrumentGame:
             return self.minds.index(RANDOM)
         return len(self.minds) if RANDOM in registry.minds(self.name) else None
 
-    def outcome(self, line_up: LineUp) -> games.Outcome:
+    def outcome(self, line_up: LineUp) -> Outcome:
         """Compute the expected outcome of a line-up, if the game and all its minds allow it."""
         names = [name_of(self, number) for number in checked_line_up(self, line_up)]
-        return games.outcome(self.tool, names)
+        return outcome(self.tool, names)
 
     def others(self, line_up: LineUp, slot: int) -> Mapping[ActionSequence, float]:
         """Compute what all slots but one may do, if it is not too much to be followed."""

@@ -11,7 +11,7 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Discrete, Environment, PolicyMind, Task, Traits
 from allminds.core.errors import Error
-from allminds.instruments.games.exact import (
+from allminds.exact import (
     Choices,
     Machine,
     Move,

@@ -16,7 +16,7 @@ from allminds.contracts import Discrete, Environment, Exercise, MindBase
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Plain
-from allminds.instruments.games import outcome
+from allminds.exact import outcome
 from allminds.instruments.games.game import Game, GameSettings
 
 

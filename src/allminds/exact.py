@@ -1,4 +1,7 @@
-"""Exact outcomes of games without chance: all histories, merged where they meet.
+"""Exact outcomes of exercises without chance: all histories, merged where they meet.
+
+This is to `episode` as an expectation is to a sample. It needs no knowledge of an instrument: the
+environment must draw nothing, and every mind must have a `policy`.
 
 `Machine` is a mind as a machine; `Walker` follows machines through everything that may happen;
 `outcome` sums over the histories.
