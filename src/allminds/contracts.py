@@ -178,6 +178,7 @@ class MindBase:
     is_group: ClassVar[bool] = False  # it plays several slots; set by `registry.group`
     takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
     takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
+    runs_code: ClassVar[bool] = False  # it runs a program or a file that its name has
 
     def begin(self, task: Task) -> None:
         """Prepare for a play, of which `task` says what is known beforehand."""

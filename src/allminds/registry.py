@@ -34,6 +34,27 @@ _instruments: dict[str, type[Instrument]] = {}
 _families: dict[str, Callable[[str], type[Instrument]]] = {}  # prefix -> class from whole name
 
 
+_guarded = ""  # who resolves names of data just now, and runs no code that they name
+
+# ---------------------------------------------------------------- what runs code
+
+
+def built_in_only(command: str, trust: bool = False) -> None:
+    """Let names lead to what is installed only, unless the user trusts the data they come from.
+
+    From now on, for `command`, a name that leads to a file, a module or a program is an error.
+    An empty `command` ends it.
+    """
+    global _guarded
+    _guarded = "" if trust else command
+
+
+def _check_trusted(name: str) -> None:
+    if _guarded:
+        raise Error(f"'{name}' is code that allminds does not come with; {_guarded} runs it only "
+                    "if you trust it: --trust")  # fmt: skip
+
+
 # ---------------------------------------------------------------- registering
 
 
@@ -300,6 +321,8 @@ def _fits(who: Subject, tool: Instrument) -> Subject:
 def _resolve(name: Name, tool: Instrument) -> Subject:
     maker = _find(name.name, tool)
     text = str(replace(name, times=1))
+    if getattr(maker, "runs_code", False):
+        _check_trusted(text)
     if _is_group(maker) or getattr(maker, "takes_members", False):
         members = tuple(
             member
@@ -333,6 +356,7 @@ def _find(name: str, tool: Instrument) -> Any:
 
 def _imported(name: str, what_for: str) -> Any:
     """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
+    _check_trusted(name)
     where, _, what = name.rpartition(":")
     if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
         sys.path.append(os.getcwd())

@@ -49,6 +49,7 @@ class Program(MindBase):
     """A program that reads and writes JSON lines, given by its command: program(node,mind.js)."""
 
     takes_instrument = True
+    runs_code = True
     traits = Traits(one_at_a_time=True)  # a process each: a thousand at once would be too many
 
     def __init__(self, tool: Instrument, *command: str, seconds: float = 60.0) -> None:

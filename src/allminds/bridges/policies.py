@@ -175,6 +175,8 @@ class Policy(TrainedMind):
     ``sb3_contrib:RecurrentPPO``.
     """
 
+    runs_code = True  # a model is unpickled
+
     def __init__(self, file: str = "", algorithm: str = "PPO") -> None:
         if not file:
             raise Error("policy needs the file of a model: policy(model.zip)")

@@ -43,14 +43,23 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
+def _trust_again() -> None:
+    """End what a command said about code that data name: another may run in this process."""
+    if "allminds.registry" in sys.modules:
+        from allminds import registry
+
+        registry.built_in_only("")
+
+
 @app.callback()
 def _options(
-    version: Annotated[
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - read by its callback
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    pass
+    context.call_on_close(_trust_again)
 
 
 _UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's own

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import BudgetOption, JsonOption, budget_of
+from allminds.cli.options import BudgetOption, JsonOption, TrustOption, budget_of
 from allminds.core.errors import Error, nearest
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def compare(
     ] = False,
     budget: BudgetOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Of what is resampled.")] = 1,
+    trust: TrustOption = False,
 ) -> None:
     """Compare minds, people and groups on the exercises that they have in common.
 
@@ -65,10 +66,12 @@ def compare(
     """
     import numpy as np
 
+    from allminds import registry
     from allminds.cli.study import exported
     from allminds.runs.imports import provenance, read_choices, read_together, tools_of
     from allminds.statistics import comparison
 
+    registry.built_in_only("compare", trust)
     wanted = budget_of(budget)
     with exported(run) as places:
         parts, notes = _instruments(_only(read_together(places), instrument), unpaired)

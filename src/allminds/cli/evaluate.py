@@ -20,6 +20,7 @@ from allminds.cli.options import (
     PriceOption,
     SettingOption,
     StrictOption,
+    TrustOption,
     settings_of,
 )
 from allminds.cli.run import leave
@@ -54,11 +55,13 @@ def evaluate(
     max_cost: MaxCostOption = None,
     price: PriceOption = "",
     dry_run: DryRunOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling.
 
     The exit code is 1 if a mind failed every exercise.
     """
+    from allminds import registry
     from allminds.core.spending import spending
     from allminds.evaluate import evaluate as give
     from allminds.runs.run import How
@@ -67,6 +70,8 @@ def evaluate(
     minds = list(mind or [])
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
+    if dry_run:
+        registry.built_in_only("a dry run", trust)
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
         how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = give(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import JsonOption
+from allminds.cli.options import JsonOption, TrustOption
 
 
 @app.command(
@@ -32,8 +32,10 @@ def import_(
     A CSV or Parquet file has a row for every play, and at least the columns exercise, mind and
     score; LOG.eval is a log of inspect eval allminds/…; and .jsonl are answers as py-irt has them.
     """
+    from allminds import registry
     from allminds.runs.imports import import_results
 
+    registry.built_in_only("import")
     made = json.loads((import_results(file, out, form) / "imported.json").read_text("utf-8"))
     if as_json:
         print_json({"out": str(out)} | made)
@@ -53,10 +55,13 @@ def export(
         Path, typer.Argument(metavar="RUN", help="A run or imported folder, or a file.")
     ],
     file: Annotated[Path, typer.Argument(metavar="FILE", help=".csv, .parquet, or .jsonl.")],
+    trust: TrustOption = False,
 ) -> None:
     """Write results for other tools: CSV, Parquet, or answers as py-irt has them."""
+    from allminds import registry
     from allminds.bridges.exchange import write_results
     from allminds.runs.imports import read_results
 
+    registry.built_in_only("export", trust)
     frame = read_results(run)
     print(f"{write_results(frame, file)}: {len(frame):,} results")

@@ -50,6 +50,9 @@ MaxCostOption = Annotated[
     float | None, typer.Option(help="Dollars: what language models may cost at most.")
 ]
 PriceOption = Annotated[str, typer.Option(help="Dollars per million tokens in and out, as 2.5/10.")]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Import the files and run the programs that the data name.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
 ]

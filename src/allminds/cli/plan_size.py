@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import DESIGN, app, print_json
-from allminds.cli.options import JsonOption, PlotOption, SettingOption, settings_of
+from allminds.cli.options import JsonOption, PlotOption, SettingOption, TrustOption, settings_of
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def plan_size(
     ] = 0.8,
     plot: PlotOption = None,
     as_json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Compute how many exercises a wanted precision takes, from the variance in a pilot.
 
@@ -89,6 +90,9 @@ def plan_size(
         raise Error("--mind and --pilot are for a pilot on the spot; leave them out, or the file")
     settings = settings_of(setting)
     if pilot is not None:
+        from allminds import registry
+
+        registry.built_in_only("plan-size", trust)
         pilots = list(_from_file(pilot, settings))
     else:
         pilots = [_on_the_spot(str(instrument), mind or [], exercises, settings, seed)]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import JsonOption, RunArgument
+from allminds.cli.options import JsonOption, RunArgument, TrustOption
 
 
 @app.command(
@@ -20,11 +20,14 @@ def replay(
     mind: Annotated[str | None, typer.Option(help="Whose; the first mind if none.")] = None,
     test: Annotated[int, typer.Option(min=1, help="Number of the test in the plan.")] = 1,
     as_json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Show one exercise of a run step by step, and check it against what was recorded."""
+    from allminds import registry
     from allminds.runs.replay import replayed
     from allminds.runs.store import RunFolder
 
+    registry.built_in_only("replay", trust)
     steps = replayed(RunFolder.open(run), exercise, mind, test - 1)
     if as_json:
         print_json(steps.as_json())

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import READ, app
+from allminds.cli.options import TrustOption
 from allminds.core.errors import Error
 
 
@@ -33,12 +34,14 @@ def report(
             metavar="NAME=W,…", help="Weights of instruments, for a total: c-test=2,matrices=1."
         ),
     ] = "",
+    trust: TrustOption = False,
 ) -> None:
     """Write the HTML report of a run again, of several runs, or of people beside programs.
 
     People, as allminds study export writes them, are compared with the programs that had the same
     exercises, as a sample of people.
     """
+    from allminds import registry
     from allminds.cli.study import exported
     from allminds.report import write_report
     from allminds.runs.store import RunFolder
@@ -47,6 +50,7 @@ def report(
         raise Error(
             f"{run[0]} is what people did; name a run of programs on the same exercises beside it"
         )
+    registry.built_in_only("report", trust)
     if len(run) > 1 and out is None:
         raise Error("a report of several runs needs a file of its own; name it with --out")
     with exported(run) as places:

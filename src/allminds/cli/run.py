@@ -19,6 +19,7 @@ from allminds.cli.options import (
     MindOption,
     PriceOption,
     StrictOption,
+    TrustOption,
 )
 from allminds.core.errors import Error
 
@@ -55,12 +56,14 @@ def run(
     max_cost: MaxCostOption = None,
     price: PriceOption = "",
     dry_run: DryRunOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
     Shows a table for every test and writes one HTML report into the run folder. The exit code is
     1 if a mind failed every exercise of a test.
     """
+    from allminds import registry
     from allminds.core.spending import spending
     from allminds.report import write_report
     from allminds.runs import plan as plans
@@ -75,6 +78,8 @@ def run(
         raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
     target = resume or out or _free_folder()
     again = f"allminds run --resume {target}"
+    if dry_run:
+        registry.built_in_only("a dry run", trust)
     with watching(again) as progress, spending(max_cost, price, dry_run) as ledger:
         found = RunFolder.open(resume) if resume else None
         what = runs.Resolved.of(found.plan if found else plans.read_plan(plan), mind or [])

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import PEOPLE, app
+from allminds.cli.options import TrustOption
 from allminds.cli.study import DatabaseArgument, UrlOption, need_web
 
 
@@ -22,10 +23,14 @@ def serve(
     proxy: Annotated[
         list[str] | None, typer.Option(help="The address of a server in front, with TLS.")
     ] = None,
+    trust: TrustOption = False,
 ) -> None:
     """Put a study before people, in the browser."""
     need_web()
+    from allminds import registry
     from allminds.web import serve as app_serve
+
+    registry.built_in_only("serve", trust)
 
     def said(where: str) -> None:
         print(where, flush=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import PEOPLE, app, print_json
-from allminds.cli.options import JsonOption
+from allminds.cli.options import JsonOption, TrustOption
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -50,10 +50,13 @@ def new(
         bool, typer.Option("--write-plan", help="Print a study to start from.")
     ] = False,
     as_json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Make the database of a study. It prints the researcher's token, which is not kept."""
+    from allminds import registry
     from allminds.web.study import example, read_study, weak_seed
 
+    registry.built_in_only("study new", trust)
     if write_plan:
         print(example(), end="")
         return
