@@ -112,7 +112,7 @@ def test_it_keeps_the_contract():
     [
         ("mine.py:Nextsymbol", "'mine.py' has no 'Nextsymbol'"),
         ("nowhere.py:NextSymbol", "there is no instrument 'nowhere.py:NextSymbol': cannot import"),
-        ("mine.py:Repeater", "is no instrument"),
+        ("mine.py:Repeater", "is not an instrument"),
     ],
 )
 def test_what_is_wrong_is_said(which, said):

@@ -260,7 +260,7 @@ def _check_exercise(
     slots = sorted(slot for team in environment.teams for slot in team)
     _require(
         slots == list(range(tool.slots)) == list(range(len(environment.actions))),
-        f"{where}: its teams {environment.teams} are no partition of {tool.slots} slots",
+        f"{where}: its teams {environment.teams} are not a partition of {tool.slots} slots",
     )
     _require(set(environment.complexity) == columns, f"{where}: its complexity columns change")
     _require(

@@ -76,7 +76,7 @@ class Episode:
             the exercise instead.
         """
         if self.record is not None:
-            raise Error(f"exercise {self.exercise.id} is over; it takes no more actions")
+            raise Error(f"exercise {self.exercise.id} is over; it accepts no more actions")
         if set(actions) != set(self.waiting):
             raise Error(f"slots {sorted(self.waiting)} are awaited, not {sorted(actions)}")
         failures = {

@@ -176,7 +176,7 @@ def kind(which: str | type[Instrument]) -> type[Instrument]:
 
 def _registered(found: Any, text: str) -> type[Instrument]:
     if not (isinstance(found, type) and issubclass(found, Instrument)):
-        raise Error(f"{text} is no instrument: it is not a subclass of allminds.Instrument")
+        raise Error(f"{text} is not an instrument: it is not a subclass of allminds.Instrument")
     return instrument(found)
 
 
@@ -264,7 +264,7 @@ def subject(who: Any, tool: Instrument) -> Subject:
         return Subject(
             name, make, _traits(who), _is_group(who), built_in=_is_ours(type(who)), maker=type(who)
         )  # fmt: skip
-    raise Error(f"{who!r} is no mind: give a name, or something with a method 'act'")
+    raise Error(f"{who!r} is not a mind: give a name, or something with a method 'act'")
 
 
 def line_up(who: Any, tool: Instrument) -> LineUp:
@@ -424,13 +424,13 @@ def _subject_of(
 ) -> Subject:
     if not isinstance(maker, type):
         if not callable(maker):
-            raise Error(f"{text} is no mind: it is neither a class nor a function")
+            raise Error(f"{text} is not a mind: it is neither a class nor a function")
         if arguments or keywords:
-            raise Error(f"{text}: a plain function takes no parameters in brackets")
+            raise Error(f"{text}: a plain function does not support parameters in brackets")
         make = functools.partial(FunctionMind, maker)
         return Subject(text, make, _traits(maker), built_in=_is_ours(maker), maker=maker)
     if not hasattr(maker, "act"):
-        raise Error(f"{text} is no mind: the class {maker.__name__} has no method 'act'")
+        raise Error(f"{text} is not a mind: the class {maker.__name__} has no method 'act'")
     values = {key: _value(maker, text, key, value) for key, value in keywords.items()}
     make = functools.partial(maker, *arguments, **values)
     try:

@@ -136,7 +136,7 @@ def test_bad_tables_are_one_sentence(tmp_path, columns, said):
     with pytest.raises(Error, match=said):
         import_results(file, tmp_path / "out")
     (tmp_path / "none.parquet").write_bytes(b"nonsense")
-    with pytest.raises(Error, match="is no Parquet file"):
+    with pytest.raises(Error, match="is not a Parquet file"):
         import_results(tmp_path / "none.parquet", tmp_path / "out")
 
 

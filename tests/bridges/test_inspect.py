@@ -276,7 +276,7 @@ def test_a_log_of_another_task_and_what_is_none_are_one_sentence(given, tmp_path
         import_results(other.location, tmp_path / "out")
     broken = tmp_path / "broken.eval"
     broken.write_bytes(b"nonsense")
-    with pytest.raises(Error, match="is no log of Inspect's"):
+    with pytest.raises(Error, match="is not a log of Inspect"):
         import_results(broken, tmp_path / "out")
     with pytest.raises(Error, match="there is no such file"):
         import_results(tmp_path / "none.eval", tmp_path / "out")

@@ -190,7 +190,7 @@ def test_continuous_actions_do_not_fit():
 
 
 def test_what_cannot_be_asked_is_no_policy():
-    with pytest.raises(Error, match="42 is no policy"):
+    with pytest.raises(Error, match="42 is not a policy"):
         subject(42)
 
 
@@ -214,7 +214,7 @@ def test_what_is_wrong_with_a_file_is_said(baselines, tmp_path):
     for name, said in {
         "policy": r"policy needs the file of a model: policy\(model.zip\)",
         "policy(none.zip)": "there is no file 'none.zip'",
-        f"policy({bad})": "is no model of PPO",
+        f"policy({bad})": "is not a model of PPO",
         f"policy({bad},algorithm=QQQ)": "stable_baselines3 has no algorithm 'QQQ'",
         f"policy({bad},algorithm=no_such_package:A)": "pip install no-such-package",
     }.items():

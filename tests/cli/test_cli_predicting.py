@@ -107,7 +107,7 @@ BAD = [
     (["predict", "--ability", "0", "--difficulty", "5"], "above 0"),
     (["predict", "--ability", "5", "--difficulty", "-5"], "difficulty"),
     (["predict", "--ability", "5", "--difficulty", "hard"], "not 'hard'"),
-    (["predict", "--ability", "5", "--difficulty", "9..1"], "is no range"),
+    (["predict", "--ability", "5", "--difficulty", "9..1"], "is not a range"),
     (["predict", "--ability", "5", "--difficulty", "5", "--options", "2.5"], "whole numbers"),
     (["predict", "--ability", "5", "--difficulty", "5", "--plot", "x.gif"], "ends in .svg or .png"),
     (["vote", "1.5"], "1.5"),

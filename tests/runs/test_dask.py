@@ -344,7 +344,9 @@ def test_workers_of_other_versions_are_refused(package, python, said):
 
 @pytest.mark.parametrize("name", ["tcp://localhost", "http://localhost:8786", "tcp://:x", "tls://"])
 def test_what_is_no_address_is_one_sentence(name):
-    with pytest.raises(Error, match=f"'{name}' is no address of a Dask scheduler, such as tcp://"):
+    with pytest.raises(
+        Error, match=f"'{name}' is not an address of a Dask scheduler, such as tcp://"
+    ):
         How(engine=name)
 
 

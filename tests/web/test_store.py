@@ -181,9 +181,9 @@ def test_invitations_end_when_the_study_is_full(where):
     make(where, study(participants=3), 1, clock)
     store = Store(where)
     row = store.study()
-    with pytest.raises(Error, match="is labelled 'p0' already"):
+    with pytest.raises(Error, match="has the label 'p0' already"):
         store.invite(row, ["p0"], 0)
-    with pytest.raises(Error, match="is no label"):
+    with pytest.raises(Error, match="is not a label"):
         store.invite(row, ["=cmd"], 0)
     with pytest.raises(Error, match="is for 3 participants"):
         store.invite(row, ["", "", ""], 0)

@@ -38,7 +38,7 @@ def test_a_language_without_a_catalogue_is_refused(tmp_path):
         ({"slug": "No Spaces"}, "slug"),
         ({"participants": 0}, "participants must be greater than or equal to 1, not 0"),
         ({"colour": 1}, "has no 'colour'"),
-        ({"languages": ["english"]}, "'english' is no language"),
+        ({"languages": ["english"]}, "'english' is not a language"),
         ({"languages": ["en", "fr"]}, "title is missing in the language 'fr'"),
         ({"consent": {"version": "1", "text": {"en": "x"}}}, "consent.text is missing in .* 'es'"),
         ({"retention": "soon"}, "retention must be a valid date"),

@@ -178,7 +178,7 @@ def test_serving_on_this_machine_needs_nothing(tmp_path):
     check_address("127.0.0.1", "https://study.example.org", None, None, ["127.0.0.1"])
     with pytest.raises(Error, match=r"--proxy 127\.0\.0\.1"):
         check_address("127.0.0.1", "https://study.example.org", None, None)
-    with pytest.raises(Error, match="'nginx' is no address"):
+    with pytest.raises(Error, match="'nginx' is not an address"):
         check_address("127.0.0.1", "https://study.example.org", None, None, ["nginx"])
     with pytest.raises(Error, match="both"):
         check_address("0.0.0.0", "", tmp_path / "cert", None)

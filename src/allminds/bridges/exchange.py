@@ -111,7 +111,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(path)
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise Error(f"{path} is no Parquet file: {' '.join(str(error).split())[:120]}") from None
+        raise Error(f"{path} is not a Parquet file: {' '.join(str(error).split())[:120]}") from None
     missing = [name for name in ("exercise", "mind", "score") if name not in frame]
     if missing:
         there = ", ".join(map(str, frame.columns))
@@ -236,7 +236,7 @@ def _read(path: Path) -> Any:
         raise Error(f"cannot read {path}: there is no such file") from None
     except Exception as error:  # of zip, JSON, validation
         said = " ".join(str(error).split())[:120]
-        raise Error(f"{path} is no log of Inspect's: {said}") from None
+        raise Error(f"{path} is not a log of Inspect: {said}") from None
     ours = "allminds" in (log.eval.packages or {}) or log.eval.task.startswith("allminds/")
     samples = log.samples or []
     if not ours or any(

@@ -106,7 +106,7 @@ def seats(tool: Instrument, against: str) -> dict[int, Seat]:
     if not against:
         return {}
     if tool.slots < 2:
-        raise Error(f"{tool.name} has one slot, so there is nobody to play against")
+        raise Error(f"{tool.name} has one slot, so there is no opponent")
     named = [replace(name, times=1) for name in parse_all(against) for _ in range(name.times)]
     others = tool.slots - 1
     if len(named) not in (1, others):

@@ -158,7 +158,9 @@ def agents_subject(policy: Any, name: str = "policy", traits: Traits | None = No
 def _subject(policy: Any, way: Way, name: str, traits: Traits | None) -> Subject:
     for one in policy.values() if isinstance(policy, Mapping) else [policy]:
         if not callable(getattr(one, "predict", one)):
-            raise Error(f"{one!r} is no policy: it is no function, and has no method 'predict'")
+            raise Error(
+                f"{one!r} is not a policy: it is not a function and has no method 'predict'"
+            )
     known = traits or Traits()
     return Subject(name, functools.partial(TrainedMind, policy, way, known), known)
 
@@ -203,4 +205,4 @@ def _loaded(file: str, algorithm: str, changed: int) -> Any:  # noqa: ARG001 - l
     try:
         return maker.load(file, device="cpu")
     except Exception as error:
-        raise Error(f"policy({file}) is no model of {algorithm}: {error}") from None
+        raise Error(f"policy({file}) is not a model of {algorithm}: {error}") from None

@@ -24,7 +24,7 @@ def calibrate(
     only: Annotated[
         str | None, typer.Option(metavar="WORD", help="Only rows whose name contains this.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulation.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the simulation.")] = 1,
     repeats: Annotated[
         int | None, typer.Option(min=1, help="Simulated studies a row; slow rows have fewer.")
     ] = None,

@@ -50,13 +50,16 @@ def compare(
     ] = None,
     unit: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The tests that exercises come in; test, if there."),
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of tests that exercises come in; by default test, if it exists.",
+        ),
     ] = None,
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Also compare minds without a common exercise.")
     ] = False,
     budget: BudgetOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of what is resampled.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the resampling.")] = 1,
     trust: TrustOption = False,
 ) -> None:
     """Compare minds, people and groups on the exercises that they have in common.
@@ -168,7 +171,7 @@ def _instruments(frame: pd.DataFrame, unpaired: bool) -> tuple[dict[str, pd.Data
         else:
             notes.append(f"{name}: only {part['mind'].iloc[0]} was measured; nothing to compare.")
     if not named:
-        raise Error("there are no two minds on the same instrument, so nothing to compare")
+        raise Error("no two minds took the same instrument, so there is nothing to compare")
     return named, notes
 
 

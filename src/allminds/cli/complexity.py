@@ -16,9 +16,9 @@ from allminds.cli.options import JsonOption, PlotOption
     "allminds complexity abcdabcd --measure levin",
 )
 def complexity(
-    sequence: Annotated[str, typer.Argument(help="Characters, or symbols with commas between.")],
+    sequence: Annotated[str, typer.Argument(help="Characters, or symbols with commas.")],
     measure: Annotated[
-        str | None, typer.Option(help="One of them; all the quick ones if none.")
+        str | None, typer.Option(help="One of the simulations; by default all the quick ones.")
     ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,

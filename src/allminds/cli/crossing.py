@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 @app.command(rich_help_panel=MODEL, epilog="Example: allminds crossing 12 12,12,12 --options 3")
 def crossing(
-    first: Annotated[str, typer.Argument(help="An ability α, or a group: α with commas between.")],
-    second: Annotated[str, typer.Argument(help="The same, to compare with.")],
+    first: Annotated[str, typer.Argument(help="An ability α, or a group: several α with commas.")],
+    second: Annotated[str, typer.Argument(help="A second mind or group, to compare with.")],
     options: OptionsOption = 3,
     rule: Annotated[str, typer.Option(help="How groups vote: majority or plurality.")] = "majority",
     difficulty: Annotated[str, typer.Option(help="The range of D to search.")] = "0..100",

@@ -37,7 +37,9 @@ def evaluate(
     setting: SettingOption = None,
     episodes: Annotated[
         int | None,
-        typer.Option(help="Exercises each mind is given; 1000, or all of a fixed form."),
+        typer.Option(
+            help="The number of exercises for each mind; by default 1000, or all of a fixed form."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
     jobs: JobsOption = CORES,

@@ -19,7 +19,9 @@ from allminds.cli.options import JsonOption, TrustOption
     "allminds import LOG.eval --out runs/model",
 )
 def import_(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What was made elsewhere.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file of results made elsewhere.")
+    ],
     out: Annotated[Path, typer.Option(help="A new folder for the table.")],
     form: Annotated[
         str,

@@ -57,7 +57,8 @@ def items(
     out: Annotated[Path, typer.Option(metavar="FILE", help="A file of JSON lines.")],
     setting: SettingOption = None,
     count: Annotated[
-        int | None, typer.Option(help="How many; 100, or all of a fixed form.")
+        int | None,
+        typer.Option(help="The number of questions; by default 100, or all of a fixed form."),
     ] = None,
     seed: SeedOption = 1,
 ) -> None:

@@ -15,7 +15,8 @@ INSTRUMENT_HELP = "Its name (allminds list), or FILE.py:CLASS."
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
 PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw it: .svg or .png.")
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw a figure: a file that ends in .svg or .png."),
 ]
 InstrumentArgument = Annotated[str, typer.Argument(help=INSTRUMENT_HELP)]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]

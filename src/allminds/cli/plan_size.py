@@ -47,13 +47,16 @@ def plan_size(
     ] = None,
     mind: Annotated[
         list[str] | None,
-        typer.Option("--mind", "-m", help="Of the pilot; floor and ceiling if none."),
+        typer.Option("--mind", "-m", help="The minds of the pilot; by default floor and ceiling."),
     ] = None,
     exercises: Annotated[
-        int | None, typer.Option("--pilot", min=2, help="Exercises of the pilot; 200.")
+        int | None,
+        typer.Option(
+            "--pilot", min=2, help="The number of exercises of the pilot; by default 200."
+        ),
     ] = None,
     setting: SettingOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the pilot's exercises.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the pilot's exercises.")] = 1,
     interval: Annotated[
         float | None, typer.Option(help="Wanted: ± of the 95 % interval of a mind's score.")
     ] = None,
@@ -68,7 +71,7 @@ def plan_size(
         typer.Option(help="Wanted: Rel of Insa-Cabrera and Hernández-Orallo (2015), such as .95."),
     ] = None,
     assurance: Annotated[
-        float, typer.Option(help="The chance that the number will do, .5 to 1.")
+        float, typer.Option(help="The chance that the number is enough, .5 to 1.")
     ] = 0.8,
     plot: PlotOption = None,
     as_json: JsonOption = False,

@@ -32,7 +32,8 @@ def predict(
         str | None, typer.Option(help="Its answers, by level or one for all.")
     ] = None,
     items: Annotated[
-        int | None, typer.Option(min=1, help="Also where the rate of so many new items lies.")
+        int | None,
+        typer.Option(min=1, help="Also print an interval for the rate of this many new items."),
     ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,

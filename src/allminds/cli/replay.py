@@ -17,7 +17,9 @@ from allminds.cli.options import JsonOption, RunArgument, TrustOption
 def replay(
     run: RunArgument,
     exercise: Annotated[int, typer.Option(min=0, help="Number of the exercise.")],
-    mind: Annotated[str | None, typer.Option(help="Whose; the first mind if none.")] = None,
+    mind: Annotated[
+        str | None, typer.Option(help="The mind to show; by default the first.")
+    ] = None,
     test: Annotated[int, typer.Option(min=1, help="Number of the test in the plan.")] = 1,
     as_json: JsonOption = False,
     trust: TrustOption = False,

@@ -26,7 +26,8 @@ def report(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="File; RUN/report.html if none.")
+        Path | None,
+        typer.Option("--out", "-o", help="The file to write; by default RUN/report.html."),
     ] = None,
     weights: Annotated[
         str,

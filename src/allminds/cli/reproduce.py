@@ -18,7 +18,10 @@ from allminds.cli.options import JsonOption
 def reproduce(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PAPER[:FIGURE]]...", help="All papers if none; see list papers."),
+        typer.Argument(
+            metavar="[PAPER[:FIGURE]]...",
+            help="Papers and their parts; by default all. See list papers.",
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("papers.html"),
     rows: Annotated[

@@ -41,7 +41,9 @@ def run(
     write_plan: Annotated[
         bool, typer.Option("--write-plan", help="Print the plan with comments, and stop.")
     ] = False,
-    out: Annotated[Path | None, typer.Option(help="Folder for the run; runs/1, … if none.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for the run; by default runs/1, ….")
+    ] = None,
     resume: Annotated[Path | None, typer.Option(help="Finish the run in this folder.")] = None,
     accept_changes: Annotated[
         bool,

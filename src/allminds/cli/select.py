@@ -22,7 +22,9 @@ def select(
     task: Annotated[list[float], typer.Option("--task", metavar="D", help="A difficulty.")],
     threshold: Annotated[float, typer.Option(help="p̂: the least accuracy on every task.")],
     options: OptionsOption = 3,
-    group: Annotated[int, typer.Option(min=1, help="Groups of at most so many, by majority.")] = 1,
+    group: Annotated[
+        int, typer.Option(min=1, help="The largest group to consider, by majority.")
+    ] = 1,
     as_json: JsonOption = False,
     plot: PlotOption = None,
 ) -> None:

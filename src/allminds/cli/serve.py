@@ -15,8 +15,10 @@ from allminds.cli.study import DatabaseArgument, UrlOption, need_web
 @app.command(rich_help_panel=PEOPLE, epilog="Example: allminds serve study.db --port 8000")
 def serve(
     database: DatabaseArgument,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")] = 8000,
-    host: Annotated[str, typer.Option(help="Beyond this machine only with TLS.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; other machines need TLS.")
+    ] = "127.0.0.1",
     url: UrlOption = "",
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,

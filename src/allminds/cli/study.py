@@ -25,7 +25,7 @@ HERE = "http://127.0.0.1:8000"
 DatabaseArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="Its database: a file, or postgresql://…")
 ]
-SlugOption = Annotated[str | None, typer.Option(help="Which study, if there are several.")]
+SlugOption = Annotated[str | None, typer.Option(help="The study, if the database has several.")]
 UrlOption = Annotated[str, typer.Option(help="The address that people see, with https.")]
 
 
@@ -108,10 +108,14 @@ def _check_faces(made: Study) -> None:
 )
 def invite(
     database: DatabaseArgument,
-    count: Annotated[int, typer.Option(min=0, help="How many, with labels made up.")] = 0,
-    label: Annotated[list[str] | None, typer.Option(help="One, called this.")] = None,
+    count: Annotated[
+        int, typer.Option(min=0, help="The number of participants; labels are made up.")
+    ] = 0,
+    label: Annotated[
+        list[str] | None, typer.Option(help="One participant with this label.")
+    ] = None,
     open_: Annotated[
-        bool, typer.Option("--open", help="One link for everybody, as a panel needs it.")
+        bool, typer.Option("--open", help="One link for all participants, as a panel needs it.")
     ] = False,
     url: UrlOption = HERE,
     slug: SlugOption = None,
@@ -144,13 +148,16 @@ def export(
     database: DatabaseArgument,
     out: Annotated[Path, typer.Option(help="A new folder.")],
     pooled: Annotated[
-        bool, typer.Option("--pooled", help="Everybody as one mind, 'people', in the results.")
+        bool,
+        typer.Option(
+            "--pooled", help="Show all participants as one mind, 'people', in the results."
+        ),
     ] = False,
     external: Annotated[
-        bool, typer.Option("--external-ids", help="With the ids of a panel.")
+        bool, typer.Option("--external-ids", help="Include the ids of a panel.")
     ] = False,
     seeds: Annotated[
-        bool, typer.Option("--with-seed", help="With the seed: only when the study is over.")
+        bool, typer.Option("--with-seed", help="Include the seed: only when the study is over.")
     ] = False,
     slug: SlugOption = None,
     as_json: JsonOption = False,
@@ -202,7 +209,7 @@ def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
             finally:
                 store.close()
             if not made["rows"]:
-                raise Error(f"{path}: nobody has finished an exercise of '{row.slug}' yet")
+                raise Error(f"{path}: no participant has finished an exercise of '{row.slug}' yet")
             places[path] = out
         yield [places.get(path, path) for path in paths]
 
@@ -222,15 +229,19 @@ def simulate(
     plan: Annotated[str, typer.Argument(metavar="STUDY", help="STUDY.toml, or its database.")],
     mind: Annotated[
         list[str] | None,
-        typer.Option("--mind", "-m", help="Who takes it; two with a comma, where people meet."),
+        typer.Option(
+            "--mind",
+            "-m",
+            help="The mind that takes the study; two names with a comma where participants meet.",
+        ),
     ] = None,
-    participants: Annotated[int, typer.Option(min=1, help="How many.")] = 10,
+    participants: Annotated[int, typer.Option(min=1, help="The number of participants.")] = 10,
     out: Annotated[Path | None, typer.Option(help="A new folder for the export.")] = None,
     database: Annotated[
-        str | None, typer.Option(help="A new database to keep; else it is thrown away.")
+        str | None, typer.Option(help="A new database to keep; by default it is deleted.")
     ] = None,
     slug: SlugOption = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Machines at a time.")] = 4,
+    jobs: Annotated[int, typer.Option(min=1, help="Simulated participants at a time.")] = 4,
     as_json: JsonOption = False,
 ) -> None:
     """Let machines take a study through the real interface, before people do.
@@ -329,7 +340,7 @@ def backup(
 
 @study.command(epilog="Example: allminds study restore study-2027-01-31.db --out study.db")
 def restore(
-    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="What backup wrote.")],
+    source: Annotated[Path, typer.Argument(metavar="BACKUP", help="The file that backup wrote.")],
     out: Annotated[str, typer.Option(help="A new file, or an empty postgresql://…")],
 ) -> None:
     """Make a database of a backup again."""
@@ -343,7 +354,9 @@ def restore(
 @study.command(epilog="Example: allminds study sign study.db 5f1a... 60b2...")
 def sign(
     database: DatabaseArgument,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Of a panel.")] = None,
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="ID...", help="The ids that a panel gave.")
+    ] = None,
     key: Annotated[bool, typer.Option("--key", help="Print the key, to sign elsewhere.")] = False,
     slug: SlugOption = None,
 ) -> None:

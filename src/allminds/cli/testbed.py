@@ -32,17 +32,23 @@ USUAL = [("rel", 0.95), ("generalisability", 0.9)]  # budgets that are shown if 
 def social_testbed(
     environment: Annotated[str, typer.Argument(help="Its name; see allminds list.")],
     minds: Annotated[
-        str | None, typer.Option(metavar="MIND,…", help="Who plays; the usual ones if none.")
+        str | None,
+        typer.Option(metavar="MIND,…", help="The minds that play; by default the usual ones."),
     ] = None,
     setting: SettingOption = None,
     weights: Annotated[
-        str | None, typer.Option(metavar="W,…", help="Weights of the minds; equal if none.")
+        str | None, typer.Option(metavar="W,…", help="Weights of the minds; by default equal.")
     ] = None,
     exact: Annotated[
         bool | None,
-        typer.Option("--exact/--sampled", help="How; exact if it can be, unless told."),
+        typer.Option(
+            "--exact/--sampled",
+            help="Compute exact results, or sample; by default exact where possible.",
+        ),
     ] = None,
-    episodes: Annotated[int, typer.Option(min=2, help="To play, where it is sampled.")] = 2000,
+    episodes: Annotated[
+        int, typer.Option(min=2, help="The number of episodes to play if results are sampled.")
+    ] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same episodes.")] = 1,
     budget: BudgetOption = None,
     as_json: JsonOption = False,

@@ -22,7 +22,7 @@ def vote(
     members: Annotated[list[float], typer.Argument(help="The accuracy of every member.")],
     rule: Annotated[str, typer.Option(help="majority or plurality")] = "majority",
     options: OptionsOption = 3,
-    ties: Annotated[str, typer.Option(help="Of an even majority: coin or fail.")] = "coin",
+    ties: Annotated[str, typer.Option(help="What an even majority gives: coin or fail.")] = "coin",
     correlation: Annotated[
         float,
         typer.Option(help="Latent correlation ρ of the members' errors, 0 (independent) to 1."),

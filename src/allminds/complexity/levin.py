@@ -114,7 +114,7 @@ def parsed(text: str) -> Program:
     names = [name.strip() for name in text.split(";")]
     for name in names:
         if name not in INSTRUCTIONS:
-            raise Error(f"'{name}' is no instruction: {nearest(name, INSTRUCTIONS)}")
+            raise Error(f"'{name}' is not an instruction: {nearest(name, INSTRUCTIONS)}")
     return tuple(INSTRUCTIONS.index(name) for name in names)
 
 
@@ -277,7 +277,7 @@ def levin(
 def complexity(series: str, limit: int = LIMIT) -> Explanation:
     """Find the cheapest program that prints a whole series; its `value` is the complexity."""
     if len(series) < 2:
-        raise Error(f"'{series}' is no series: write two letters or more, such as abcd")
+        raise Error(f"'{series}' is not a series: write two letters or more, such as abcd")
     return levin(series[:-1], answer=series[-1], limit=limit)
 
 

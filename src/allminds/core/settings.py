@@ -28,7 +28,7 @@ def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
     except ValidationError as error:
         raise Error(_sentence(model, error, where)) from None
     except UnicodeEncodeError:
-        raise Error(f"{where} holds something that is no text in UTF-8") from None
+        raise Error(f"{where} is not a text in UTF-8") from None
 
 
 def _sentence(model: type[BaseModel], error: ValidationError, where: str) -> str:
@@ -94,7 +94,7 @@ def ends(text: str, where: str) -> tuple[float, float]:
     except ValueError:
         raise Error(f"{where} takes a range such as 5..25, not '{text}'") from None
     if not dots or not 0 <= found[1] - found[0] <= MOST:
-        raise Error(f"{where}: '{text}' is no range of at most {MOST} steps")
+        raise Error(f"{where}: '{text}' is not a range of at most {MOST} steps")
     return found
 
 

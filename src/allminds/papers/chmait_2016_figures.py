@@ -157,6 +157,7 @@ def figure_4() -> Part:
     import pandas as pd
 
     from allminds import registry
+    from allminds.contracts import MindBase
 
     names = {
         maker: name
@@ -166,9 +167,11 @@ def figure_4() -> Part:
     below: dict[str, list[str]] = {}
     rows = []
     for maker, name in names.items():
-        line = ["Group" if c is object else c.__name__ for c in maker.__mro__]
-        if "MindBase" in line:
-            line = line[: line.index("MindBase") + 1]
+        line, base = [maker.__name__], maker.__bases__[0]
+        while base not in (object, MindBase):
+            line.append(base.__name__)
+            base = base.__bases__[0]
+        line.append("Group" if base is object else "MindBase")
         for parent, child in zip(line[1:], line, strict=False):
             children = below.setdefault(parent, [])
             if child not in children:
@@ -177,9 +180,9 @@ def figure_4() -> Part:
     notes = {maker.__name__: name for maker, name in names.items()}
     return Part(
         "Classes of isolated and collective behaviours",
-        "As registered for `lambda-star`. In the paper's program a group is made of agents that "
-        "redefine their class; here a group is an object that plays all its slots, and its members "
-        "may be any minds.",
+        "As registered for `lambda-star`, by the first base of each class. In the paper's program "
+        "a group is made of agents that redefine their class; here a group is an object that plays "
+        "all its slots, and its members may be any minds.",
         pd.DataFrame(rows),
         [("Isolated minds; in blue the names to give to `--mind`.",
           diagrams.tree(below, "MindBase", notes)),

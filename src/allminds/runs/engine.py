@@ -192,7 +192,7 @@ Spread = Callable[[Sitting, int, Iterator[tuple[int, int]]], Iterator[Part]]
 def check_engine(name: str) -> None:
     """Reject a name that is neither an engine nor the address of a Dask scheduler."""
     if "://" in name and not ADDRESS.fullmatch(name):
-        raise Error(f"'{name}' is no address of a Dask scheduler, such as tcp://localhost:8786")
+        raise Error(f"'{name}' is not an address of a Dask scheduler, such as tcp://localhost:8786")
     if name not in ENGINES and "://" not in name:
         raise Error(
             f"there is no engine '{name}'; {nearest(name, ENGINES)}, "

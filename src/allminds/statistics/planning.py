@@ -154,7 +154,9 @@ def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
         why = "a difference needs two or more minds"
         return [_cannot("difference", "all minds", width, why)]
     if len(pairs) > MOST_PAIRS:
-        raise Error(f"{len(pairs)} pairs are too many to plan for; {MOST_PAIRS} will do")
+        raise Error(
+            f"{len(pairs)} pairs are too many to plan for; at most {MOST_PAIRS} are possible"
+        )
     return [
         _of_spread(
             "difference", f"{pilot.minds[a]} − {pilot.minds[b]}", width,

@@ -308,7 +308,7 @@ def exercises_for_generalisability(wanted: float, minds: float, error: float) ->
     """
     _check_wanted(wanted)
     if minds <= 0:
-        raise Error("no number of exercises will do: the minds do not differ beyond chance")
+        raise Error("no number of exercises is enough: the minds do not differ beyond chance")
     return _whole(error * wanted / (minds * (1 - wanted)))
 
 

@@ -44,7 +44,9 @@ def crossings(a: Curve, b: Curve, low: float, high: float, points: int = 4001) -
     at the end up to `high` (as both fall to chance), do not cross there.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high and points >= 3):
-        raise Error(f"difficulties from {low} to {high} in {points} points are no range to search.")
+        raise Error(
+            f"difficulties from {low} to {high} in {points} points are not a range to search."
+        )
     grid = np.linspace(low, high, points)
     gaps = _values(a, grid) - _values(b, grid)
     signs = np.sign(gaps) * (np.abs(gaps) > SAME)

@@ -52,7 +52,7 @@ def check_address(
         try:
             ip_network(proxy, strict=False)
         except ValueError:
-            raise Error(f"--proxy '{proxy}' is no address; write it as 127.0.0.1") from None
+            raise Error(f"--proxy '{proxy}' is not an address; write it as 127.0.0.1") from None
     if host in LOOPBACK and url and cert is None and not proxies:
         raise Error(
             "say where the server in front is, whose word on where people come from is taken: "

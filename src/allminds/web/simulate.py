@@ -86,7 +86,9 @@ class Browser:
         until = time.monotonic() + WAIT
         while self.screen in screens:
             if time.monotonic() > until:
-                raise Error(f"nobody came or moved for {WAIT} s at the screen {self.screen}")
+                raise Error(
+                    f"no participant arrived or moved for {WAIT} s at the screen {self.screen}"
+                )
             time.sleep(0.02)
             self._read(self._sent("GET", "/", None))
 
@@ -255,7 +257,9 @@ def fitting(study: Study, minds: Sequence[str]) -> list[str]:
     lost = next((mind for mind in minds if mind not in found), None)
     if lost is not None:
         tools = ", ".join(given.instrument for given in study.tests)
-        raise Error(f"'{lost}' takes none of the tests of this study ({tools}), or another does")
+        raise Error(
+            f"'{lost}' cannot take any test of this study ({tools}), or an earlier mind takes it"
+        )
     return found
 
 

@@ -158,7 +158,9 @@ class Store:
         """Add participants: (label, secret part of the link); labels "" are made up."""
         wrong = next((one for one in labels if one and not _LABEL.fullmatch(one)), None)
         if wrong is not None:
-            raise Error(f"'{wrong}' is no label: letters, digits and . _ - only, up to 64 of them")
+            raise Error(
+                f"'{wrong}' is not a label: use letters, digits and . _ - only, up to 64 of them"
+            )
         made = []
         with self.writing() as db:
             for label in labels:
@@ -188,7 +190,7 @@ class Store:
                 query = query.where(ParticipantRow.label == label)
             found = list(db.scalars(query))
             if label is not None and not found:
-                raise Error(f"nobody in '{study.slug}' is labelled '{label}'")
+                raise Error(f"no participant of '{study.slug}' has the label '{label}'")
             ids = [participant.id for participant in found]
             theirs = select(SessionRow).where(SessionRow.participant_id.in_(ids))
             sessions = db.scalars(theirs.order_by(SessionRow.id).with_for_update())
@@ -244,7 +246,7 @@ def add_participant(
     try:
         db.flush()
     except IntegrityError:
-        raise Error(f"somebody in '{study.slug}' is labelled '{label}' already") from None
+        raise Error(f"a participant of '{study.slug}' has the label '{label}' already") from None
     return row
 
 
@@ -321,7 +323,7 @@ def _engine(where: str, create: bool) -> Engine:
         event.listen(engine, "begin", _begin)
         return engine
     if kind != "postgresql":
-        raise Error(f"'{_safe(where)}': only sqlite and postgresql databases will do")
+        raise Error(f"'{_safe(where)}': only sqlite and postgresql databases are supported")
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
     return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)

@@ -123,14 +123,14 @@ class Study(Settings):
     @classmethod
     def _is_a_link(cls, value: str) -> str:
         if value and not re.fullmatch(r"https://[^\s\"'<>]+", value):
-            raise ValueError(f"'{value}' is no link; it must begin with https://")
+            raise ValueError(f"'{value}' is not a link; it must begin with https://")
         return value
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
         for code in self.languages:
             if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?", code):
-                raise ValueError(f"languages: '{code}' is no language; write en, es or pt-BR")
+                raise ValueError(f"languages: '{code}' is not a language; write en, es or pt-BR")
             for name, texts in (("title", self.title), ("consent.text", self.consent.text)):
                 if not texts.get(code, "").strip():
                     raise ValueError(f"{name} is missing in the language '{code}'")

@@ -268,7 +268,7 @@ def test_the_picture_shows_every_cell_every_mind_and_the_optimum():
     assert len(drawn.findall(f".//{space}rect")) == 400 + 100  # cells, and the colour bar
     assert picture(exercise, record) == picture(exercise, record, 15)
     other = registry.make_instrument("lambda-star")
-    with pytest.raises(Error, match="lambda-star is no landscape"):
+    with pytest.raises(Error, match="lambda-star is not a landscape"):
         picture(other.exercise(1, 0), play(other.exercise(1, 0), registry.line_up("random", other)))
 
 

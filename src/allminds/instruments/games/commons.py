@@ -223,7 +223,7 @@ class Harvester(PolicyMind):
         super().begin(task)
         rules = task.facts["rules"]
         if not isinstance(rules, Commons):
-            raise Error(f"{task.instrument} is no commons")
+            raise Error(f"{task.instrument} is not a commons game")
         self.left, self.players, self.most = rules.best_left, rules.players, rules.most
 
 

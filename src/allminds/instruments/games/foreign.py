@@ -104,7 +104,9 @@ def spaces(name: str, env: Any) -> tuple[Discrete, ...]:
     for agent in env.possible_agents:
         space = env.action_space(agent)
         if type(space).__name__ != "Discrete":
-            raise Error(f"{name}: the actions of {agent} are {space}; only discrete ones will do")
+            raise Error(
+                f"{name}: the actions of {agent} are {space}; only discrete actions are supported"
+            )
         found.append(Discrete(int(space.n), int(space.start)))
     return tuple(found)
 

@@ -73,7 +73,9 @@ def picture(exercise: Exercise, record: Record, step: int | None = None) -> str:
     """Draw an SVG of a landscape after a step of a record, or after the last."""
     world, states = exercise.environment, ways(exercise, record)
     if not isinstance(world, Landscape):
-        raise Error(f"{exercise.instrument} is no landscape; only one can be drawn so")
+        raise Error(
+            f"{exercise.instrument} is not a landscape; only landscapes can be drawn like this"
+        )
     shown = states if step is None else states[: step + 1]
     torus = world.hills.torus
     width, height = CELL * torus.cols, CELL * torus.rows

@@ -142,7 +142,7 @@ def _shares(
         share = left + (share > 0)
         shares[cell] = min(share, len(stored[cell])) if cell in few else share
     if sum(shares.values()) < count:
-        raise Error(f"there are {sum(shares.values())} such questions: ask for no more")
+        raise Error(f"there are {sum(shares.values())} such questions: ask for fewer")
     return {cell: shares[cell] for cell in cells if shares[cell]}
 
 

@@ -75,7 +75,7 @@ class Payoffs:
         places = sorted(slot for team in self.teams for slot in team)
         shape = (len(self.minds),) * len(places) + (len(places),)
         if places != list(range(len(places))):
-            raise Error(f"{name}: the teams {self.teams} are no partition of the slots 0, 1, …")
+            raise Error(f"{name}: the teams {self.teams} are not a partition of the slots 0, 1, …")
         if self.rewards.shape != shape:
             raise Error(f"{name}: pay-offs of shape {self.rewards.shape}; {shape} is wanted")
 

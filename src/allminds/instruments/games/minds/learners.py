@@ -33,7 +33,7 @@ def rules_of(task: Task) -> Repeated:
     """Return the game in normal form that a task says it is."""
     rules = task.facts.get("rules")
     if not isinstance(rules, Repeated):
-        raise Error(f"{task.instrument} is no game in normal form")
+        raise Error(f"{task.instrument} is not a game in normal form")
     return rules
 
 
