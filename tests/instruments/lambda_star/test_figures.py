@@ -71,7 +71,7 @@ def test_the_released_bootstrap_gives_the_authors_q_learning():
 
 
 def test_ceilings_with_cyclic_patterns():
-    """10x10, 50 iterations, L uniform: .919 and .927, each ± .005."""
+    """10x10, 50 iterations, Good's segment a draw (k=any): .919 and .927, each ± .005."""
     found = scores(["expert(intercept=false)", "optimum"], 20_000, k="any")
     assert found["expert(intercept=false)"]["score"] == pytest.approx(0.919, abs=0.005)
     assert found["optimum"]["score"] == pytest.approx(0.927, abs=0.005)

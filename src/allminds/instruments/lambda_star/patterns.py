@@ -185,7 +185,12 @@ VERSION = 2  # in the name of the file: goes up when the draw changes
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Up to `PER_K` distinct segments for every K that some draw had."""
+    """The first `PER_K` distinct segments of every K, in the order of draws, or all there were.
+
+    An exercise picks uniformly among those of its K. So within K the law is that of this list, not
+    of a draw: a segment that many draws come to counts once, and where there are more than `PER_K`
+    the likelier ones are more often among the first.
+    """
 
     shelf: NDArray[np.int64]  # segments of complexity K stand at shelf[K]..shelf[K + 1] - 1
     moves: NDArray[np.uint8]  # [segment, l]: actions from 0
