@@ -1,6 +1,6 @@
 """Drawings of what runs: a space of cells, a torus with ways, a loop, a tree of classes.
 
-They are drawn by hand with `report.ink`, from the objects that are played.
+They are drawn by hand with `report.charts.ink`, from the objects that are played.
 """
 
 from __future__ import annotations
