@@ -41,8 +41,18 @@ def write_results(frame: pd.DataFrame, path: str | Path) -> Path:
     return path
 
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
+
+
 def _csv(frame: pd.DataFrame) -> bytes:
-    return str(frame.to_csv(index=False, lineterminator="\n")).encode()
+    """Write a table; text that a spreadsheet would take for a formula gets a quote in front."""
+    words = frame.select_dtypes(include=["object", "category", "string"]).columns
+    made = frame.assign(**{name: frame[name].astype(object).map(_harmless) for name in words})
+    return str(made.to_csv(index=False, lineterminator="\n")).encode()
+
+
+def _harmless(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from allminds.core.errors import Error
+from allminds.core.errors import Error, printable
 
 app = typer.Typer(
     name="allminds",
@@ -84,10 +84,19 @@ def main() -> None:
         if error.filename is None:
             raise
         sys.exit(_said(f"cannot use {error.filename}: {error.strerror}"))
+    except MemoryError:
+        sys.exit(_said("that needs more memory than there is; ask for less at a time"))
+    except Exception as error:
+        if os.environ.get("ALLMINDS_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}"[:300]
+        _said(f"{what}; this is a fault of allminds: please report it, with the command and what "
+              "ALLMINDS_TRACEBACK=1 shows in front of it")  # fmt: skip
+        sys.exit(70)
 
 
 def _said(sentence: str, detail: str = "") -> int:
-    print(f"allminds: {' '.join(sentence.split())}", file=sys.stderr)
+    print(f"allminds: {printable(' '.join(sentence.split()))}", file=sys.stderr)
     if detail:
-        print(detail, file=sys.stderr)
+        print(printable(detail), file=sys.stderr)
     return 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,9 @@ from allminds.cli.options import (
 )
 from allminds.cli.run import leave
 from allminds.core.errors import Error
+
+LONG = 10**7  # exercises, from which on one must say --yes
+TRIED = 200  # exercises that are played to tell how long all of them would take
 
 
 @app.command(
@@ -58,6 +61,7 @@ def evaluate(
     price: PriceOption = "",
     dry_run: DryRunOption = False,
     trust: TrustOption = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Begin, however long it will take.")] = False,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling.
 
@@ -74,6 +78,8 @@ def evaluate(
         raise Error("name at least one mind with --mind; see allminds list minds")
     if dry_run:
         registry.built_in_only("a dry run", trust)
+    if not (yes or dry_run) and (episodes or 0) > LONG:
+        _warn(instrument, minds, settings_of(setting), int(episodes or 0))
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
         how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = give(
@@ -96,3 +102,22 @@ def evaluate(
         if asked:
             print(ledger)
     leave([found])
+
+
+def _warn(instrument: str, minds: list[str], settings: dict[str, Any], episodes: int) -> None:
+    """Say how long so many exercises would take, by a few of them, and stop."""
+    import time
+
+    from allminds.evaluate import evaluate as give
+    from allminds.runs.run import How
+
+    seconds = []
+    for _ in range(2):  # the first compiles
+        begun = time.perf_counter()
+        give(instrument, minds, settings=settings, episodes=TRIED, records=False, how=How(jobs=1))
+        seconds.append(time.perf_counter() - begun)
+    hours = seconds[-1] / TRIED * episodes / 3600
+    long = f"{hours / 8766:,.0f} years" if hours > 8766 else f"{hours:,.1f} hours"
+    raise Error(
+        f"{episodes:,} exercises would take about {long} on one core; ask for fewer, or say --yes"
+    )

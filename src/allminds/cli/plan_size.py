@@ -52,7 +52,10 @@ def plan_size(
     exercises: Annotated[
         int | None,
         typer.Option(
-            "--pilot", min=2, help="The number of exercises of the pilot; by default 200."
+            "--pilot",
+            min=2,
+            max=10**6,
+            help="The number of exercises of the pilot; by default 200.",
         ),
     ] = None,
     setting: SettingOption = None,

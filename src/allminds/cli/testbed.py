@@ -47,7 +47,10 @@ def social_testbed(
         ),
     ] = None,
     episodes: Annotated[
-        int, typer.Option(min=2, help="The number of episodes to play if results are sampled.")
+        int,
+        typer.Option(
+            min=2, max=10**6, help="The number of episodes to play if results are sampled."
+        ),
     ] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same episodes.")] = 1,
     budget: BudgetOption = None,

@@ -16,6 +16,13 @@ class Error(Exception):
     detail: str = ""
 
 
+def printable(text: str) -> str:
+    """Replace what would steer a terminal, such as escape codes, by its number."""
+    return "".join(
+        one if one.isprintable() or one in "\n\t" else f"\\x{ord(one):02x}" for one in text
+    )
+
+
 def nearest(wrong: str, known: Iterable[str]) -> str:
     """Suggest, as the end of an error, the known name nearest to a wrong one, or list all."""
     names = sorted(known)

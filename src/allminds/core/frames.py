@@ -19,6 +19,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
+from allminds.core.errors import printable
+
 SHORT, LONG = 3, 20  # frames in a line of text, and in a paragraph
 WIDEST = 100  # letters of a line of source
 CHAIN = 3  # exceptions that followed from each other
@@ -61,7 +63,7 @@ def shown(thing: Any, how: Callable[[Any], str]) -> str:
         raise
     except BaseException:  # it is somebody else's, and may raise anything
         text = f"<{type(thing).__name__}>"
-    return text.encode("utf-8", "backslashreplace").decode()
+    return printable(text.encode("utf-8", "backslashreplace").decode())
 
 
 def reason_of(error: BaseException, folder: str = "") -> str:
@@ -181,7 +183,7 @@ def code_of(makers: Iterable[Any], words: Iterable[str] = ()) -> dict[str, str]:
 
     So are files that names mention, such as the program of ``program(./mine.py)``.
     """
-    todo = [sys.modules.get(str(getattr(maker, "__module__", ""))) for maker in makers]
+    todo = [sys.modules.get(str(getattr(thing, "__module__", ""))) for thing in makers]
     known: dict[str, str] = {}
     seen = set()
     while todo:

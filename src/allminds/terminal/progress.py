@@ -20,6 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.core.errors import printable
 
 
 def show_listing(rows: list[dict[str, str]]) -> None:
@@ -30,7 +31,7 @@ def show_listing(rows: list[dict[str, str]]) -> None:
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(value) for value in row.values()))
+        table.add_row(*(Text(printable(value)) for value in row.values()))
     Console().print(table)
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.core.errors import printable
 from allminds.core.settings import settings_text
 from allminds.inference import words
 from allminds.inference.words import heading, interval, notes, number, unit_columns
@@ -36,7 +37,7 @@ def figures_table(names: Sequence[str], figures: Sequence[str]) -> Table:
 
 def say(sentence: str, style: str = "") -> None:
     """Print a sentence as it is, brackets and all."""
-    Console().print(sentence, style=style, markup=False, highlight=False)
+    Console().print(printable(sentence), style=style, markup=False, highlight=False)
 
 
 def show_test(test: dict[str, Any]) -> None:
@@ -86,7 +87,7 @@ def _print_test(test: dict[str, Any], console: Console) -> None:
     if tool.caution:
         console.print(tool.caution, markup=False, highlight=False)
     for note in notes(rows):
-        console.print(note, style="yellow", markup=False, highlight=False)
+        console.print(printable(note), style="yellow", markup=False, highlight=False)
 
 
 def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrument]) -> Table:
@@ -103,7 +104,7 @@ def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrume
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        who = Text(row["mind"])
+        who = Text(printable(row["mind"]))
         who.append(f"  {row['end']}" if row["end"] else "", style="dim")
         who.append("" if row["ranked"] else "  not ranked", style="yellow")
         figures = [

@@ -314,7 +314,7 @@ def _engine(where: str, create: bool) -> Engine:
         where = f"sqlite:///{path}"
     try:
         url = make_url(where)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # such as a port that is no number
         raise Error(f"'{_safe(where)}' is neither a file nor the URL of a database") from None
     kind = url.get_backend_name()
     if kind == "sqlite":
@@ -344,7 +344,7 @@ def _safe(where: str) -> str:
     """Return a URL without its password."""
     if "://" not in where:
         return where
-    with contextlib.suppress(ArgumentError):
+    with contextlib.suppress(ArgumentError, ValueError):
         return make_url(where).render_as_string(hide_password=True)
     return where.partition("://")[0] + "://…"
 

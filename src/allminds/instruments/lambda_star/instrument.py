@@ -13,7 +13,7 @@ from allminds.complexity import lz76
 from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import MOST, Settings, checked
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.patterns import (
@@ -52,7 +52,9 @@ class LambdaStarSettings(Settings):
             return text
         low, dots, high = text.partition("..")
         if low.isdigit() and (high.isdigit() if dots else True):
-            if int(low) <= int(high or low):
+            if int(low[:19]) + MOST < int((high or low)[:19]):
+                raise ValueError(f"'{text[:60]}' is no range of at most {MOST} steps")
+            if int(low[:19]) <= int((high or low)[:19]):
                 return text
             raise ValueError(f"'{text}' is empty: the first number must not exceed the second")
         raise ValueError(f"'{text}' is not a value, a range such as 2..23, or 'any'")

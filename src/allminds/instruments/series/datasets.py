@@ -251,7 +251,7 @@ class SeriesSettings(Settings):
     """The options of `allminds make series`."""
 
     k: str = Field("7..15", description="Complexities: a value or low..high, 7..15.")
-    count: int = Field(100, ge=1, description="How many, over all k.")
+    count: int = Field(100, ge=1, le=10**6, description="How many, over all k.")
     form: Literal["induction", "abduction", "both"] = Field(
         "induction", description="induction, abduction or both"
     )

@@ -13,7 +13,7 @@ from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import MOST, Settings, checked
 from allminds.inference import Rule
 from allminds.instruments.series.items import (
     ABDUCTION,
@@ -65,7 +65,11 @@ class CTestSettings(Settings):
     def _k_is_a_range(cls, value: Any) -> str:
         text = str(value).strip()
         low, dots, high = text.partition("..")
-        if low.isdigit() and (high.isdigit() if dots else True) and int(low) <= int(high or low):
+        if (
+            low.isdigit()
+            and (high.isdigit() if dots else True)
+            and (0 <= int((high or low)[:19]) - int(low[:19]) <= MOST)
+        ):
             return text
         raise ValueError(f"'{text}' is not a value or a range such as 7..12")
 

@@ -19,7 +19,7 @@ from allminds.presentation import DataSet, Generator
 class MatricesOptions(Settings):
     """The options of `allminds make matrices`."""
 
-    count: int = Field(1000, ge=1, description="How many, all different.")
+    count: int = Field(1000, ge=1, le=10**7, description="How many, all different.")
     rules: str = Field("any", description="Rules of a matrix: 1, 2, 3, or any.")
     format: Literal["parquet", "imagefolder", "npz", "jsonl"] = Field(
         "parquet", description="parquet, imagefolder, npz or jsonl"
