@@ -18,14 +18,17 @@ from allminds.web.debrief import Machines
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
 from allminds.web.store import Store
-from allminds.web.study import Study, check
+from allminds.web.study import Limits, Study, check
 from allminds.web.tables import EventRow
 
 MINUTE, HOUR = 60_000, 3_600_000
 CELLS = {"form": "general", "cells": 3, "steps": 4}
 SHORT: dict[str, Any] = {"instrument": "lambda", "settings": CELLS, "exercises": 2}
 CLIENT = httpx.Client(timeout=60)  # without a memory: cookies are sent by hand
-MANY = {"choices_per_second": 1e6, "joins_per_minute": 1e6, "admin_failures_per_minute": 1e6}
+MANY = dict.fromkeys(
+    ("choices_per_second", "joins_per_minute", "admin_failures_per_minute", "requests_per_second"),
+    1e6,
+)
 
 
 def study(**changes: Any) -> Study:
@@ -79,15 +82,16 @@ class Server:
 
     def __init__(self, where: str, clock: Clock, screens: Any = None) -> None:
         self.where, self.clock, self.screens = where, clock, screens or Plain()
-        self.limits: Any = None
+        self.limits: Any = Limits.model_validate(MANY)
         self.public = ""
+        self.wait: float = 30  # seconds for a lock
         self._open = contextlib.ExitStack()
 
     def start(self) -> Server:
-        self.store = Store(self.where)
+        self.store = Store(self.where, wait=self.wait)
         self.app = create_app(
             self.store, screens=self.screens, clock=self.clock, limits=self.limits,
-            ticks=lambda: self.clock() / 1000, public=self.public, machines=Machines(patience=60),
+            ticks=lambda: self.clock.now / 1000, public=self.public, machines=Machines(patience=60),
         )  # fmt: skip
         self.address = self._open.enter_context(running(self.app))
         return self

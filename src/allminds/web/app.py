@@ -11,17 +11,20 @@ import base64
 import binascii
 import logging
 import time
+import traceback
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from random import random
+from typing import Annotated, Any, TypeVar
 from urllib.parse import urlencode
 
-from anyio import to_thread
+from anyio import CapacityLimiter, sleep, to_thread
 from fastapi import FastAPI, Form, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy import select
+from sqlalchemy.exc import DatabaseError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import (
@@ -43,7 +46,7 @@ from allminds.web.screens import Screen, Screens
 from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, hashed, same
 from allminds.web.session import Act
 from allminds.web.sessions import NO_SESSION, Sessions, device, refused
-from allminds.web.store import Store
+from allminds.web.store import Store, locked
 from allminds.web.study import DEFAULT_LIMITS, Limits
 from allminds.web.tables import StudyRow
 
@@ -116,7 +119,17 @@ def _token(header: str) -> str:
 
 
 STATIC = Path(__file__).with_name("static")
-_REASONS = {403: "forged", 404: "not-found", 405: "not-found", 413: "too-large", 429: "too-fast"}
+LONGEST = 200  # characters of a cookie or a link
+PATIENCE = 8.0  # seconds that a request waits for a database that somebody else has locked
+T = TypeVar("T")
+_REASONS = {
+    403: "forged",
+    404: "not-found",
+    405: "not-found",
+    413: "too-large",
+    429: "too-fast",
+    503: "failed",
+}
 
 
 def now_in_ms() -> int:
@@ -135,6 +148,8 @@ class Service:
         self.origins, self.machines = origins, machines
         self.choices = Rate(limits.choices_per_second, 1, ticks)
         self.joins = Rate(limits.joins_per_minute, 60, ticks)
+        self.others = Rate(limits.requests_per_second, 1, ticks)
+        self.readers = CapacityLimiter(2)  # threads that read long sessions
         self.misses = Rate(limits.joins_per_minute, 60, ticks)  # wrong links
         self.failures = Rate(limits.admin_failures_per_minute, 60, ticks)
 
@@ -193,10 +208,9 @@ def create_app(
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _bad_form)
     app.add_exception_handler(ClientDisconnect, _gone)
-    app.add_exception_handler(Exception, _failed)
     app.add_middleware(
         Guard, body_bytes=limits.body_bytes, origins=service.origins, refuse=_refused,
-        secure=public.startswith("https://"),
+        secure=public.startswith("https://"), fail=_failed, allows=_allowed,
     )  # fmt: skip
     return app
 
@@ -227,7 +241,7 @@ def wants_json(request: Request) -> bool:
 def session_of(request: Request, token: str) -> str:
     """Return the session's token, if the form belongs to it and requests are not too many."""
     cookie = request.cookies.get(COOKIE, "")
-    if not cookie or len(cookie) > 200:
+    if not cookie or len(cookie) > LONGEST:
         raise HTTPException(403, "no-session")
     if not same(token, form_token(cookie)):
         raise HTTPException(403)
@@ -243,10 +257,43 @@ async def _done(request: Request, sent: forms.OfSession, act: Act) -> Response:
 
 async def _shown(request: Request, session: str, act: Act | None = None) -> Response:
     service = service_of(request)
-    screen = service.sessions.take(session, act, wants_json(request))
+    json = wants_json(request)
+    screen = await _turn(service, session, lambda: service.sessions.take(session, act, json))
     if screen is None:
         return RedirectResponse("/", 303)
     return await service.show(request, screen)
+
+
+def _allowed(request: Request) -> bool:
+    """Return whether a request is let in: of a session that is going on, or one of not too many."""
+    if request.url.path.startswith("/static/"):
+        return True
+    service, cookie = service_of(request), request.cookies.get(COOKIE, "")
+    if 0 < len(cookie) <= LONGEST and hashed(cookie) in service.sessions.memory:
+        return True
+    return service.others.allows(address(request))
+
+
+async def _turn(service: Service, token: str, act: Callable[[], T]) -> T:
+    """Act in a session; one that is not remembered, and may be long, is read in a thread first."""
+    sessions = service.sessions
+    if hashed(token) not in sessions.memory:
+        await to_thread.run_sync(sessions.warm, token, limiter=service.readers)
+    return await patiently(act)
+
+
+async def patiently(act: Callable[[], T]) -> T:
+    """Act on the database; while somebody else has locked it, only this request waits."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return act()
+        except DatabaseError as error:
+            if not locked(error):
+                raise
+            if time.monotonic() > until:
+                raise HTTPException(503) from None
+        await sleep(0.01 + 0.04 * random())
 
 
 def number(text: str) -> float | None:
@@ -266,7 +313,11 @@ def _add_routes(app: FastAPI) -> None:
     async def here(request: Request) -> Response:
         """Show the present screen of the cookie's session."""
         service, cookie = service_of(request), request.cookies.get(COOKIE, "")
-        screen = service.sessions.take(cookie) if cookie else NO_SESSION
+        screen: Screen | None = NO_SESSION
+        if cookie and len(cookie) <= LONGEST:
+            if not service.choices.allows(hashed(cookie)):
+                raise HTTPException(429)
+            screen = await _turn(service, cookie, lambda: service.sessions.take(cookie))
         assert screen is not None
         return await service.show(request, screen)
 
@@ -274,7 +325,9 @@ def _add_routes(app: FastAPI) -> None:
     async def link(request: Request, invite: str) -> Response:
         """Show what is behind a link; this starts nothing."""
         service = service_of(request)
-        screen = service.sessions.look(invite[:200], request.query_params)
+        screen = await patiently(
+            lambda: service.sessions.look(invite[:LONGEST], request.query_params)
+        )
         if screen.status != 200 and not service.misses.allows(address(request)):
             raise HTTPException(429)  # guessing is counted; a right link is never locked out
         return service.reply(request, screen)
@@ -283,12 +336,13 @@ def _add_routes(app: FastAPI) -> None:
     async def join(request: Request, sent: Annotated[forms.Join, Form()]) -> Response:
         """Begin, or go on; the link's secret leaves the address bar."""
         service = service_of(request)
-        kind = service.sessions.kind(sent.invite)
+        kind = await patiently(lambda: service.sessions.kind(sent.invite))
         rate = service.misses if kind == "none" else service.joins
         if not rate.allows(hashed(sent.invite) if kind == "own" else address(request)):
             raise HTTPException(429)
         about = device(sent.viewport, sent.pointer, request.headers.get("user-agent", ""))
-        joined = service.sessions.join(sent, about, request.cookies.get(COOKIE, "")[:200])
+        cookie = request.cookies.get(COOKIE, "")[:LONGEST]
+        joined = await patiently(lambda: service.sessions.join(sent, about, cookie))
         if joined.screen is not None:
             return service.reply(request, joined.screen)
         reply = RedirectResponse("/", 303)
@@ -338,14 +392,14 @@ def _add_routes(app: FastAPI) -> None:
     async def withdraw(request: Request, sent: Annotated[forms.OfSession, Form()]) -> Response:
         """Stop, and delete all that was recorded."""
         service, session = service_of(request), session_of(request, sent.token)
-        service.sessions.withdraw(session)
+        await patiently(lambda: service.sessions.withdraw(session))
         return await _shown(request, session)
 
     @app.post("/note")
     async def note(request: Request, sent: Annotated[forms.Note, Form()]) -> Response:
         """Keep that the page lost the focus, was hidden, or had something pasted into it."""
         service, session = service_of(request), session_of(request, sent.token)
-        service.sessions.note(session, sent.kind, number(sent.ms))
+        await patiently(lambda: service.sessions.note(session, sent.kind, number(sent.ms)))
         return Response(status_code=204)
 
 
@@ -370,7 +424,18 @@ def _gone(_request: Request, _error: Exception) -> Response:
 
 
 def _failed(request: Request, error: Exception) -> Response:
-    logging.getLogger("allminds.web").error("a request failed", exc_info=error)
+    logging.getLogger("allminds.web").error("a request failed: %s", _where(error))
     reply = service_of(request).reply(request, refused("failed", 500))
     reply.headers["Connection"] = "close"  # as the server will; whoever did not know would fail too
     return reply
+
+
+def _where(error: BaseException | None) -> str:
+    """Say what failed and where, without the values: they may be a panel's id, or a label."""
+    said = []
+    while error is not None:
+        frames = traceback.extract_tb(error.__traceback__)[-6:]
+        lines = " < ".join(f"{Path(one.filename).name}:{one.lineno}" for one in reversed(frames))
+        said.append(f"{type(error).__name__} at {lines}")
+        error = error.__cause__ or error.__context__
+    return "; from ".join(said)

@@ -138,17 +138,23 @@ class Rate:
 # ---------------------------------------------------------------- around every request
 
 
+TOO_MANY = {"Connection": "close", "Content-Type": "text/plain; charset=utf-8"}
+
+
 class Guard:
     """ASGI middleware that checks every request first: its host, its origin and its length.
 
-    A body that is longer than it says is cut off at the limit, and replies carry `HEADERS`.
+    A body that is longer than it says is cut off at the limit, and replies carry `HEADERS`. What
+    fails inside is answered here, so that no server logs it with all that was sent.
     """
 
     def __init__(
         self, app: Any, body_bytes: int, origins: Origins, secure: bool,
         refuse: Callable[[Request, HTTPException], Response],
+        fail: Callable[[Request, Exception], Response], allows: Callable[[Request], bool],
     ) -> None:  # fmt: skip
         self.app, self.body_bytes, self.origins, self.refuse = app, body_bytes, origins, refuse
+        self.fail, self.allows = fail, allows
         self.headers = dict(HEADERS)
         if secure:
             self.headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -158,7 +164,7 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read = 0
+        read, started, request = 0, False, Request(scope)
 
         async def limited() -> Any:
             nonlocal read
@@ -169,6 +175,8 @@ class Guard:
             return message
 
         async def marked(message: Any) -> None:
+            nonlocal started
+            started = True
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in self.headers.items():
@@ -176,11 +184,17 @@ class Guard:
             await send(message)
 
         status = self._refused(scope["method"], Headers(scope=scope))
-        if status:
-            reply = self.refuse(Request(scope, limited), HTTPException(status))
-            await reply(scope, limited, marked)
+        if not self.allows(request):
+            await Response("Too many requests.", 429, TOO_MANY)(scope, limited, marked)
+        elif status:
+            await self.refuse(request, HTTPException(status))(scope, limited, marked)
         else:
-            await self.app(scope, limited, marked)
+            try:
+                await self.app(scope, limited, marked)
+            except Exception as error:
+                reply = self.fail(request, error)
+                if not started:
+                    await reply(scope, limited, marked)
 
     def _refused(self, method: str, headers: Headers) -> int:
         """Return the status of a request that is not let in; 0 if it is."""

@@ -21,12 +21,14 @@ from sqlalchemy import select
 
 from allminds.core.errors import Error
 from allminds.web.app import create_app
+from allminds.web.connections import Connection, most_connections
 from allminds.web.debrief import Machines
 from allminds.web.security import LOOPBACK
 from allminds.web.store import Store
 from allminds.web.study import Limits, Study, stored
 from allminds.web.tables import StudyRow
 
+BRIEF = 0.005  # seconds in which a lock may hold up everybody; then only whoever needs it waits
 GRACE = 10  # seconds for replies that are on their way when the server is stopped
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
@@ -107,7 +109,7 @@ def serve(
     shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
     with (
         _stopping(),
-        contextlib.closing(Store(where)) as store,
+        contextlib.closing(Store(where, wait=BRIEF)) as store,
         contextlib.closing(Machines()) as machines,
     ):
         found = studies(store)
@@ -120,9 +122,10 @@ def serve(
         config = uvicorn.Config(
             app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
             log_level="warning", timeout_graceful_shutdown=GRACE, proxy_headers=bool(proxies),
-            forwarded_allow_ips=list(proxies),
+            forwarded_allow_ips=list(proxies), http=Connection, backlog=512,
         )  # fmt: skip
         _load(config)
+        Connection.most = most_connections()
         with _listening(host, port) as listener:
             said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
             sys.setswitchinterval(0.0005)  # programs in threads give way to people soon
@@ -193,7 +196,9 @@ def running(app: Any) -> Iterator[str]:
 
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, http=Connection
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

@@ -14,7 +14,17 @@ from allminds.web.course import Course, Replays, Stop, course, fingerprint, own_
 from allminds.web.questions import checks
 from allminds.web.store import forget, full, part
 from allminds.web.study import PERSON, QUESTIONS, Study
-from allminds.web.tables import ConsentRow, ExerciseRow, GameRow, Held, Rows, StudyRow, held, here
+from allminds.web.tables import (
+    MOST_SHOWN,
+    ConsentRow,
+    ExerciseRow,
+    GameRow,
+    Held,
+    Rows,
+    StudyRow,
+    held,
+    here,
+)
 
 Meaning = Literal["go on", "again", "replace", "void", "over"]
 MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
@@ -53,6 +63,7 @@ class LiveSession:
         self.course: Course = course(self.row.plan)
         self.study = self.course.study
         self._moved = False  # whether a choice was made in this request
+        self.ended: tuple[tuple[Record, ...], ...] | None = None  # what came of it, if known
         self.crowded_out = False  # whether the last place was taken by somebody else
         self.game: GameRow | None = None  # with another person, at this place (`pairing`)
 
@@ -146,7 +157,8 @@ class LiveSession:
         """Accept a newer token, which means another device; then apply the resume rules."""
         if self.row.next_hash == token_hash:
             self.row.token_hash, self.row.next_hash = token_hash, None
-            self.event("resume", payload={"device": "other"})
+            if not self.rows.full("resume"):
+                self.event("resume", payload={"device": "other"})
         if self.row.status not in ("running", "abandoned"):
             return
         gap = self.now - self.seen
@@ -327,8 +339,10 @@ class LiveSession:
 
     def showing(self, row: ExerciseRow, step: int) -> None:
         """Note that a step is about to be painted; if it was before, time is counted anew."""
-        gap = self.now - self.seen
-        if not self._moved and self.rows.shown(row.idx, step):  # after a move the step is new
+        gap, times = self.now - self.seen, self.rows.shown(row.idx, step)
+        if times >= MOST_SHOWN:
+            return  # whoever loads a page without end does not fill the database
+        if not self._moved and times:  # after a move the step is new
             self.event("resume", row, step, payload={"gap_ms": gap})
             self._flag(row, "reloaded")
         self.event("shown", row, step)
@@ -353,9 +367,9 @@ class LiveSession:
         return [row for row in self.rows.exercises if row.test == test and not row.practice]
 
 
-def find(db: Session, digest: str, now: int) -> LiveSession | None:
+def find(db: Session, digest: str, now: int, lock: bool = True) -> LiveSession | None:
     """Take up the session that belongs to a token; it is locked meanwhile."""
-    whose = held(db, digest)
+    whose = held(db, digest, lock)
     return None if whose is None else LiveSession(db, whose, now)
 
 
@@ -378,6 +392,9 @@ class Memory:
     def __init__(self, most: int = 2_000) -> None:
         self.most = most
         self._kept: OrderedDict[str, LiveSession] = OrderedDict()
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._kept
 
     def take(self, digest: str) -> LiveSession | None:
         """Return the session with this token, if it is remembered, and forget it."""

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from allminds.contracts import Record
 from allminds.core.seeding import Random, key
 from allminds.presentation import Face
 from allminds.web import forms
@@ -245,7 +246,8 @@ def _done(live: LiveSession, shared: Common) -> Screen:
         "results": [],  # filled outside the transaction, for programs take their time
     }
     slots = {row.test: row.slot for row in live.rows.exercises if not row.practice}
-    return Screen("done", context, records=live.records(), slots=slots, plan=live.row.plan)
+    records = live.records() if live.ended is None else live.ended
+    return Screen("done", context, records=records, slots=slots, plan=live.row.plan)
 
 
 _OF = {
@@ -257,6 +259,7 @@ _OF = {
 # ---------------------------------------------------------------- links and tokens
 
 
+ENDED = 200  # finished sessions of which results are remembered
 OPENED = 3_600_000  # ms after which whoever opened a link and did not agree is forgotten
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")  # in the order that tells them apart
 NO_SESSION = refused("no-session", 403)
@@ -276,6 +279,7 @@ class Sessions:
     def __init__(self, store: Store, clock: Callable[[], int]) -> None:
         self.store, self.clock = store, clock
         self.memory = Memory()
+        self.ended: dict[int, tuple[tuple[Record, ...], ...]] = {}  # what came of finished sessions
 
     # ------------------------------------------------------------ with a token
 
@@ -286,6 +290,7 @@ class Sessions:
             live = self._live(db, digest)
             if live is None:
                 return NO_SESSION
+            live.ended = self.ended.get(live.row.id)
             live.arrive(digest)
             catch_up(live)
             if act is not None and live.running:
@@ -296,7 +301,35 @@ class Sessions:
             live.rest()
         if live.running:
             self.memory.put(digest, live)
+        elif screen is not None and screen.name == "done":
+            self._keep_ended(live.row.id, screen.records)
         return screen
+
+    def warm(self, token: str) -> None:
+        """Read and replay a session that is not remembered, before its turn; in a thread.
+
+        It may be long, and everybody would wait. Nothing is locked: if the session changes
+        meanwhile, its version does, and it is read again.
+        """
+        digest = hashed(token)
+        with self.store.reading() as db:
+            live = find(db, digest, 0, lock=False)  # the time is set when it acts
+            if live is None:
+                return
+            row = live.open_exercise()
+            if row is not None:
+                live.replays.table(row)
+            elif live.place.kind == "done" and live.row.id not in self.ended:
+                self._keep_ended(live.row.id, live.records())
+            live.rest()
+            db.expunge_all()
+        if live.running:
+            self.memory.put(digest, live)
+
+    def _keep_ended(self, session: int, records: tuple[tuple[Record, ...], ...]) -> None:
+        if len(self.ended) >= ENDED:
+            self.ended.clear()
+        self.ended[session] = records
 
     def _live(self, db: Session, digest: str) -> LiveSession | None:
         """Take up a session: as remembered if nothing came between, else from the database."""

@@ -323,7 +323,9 @@ def roomy(study: Study, participants: int) -> Study:
         )
     patient = {"wait_seconds": 3600, "move_seconds": 0}
     tests = [given.model_copy(update=patient) for given in study.tests]
-    limits = study.limits.model_copy(update={"choices_per_second": 1e9, "joins_per_minute": 1e9})
+    limits = study.limits.model_copy(
+        update={"choices_per_second": 1e9, "joins_per_minute": 1e9, "requests_per_second": 1e9}
+    )
     now_open: dict[str, Any] = {"opens": None, "closes": None}
     changes = {"participants": participants, "limits": limits, "tests": tests}
     return study.model_copy(update=changes | now_open)

@@ -39,6 +39,7 @@ from allminds.web.tables import (
 )
 
 WAIT = 30  # seconds for a lock, before it is an error
+LEAST = 0.05  # seconds for a lock in PostgreSQL, where others hold rows for a moment
 BROKEN = (DatabaseError, sqlite3.DatabaseError)  # the latter while a connection is being opened
 PRAGMAS = (
     "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON",
@@ -51,20 +52,28 @@ _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that is taken for another
 class Store:
     """A database of studies. `where` is a path to an SQLite file, or a URL.
 
-    With `create` its tables are made; with `empty` they are left to whoever asked for it.
+    With `create` its tables are made; with `empty` they are left to whoever asked for it. A lock
+    that others hold is waited for `wait` seconds.
     """
 
-    def __init__(self, where: str | Path, create: bool = False, empty: bool = False) -> None:
+    def __init__(
+        self, where: str | Path, create: bool = False, empty: bool = False, wait: float = WAIT
+    ) -> None:
         self.where = str(where)
         self.shown = _safe(self.where)  # without a password
-        self.engine = _engine(self.where, create)
+        self.engine = _engine(self.where, create, WAIT)  # to open it, everybody waits
         self.sqlite = self.engine.dialect.name == "sqlite"
         self._writer = threading.Lock() if self.sqlite else contextlib.nullcontext()
+        self._wait = wait
         self._deleted = False  # whether the log still holds what was deleted
         self._reading = self.engine.execution_options(reading=True)
         try:
             if not empty:
                 migrate(self.engine, create)
+            if wait != WAIT:
+                self.engine.dispose()
+                self.engine = _engine(self.where, create, wait)
+                self._reading = self.engine.execution_options(reading=True)
         except BROKEN as error:
             self.close()
             reason = str(getattr(error, "orig", error)).splitlines()[0]
@@ -104,7 +113,7 @@ class Store:
             run = connection.cursor().execute
             run("PRAGMA busy_timeout=0")  # whoever holds it up is not waited for
             busy, _, _ = run("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            run(f"PRAGMA busy_timeout={WAIT * 1000}")
+            run(f"PRAGMA busy_timeout={int(self._wait * 1000)}")
         self._deleted = self._deleted and bool(busy)
         return not busy
 
@@ -304,7 +313,7 @@ def _label() -> str:
 # ---------------------------------------------------------------- connections
 
 
-def _engine(where: str, create: bool) -> Engine:
+def _engine(where: str, create: bool, wait: float) -> Engine:
     if "://" not in where:
         path = Path(where)
         if not create and not path.is_file():
@@ -318,20 +327,36 @@ def _engine(where: str, create: bool) -> Engine:
         raise Error(f"'{_safe(where)}' is neither a file nor the URL of a database") from None
     kind = url.get_backend_name()
     if kind == "sqlite":
-        engine = create_engine(url, connect_args={"timeout": WAIT})
-        event.listen(engine, "connect", _tuned)
+        engine = create_engine(url, connect_args={"timeout": WAIT}, hide_parameters=True)
+        event.listen(engine, "connect", lambda one, _: _tuned(one, wait))
         event.listen(engine, "begin", _begin)
         return engine
     if kind != "postgresql":
         raise Error(f"'{_safe(where)}': only sqlite and postgresql databases are supported")
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")
-    return create_engine(url, pool_size=10, max_overflow=30, pool_pre_ping=True)
+    engine = create_engine(
+        url, pool_size=10, max_overflow=30, pool_pre_ping=True, hide_parameters=True,
+        connect_args={"connect_timeout": 10},
+    )  # fmt: skip
+
+    def patient(connection: Any, _record: Any) -> None:
+        connection.execute(f"SET lock_timeout = {int(max(wait, LEAST) * 1000)}")
+        connection.commit()
+
+    event.listen(engine, "connect", patient)
+    return engine
 
 
-def _tuned(connection: Any, _record: Any) -> None:
+def locked(error: DatabaseError) -> bool:
+    """Return whether a transaction failed since another held a lock, and may be tried again."""
+    code = getattr(error.orig, "sqlstate", None)
+    return code in ("55P03", "40P01") or "database is locked" in str(error.orig)
+
+
+def _tuned(connection: Any, wait: float) -> None:
     connection.isolation_level = None  # we say ourselves when a transaction begins
-    for pragma in PRAGMAS:
+    for pragma in (*PRAGMAS, f"busy_timeout={int(wait * 1000)}"):
         connection.execute(f"PRAGMA {pragma}")
 
 

@@ -82,6 +82,9 @@ class Limits(Settings):
     choices_per_second: float = Field(10, gt=0, description="of one session, notes included")
     joins_per_minute: float = Field(20, gt=0, description="from one address")
     admin_failures_per_minute: float = Field(5, gt=0, description="from one address")
+    requests_per_second: float = Field(
+        50, gt=0, description="from one address, of those without a session"
+    )
     body_bytes: int = Field(16_384, ge=1024, le=1 << 20, description="of one request")
 
 

@@ -216,7 +216,8 @@ class EventRow(Base):
 DONE = ("choice", "met")  # events that move an exercise on
 READ = (*DONE, "shown")
 PRESENT = ("choice", "resume")  # and those that show that somebody is there
-MOST_NOTES = 5_000  # of one session
+MOST_NOTES = 5_000  # of one session, and so many times that it was taken up again
+MOST_SHOWN = 20  # times that one step was painted
 
 _SESSION: BindParameter[int] = bindparam("session")
 _EXERCISE: BindParameter[int] = bindparam("exercise")
@@ -227,8 +228,8 @@ _HELD = (
     .join(StudyRow, StudyRow.id == ParticipantRow.study_id)
     .where(or_(SessionRow.token_hash == _TOKEN, SessionRow.next_hash == _TOKEN))
     .options(load_only(StudyRow.opens, StudyRow.closes))
-    .with_for_update(of=SessionRow)
 )
+_LOCKED = _HELD.with_for_update(of=SessionRow)
 _HERE = (
     update(SessionRow)
     .where(SessionRow.id == _SESSION, SessionRow.version == bindparam("known"))
@@ -245,7 +246,7 @@ _HAPPENED = (
 )
 _THERE = select(func.max(EventRow.server_ts)).where(_OF_EXERCISE, EventRow.kind.in_(PRESENT))
 _NOTES = (
-    select(EventRow.id).where(EventRow.session_id == _SESSION, EventRow.kind == "note")
+    select(EventRow.id).where(EventRow.session_id == _SESSION, EventRow.kind == bindparam("of"))
 ).limit(bindparam("most"))
 _EVENT = EventRow.metadata.tables[EventRow.__tablename__]
 _ADD = insert(_EVENT)
@@ -264,9 +265,9 @@ class Happened(NamedTuple):
     payload: Any
 
 
-def held(db: Session, token_hash: str) -> Held | None:
+def held(db: Session, token_hash: str, lock: bool = True) -> Held | None:
     """Return and lock the session of a token until this transaction is over."""
-    found = db.execute(_HELD, {"token": token_hash}).one_or_none()
+    found = db.execute(_LOCKED if lock else _HELD, {"token": token_hash}).one_or_none()
     return None if found is None else (found[0], found[1], found[2])
 
 
@@ -354,9 +355,10 @@ class Rows:
         """List what was added in this live."""
         return [one for one in self._added if one["exercise_idx"] == idx and one["kind"] in kinds]
 
-    def full(self) -> bool:
-        """Return whether no more notes are kept."""
-        notes = self.db.scalars(_NOTES, {"session": self.session_id, "most": MOST_NOTES}).all()
+    def full(self, kind: str = "note") -> bool:
+        """Return whether no more events of a kind are kept."""
+        where = {"session": self.session_id, "most": MOST_NOTES, "of": kind}
+        notes = self.db.scalars(_NOTES, where).all()
         return len(notes) >= MOST_NOTES
 
     def add(self, **what: Any) -> None:
