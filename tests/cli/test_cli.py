@@ -133,7 +133,7 @@ def finished(tmp_path_factory) -> Path:
 
 
 def test_a_run_writes_its_folder_and_one_report(finished):
-    files = {"lock", "plan.json", "report.html", "summary.json"}
+    files = {"SHA256SUMS", "lock", "plan.json", "report.html", "summary.json"}
     folders = {"curves", "records", "timings", "traces"}
     assert {path.name for path in finished.iterdir()} == files | folders
     assert "<html" in (finished / "report.html").read_text()
