@@ -68,3 +68,23 @@ def test_people_like_a_program_are_seldom_called_different(people):
         pair, _ = people_difference(frame, ("people", "program"), Rule(low=0.0), 0.05)
         wrong += pair.verdict != "undecided"
     assert wrong <= 7  # 98 % of binomial(60, .05) lie at or below
+
+
+@pytest.mark.parametrize("name", ["c-test", "matrices"])
+def test_a_difference_is_that_of_the_scores_beside_it(name):
+    """Weighted (r̃) or over strata: `compare` compares what it prints, and what `evaluate` does."""
+    from allminds import registry
+
+    tool, rng = registry.make_instrument(name), np.random.default_rng(8)
+    strata = tool.rule().strata
+    people = {f"p{n}": rng.random(20) < 0.6 for n in range(5)}
+    frame = table(people, rng.random(20) < 0.5)
+    level = {f"e{i}": float(value) for i, value in enumerate(rng.integers(2, 6, 20))}
+    frame[strata] = frame["exercise"].map(level)
+    found = compare(frame, np.random.default_rng(1), tool=tool)
+    score = {one.mind: one.found.score for one in found.standings}
+    (pair,) = found.differences
+    assert pair.mean == pytest.approx(score["people"] - score["program"])
+    plain = frame.groupby(frame["mind"] == "program")["score"].mean()
+    assert pair.mean != pytest.approx(plain[False] - plain[True], abs=1e-4), "else nothing is shown"
+    assert not any("plain means" in note for note in found.notes)

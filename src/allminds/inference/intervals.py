@@ -337,10 +337,13 @@ def skewed(units: Units) -> bool:
 
     The square of the skewness of what clusters add to the mean is about n / c for c rare hits.
     """
-    stratum, weights = _collapsed(units), units.weights
+    stratum, weights = collapsed(units), units.weights
     centre = sums(stratum, weights * units.score) / sums(stratum, weights)
     pulls = sums(units.cluster, weights * (units.score - centre[stratum]))
-    skewness = len(pulls) ** 0.5 * (pulls**3).sum() / (pulls**2).sum() ** 1.5
+    squares = float((pulls**2).sum())
+    if squares <= 1e-24:
+        return False
+    skewness = len(pulls) ** 0.5 * float((pulls**3).sum()) / squares**1.5
     return bool(len(pulls) < EXPECTED * skewness**2)
 
 
@@ -359,7 +362,7 @@ def clustered_error(units: Units) -> tuple[float, float]:
     there may be others that were not drawn, and strata are left out of account. The residual e of
     unit i in stratum h and cluster g counts w_i e_i / √(1 - n_gh/n_h).
     """
-    stratum = _collapsed(units)
+    stratum = collapsed(units)
     weights, strata = units.weights, int(stratum.max()) + 1
     total = sums(stratum, weights)
     centre = sums(stratum, weights * units.score) / total
@@ -418,7 +421,7 @@ def _parts(cluster: Numbers, stratum: Numbers, strata: int) -> tuple[Numbers, Nu
     return part, codes % strata, codes // strata
 
 
-def _collapsed(units: Units) -> Numbers:
+def collapsed(units: Units) -> Numbers:
     """Merge each stratum of a single cluster with its neighbour."""
     strata = len(units.share)
     _, where, _ = _parts(units.cluster, units.stratum, strata)

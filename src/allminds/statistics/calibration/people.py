@@ -18,24 +18,34 @@ Counts = tuple[int, int]
 MEDIAN = QUANTILES.index(0.5)
 
 
-def against_program(people: Values, program: Values) -> tuple[float, float] | None:
-    """Compute the interval of people's scores [person, item] minus a program's [item]."""
+def against_program(
+    people: Values, program: Values, k: Values | None = None
+) -> tuple[float, float] | None:
+    """Compute the interval of people's scores [person, item] minus a program's [item].
+
+    With complexities k of the items, it is that of scores weighted by them.
+    """
     count, items = people.shape
     who = ["people"] * (count * items) + ["program"] * items
     person = [*np.repeat(np.arange(count), items).astype(str), *[None] * items]
     item = np.tile(np.arange(items), count + 1).tolist()
     score = np.append(people.ravel(), program)
-    return crossed(score, who, person, item, "people", "program", 0.0, 1.0).interval
+    strata = None if k is None else np.tile(k, count + 1)
+    found = crossed(
+        score, who, person, item, "people", "program", 0.0, 1.0, strata, k is not None
+    )  # fmt: skip
+    return found.interval
 
 
 def simulate_people(
     rng: Generator, repeats: int, *, people: int, items: int, spread: float, hits: bool,
-    kinds: bool = False,
+    kinds: bool = False, weighted: bool = False,
 ) -> Counts:  # fmt: skip
     """Count the 95 % intervals of people against a program that miss their true difference, 0.
 
-    People differ normally, or are of two `kinds`.
+    People differ normally, or are of two `kinds`. Items may be `weighted` by 7 to 15 in turn.
     """
+    k = (7 + np.arange(items) % 9).astype(float) if weighted else None
 
     def interval() -> tuple[float, float] | None:
         ease = rng.uniform(-0.2, 0.2, items)
@@ -44,9 +54,9 @@ def simulate_people(
         mean, same = 0.5 + own + ease, 0.5 + ease
         if hits:
             scores = (rng.random((people, items)) < mean).astype(float)
-            return against_program(scores, (rng.random(items) < same).astype(float))
+            return against_program(scores, (rng.random(items) < same).astype(float), k)
         scores = mean + rng.uniform(-0.1, 0.1, (people, items))
-        return against_program(scores, same + rng.uniform(-0.1, 0.1, items))
+        return against_program(scores, same + rng.uniform(-0.1, 0.1, items), k)
 
     return counted(misses(interval(), 0.0) for _ in range(repeats))
 
@@ -168,6 +178,14 @@ def rows() -> list[Row]:
         for people, items in ((2, 10), (5, 20), (10, 7), (20, 5))
         for spread in (0.0, 0.25)
         for hits in (True, False)
+    ]  # fmt: skip
+    made += [
+        Row("People against a program", f"{people} people × {items} items weighted by k, hits, "
+            f"people differ by ±{spread:g}", "bounded",
+            partial(simulate_people, people=people, items=items, spread=spread, hits=True,
+                    weighted=True), cost=4)
+        for people, items in ((5, 18), (10, 9))
+        for spread in (0.0, 0.25)
     ]  # fmt: skip
     made += [
         Row("People against a program, near the ceiling", f"{people} people × {items} items, "

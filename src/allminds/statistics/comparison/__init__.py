@@ -2,7 +2,7 @@
 
 `table` turns a results table into scores by exercise and mind, `crossed` compares people with
 programs and with one another (people and items are samples), `anova` has effect sizes and the
-analysis of variance, `mixed` and `random_effects` the mixed models, `correlation` the correlation
+analysis of variance, `mixed` and `logistic` the mixed models, `correlation` the correlation
 with complexity, `ranks` the places, `reaction` the reaction times of people; `compare` does most
 of it at once.
 """
@@ -19,7 +19,8 @@ from allminds.statistics.comparison.anova import (
     unpaired_g,
 )
 from allminds.statistics.comparison.correlation import Correlation, correlations
-from allminds.statistics.comparison.crossed import Crossed, Logistic, crossed, logistic
+from allminds.statistics.comparison.crossed import Crossed, crossed
+from allminds.statistics.comparison.logistic import Logistic, logistic
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
 from allminds.statistics.comparison.people import PEOPLE, sides
 from allminds.statistics.comparison.ranks import Rank, ranks

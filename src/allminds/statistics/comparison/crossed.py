@@ -20,53 +20,45 @@ betting interval over items.
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from allminds.core.errors import Error
-from allminds.inference.intervals import EXACT_BELOW, Betting, Units, betting_of, skewed
-from allminds.statistics.comparison.random_effects import (
+from allminds.inference import Plays, Rule, Units
+from allminds.inference.intervals import EXACT_BELOW, Betting, collapsed
+from allminds.statistics.comparison.mixed import (
     EDGE,
     Codes,
-    LaplaceLogit,
+    Contrast,
     LinearMixed,
     Values,
     reach_of,
     separable,
 )
-
-ALIKE = 1e-12  # scores that differ by less are equal
-FEW = 8  # people or items: below this an exact test stands beside t
-MOST_ORDERS = 20_000  # rearrangements that the exact test goes through
-
-
-@dataclass(frozen=True)
-class Spread:
-    """A standard error of a difference, with its degrees of freedom."""
-
-    over: Literal["both", "people", "items"]  # what is taken for a sample
-    stderr: float
-    df: float
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Units of which none differs from another: their variance of 0 does not measure the spread."""
-
-    units: int
-    below: float  # how far the difference would fall if every unit not seen had the worst score
-    above: float
-
-    def reach(self, alpha: float) -> tuple[float, float]:
-        """Compute how far below and above the estimate the truth may lie, at 1 - alpha."""
-        unseen = 1 - (alpha / 2) ** (1 / self.units)
-        return unseen * self.below, unseen * self.above
+from allminds.statistics.comparison.spreads import (
+    ALIKE,
+    FEW,
+    Alike,
+    Side,
+    Spread,
+    added,
+    bets,
+    clustered,
+    flipped,
+    joined,
+    means,
+    of_few_hits,
+    paired_over,
+    people_in,
+    relabelled,
+    same,
+    sides_of,
+    unseen,
+    welch,
+)
 
 
 @dataclass(frozen=True)
@@ -116,23 +108,6 @@ class Crossed:
         return low, high
 
 
-@dataclass(frozen=True)
-class _Side:
-    """One side of a comparison: a mean score for each cell (person, item)."""
-
-    name: str
-    score: Values
-    person: Codes | None  # None: a program, or an individual
-    item: Codes | None
-
-    @property
-    def units(self) -> Codes:
-        """The codes of the independent units of this side: people, else items, else scores."""
-        if self.person is not None:
-            return self.person
-        return np.arange(len(self.score)) if self.item is None else self.item
-
-
 def crossed(
     score: ArrayLike,
     who: Sequence[object],
@@ -142,6 +117,8 @@ def crossed(
     second: str,
     low: float | None = None,
     high: float | None = None,
+    stratum: ArrayLike | None = None,
+    weighted: bool = False,
 ) -> Crossed:
     """Estimate the mean score of `first` minus that of `second`, for people and items like these.
 
@@ -162,85 +139,17 @@ def crossed(
     low, high
         The lowest and the highest score possible, by which intervals are bounded. Without them
         there is no interval where all people, or all items, are alike.
+    stratum, weighted
+        The complexity of each row, if the mean is that over strata of equal weight; weighted, each
+        weighs n · complexity (r̃ of the C-test). This holds where both had the same items.
     """
-    one, other = _sides(score, who, person, item, (first, second))
+    one, other = sides_of(score, who, person, item, (first, second), stratum)
+    bounds = (0.0, 0.0) if low is None or high is None else (low, high)
+    strata = None if stratum is None else "stratum"
+    rule = Rule(strata, weighted, low=bounds[0], high=bounds[1])
     if one.person is None and other.person is not None:
-        return _turned(_compared(other, one, low, high))
-    return _compared(one, other, low, high)
-
-
-def _sides(
-    score: ArrayLike,
-    who: Sequence[object],
-    person: Sequence[object] | None,
-    item: Sequence[object] | None,
-    names: tuple[str, str],
-) -> tuple[_Side, _Side]:
-    values, kinds = np.asarray(score, float), np.array([str(one) for one in who])
-    people = [None] * len(values) if person is None else [_named(one) for one in person]
-    things = None if item is None else [_named(one) for one in item]
-    for name, column in (("who", kinds), ("person", people), ("item", things)):
-        if column is not None and len(column) != len(values):
-            raise Error(f"there are {len(values)} scores, but {len(column)} values of '{name}'")
-    if names[0] == names[1]:
-        raise Error(f"{names[0]} cannot be compared with itself; name two kinds of minds")
-    used = ~np.isnan(values) & np.isin(kinds, names)
-    of_person = _numbers(people, used)
-    of_item = None if things is None else _numbers(things, used)
-    if of_item is not None and (of_item < 0).any():
-        raise Error("some scores have no item; give every score one, or none")
-    made = []
-    for name in names:
-        rows = kinds[used] == name
-        if not rows.any():
-            raise Error(f"{name} has no score, so that there is nothing to compare")
-        own = of_person[rows]
-        if own.min() < 0 <= own.max():
-            raise Error(f"some scores of {name} have a person and some have none")
-        items = None if of_item is None else of_item[rows]
-        made.append(_cells(name, values[used][rows], None if own[0] < 0 else own, items))
-    return made[0], made[1]
-
-
-def _named(value: object) -> str | None:
-    """Return the name of a person or item, None if there is none."""
-    return None if value is None or value != value or value == "" else str(value)
-
-
-def _numbers(values: Sequence[str | None], used: NDArray[np.bool_]) -> Codes:
-    """Assign numbers to the values of the rows that are used; None is -1."""
-    chosen = [value for value, use in zip(values, used, strict=True) if use]
-    order = {value: n for n, value in enumerate(sorted({v for v in chosen if v is not None}))}
-    return np.array([-1 if value is None else order[value] for value in chosen], np.intp)
-
-
-def _cells(name: str, score: Values, person: Codes | None, item: Codes | None) -> _Side:
-    """Average the scores of each person (if any) on each item (if any)."""
-    if person is None and item is None:
-        return _Side(name, score, None, None)
-    key = _joined(person, item)
-    _, place = np.unique(key, return_index=True)
-    return _Side(
-        name,
-        _means(score, key),
-        None if person is None else person[place],
-        None if item is None else item[place],
-    )
-
-
-def _joined(*codes: Codes | None) -> Codes:
-    """Assign numbers to the combinations of several codes."""
-    given = [code for code in codes if code is not None]
-    made = given[0]
-    for code in given[1:]:
-        made = made * 1_000_000 + code
-    return made
-
-
-def _means(values: Values, codes: Codes) -> Values:
-    """Average values by code, in the order of the codes."""
-    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    return np.asarray(np.bincount(place, values) / counts)
+        return _turned(_compared(other, one, low, high, rule))
+    return _compared(one, other, low, high, rule)
 
 
 def _turned(found: Crossed) -> Crossed:
@@ -263,18 +172,18 @@ def _turned(found: Crossed) -> Crossed:
 # ---------------------------------------------------------------- two ways of comparing
 
 
-def _compared(one: _Side, other: _Side, low: float | None, high: float | None) -> Crossed:
+def _compared(one: Side, other: Side, low: float | None, high: float | None, rule: Rule) -> Crossed:
     """Compare by differences in common cells if there are any, else side by side."""
     keys: tuple[Codes, Codes] | None = None
     if one.item is not None and other.item is not None:
         keys = one.item, other.item
         if other.person is not None:  # the same people under two conditions, or else two groups
-            keys = _joined(one.person, one.item), _joined(other.person, other.item)
+            keys = joined(one.person, one.item), joined(other.person, other.item)
         share = min(np.isin(*keys).mean(), np.isin(*keys[::-1]).mean())
         if share < (0.5 if other.person is not None else 1e-9):
             keys = None
     if keys is not None:
-        made = _by_differences(one, other, keys, low, high)
+        made = _by_differences(one, other, keys, rule, low is not None and high is not None)
     else:
         made = _side_by_side(one, other, low, high)
     return made.judged(one, other, low, high)
@@ -297,7 +206,7 @@ class _Evidence:
     missing: str = ""  # why nothing can be inferred
     said: Sequence[str] = ()
 
-    def judged(self, one: _Side, other: _Side, low: float | None, high: float | None) -> Crossed:
+    def judged(self, one: Side, other: Side, low: float | None, high: float | None) -> Crossed:
         """Take the most cautious of all evidence."""
         spreads = [s for s in self.spreads if s.stderr > 0]
         fitted = self.fitted
@@ -324,9 +233,12 @@ class _Evidence:
 
 
 def _by_differences(
-    one: _Side, other: _Side, keys: tuple[Codes, Codes], low: float | None, high: float | None
+    one: Side, other: Side, keys: tuple[Codes, Codes], rule: Rule, bounded: bool
 ) -> _Evidence:
-    """Fit d ~ 1 + (1 | person) + (1 | item) to differences in the cells that both have."""
+    """Fit d ~ 1 + (1 | person) + (1 | item) to differences in the cells that both have.
+
+    The estimate is the mean of the differences with the strata and weights of `rule`.
+    """
     rows = np.isin(keys[0], keys[1])
     order = np.argsort(keys[1])
     mate = order[np.searchsorted(keys[1], keys[0][rows], sorter=order)]
@@ -334,49 +246,66 @@ def _by_differences(
     assert one.item is not None
     item = one.item[rows]
     person = None if one.person is None else one.person[rows]
-    by_item = _means(d, item)
+    stratum = np.zeros(len(d)) if one.stratum is None else one.stratum[rows]
+
+    def units(score: Values, cluster: Codes, low: float, high: float) -> Units:
+        cells, nothing = np.arange(len(d)), np.zeros(len(d))
+        plays = Plays(cells, cluster, stratum, score, nothing.astype(bool), nothing)
+        made = plays.units(replace(rule, low=low, high=high))
+        assert made is not None
+        return made
+
+    span = rule.range if bounded else (-math.inf, math.inf)
+    ends = (rule.low, rule.high) if bounded else (None, None)
+    by_item = units(d, item, *span)
     found = _Evidence(
-        estimate=float(by_item.mean()), spreads=[_t("items", by_item)], alike=[], exact=[],
-        people=_people(one, other), items=len(by_item), rows=len(d),
+        estimate=by_item.mean, spreads=[clustered("items", by_item)], alike=[], exact=[],
+        people=people_in(one, other), items=by_item.clusters, rows=len(d),
     )  # fmt: skip
     left = len(one.score) - len(d) + int((~np.isin(keys[1], keys[0])).sum())
     if left:
         found.said = [f"{left} scores on items that only one of the two had are left out."]
-    if len(by_item) < 2:
+    if found.items < 2:
         found.missing = "One item is not a sample of items, so that nothing follows for others."
         return found
-    span = (None, None) if low is None or high is None else (low - high, high - low)
-    if np.ptp(by_item) <= ALIKE:
-        found.alike.append(_unseen(len(by_item), found.estimate, *span))
-    if len(by_item) < FEW:
-        found.exact.append(_flipped(by_item))
-    found.bets += _bets(by_item, *span)
+    if np.ptp(means(d, item)) <= ALIKE:
+        found.alike.append(unseen(found.items, found.estimate, *(span if bounded else ends)))
+    if found.items < FEW:
+        found.exact.append(flipped(by_item))
+    found.bets += bets(by_item)
     if person is None:
         return found
-    if other.person is None and len(by_item) < EXACT_BELOW:
-        found.spreads += _of_few_hits(_means(other.score[mate], item), low, high)
-    by_person = _means(d, person)
-    if len(by_person) < 2:
+    if other.person is None and found.items < EXACT_BELOW:
+        found.spreads += of_few_hits(units(other.score[mate], item, rule.low, rule.high), *ends)
+    by_person = units(d, person, *span)
+    if by_person.clusters < 2:
         found.missing = "One person is not a sample of people, so that nothing follows for others."
         return found
-    found.spreads.append(_t("people", by_person))
-    if len(by_person) < FEW:
-        found.exact.append(_flipped(by_person))
-    own, within = (one.score[rows], (low, high)) if other.person is None else (d, span)
-    if _same(own, person, item):
-        found.alike.append(_unseen(len(by_person), float(own.mean()), *within))
-    _fit_into(found, d, np.ones((len(d), 1)), [1.0], {"person": person, "item": item})
+    found.spreads.append(clustered("people", by_person))
+    if by_person.clusters < FEW:
+        found.exact.append(flipped(by_person))
+    if same(one.score[rows] if other.person is None else d, person, item):
+        own = replace(by_person, score=one.score[rows]).mean
+        lost = (own, *ends) if other.person is None else (
+            found.estimate, *(span if bounded else ends)
+        )  # fmt: skip
+        found.alike.append(unseen(by_person.clusters, *lost))
+    pool = collapsed(by_item)
+    design = (pool[:, None] == np.arange(pool.max() + 1)).astype(float)
+    weights = by_item.weights
+    factors = {"person": person, "item": item}
+    _fit_into(found, d, design, factors, lambda fitted: fitted.weighted(d, weights))
     return found
 
 
-def _side_by_side(one: _Side, other: _Side, low: float | None, high: float | None) -> _Evidence:
+def _side_by_side(one: Side, other: Side, low: float | None, high: float | None) -> _Evidence:
     """Fit score ~ who + (1 | person) + (1 | item) + (1 | who:item) to two groups of rows."""
     score = np.concatenate([one.score, other.score])
     is_one = np.repeat([1.0, 0.0], [len(one.score), len(other.score)])
-    units = [_means(side.score, side.units) for side in (one, other)]
+    units = [means(side.score, side.units) for side in (one, other)]
     found = _Evidence(
         estimate=float(units[0].mean() - units[1].mean()), spreads=[], alike=[], exact=[],
-        people=_people(one, other), items=0, rows=len(score),
+        people=people_in(one, other), items=0, rows=len(score),
     )  # fmt: skip
     for side, values in zip((one, other), units, strict=True):
         if len(values) < 2:
@@ -386,158 +315,59 @@ def _side_by_side(one: _Side, other: _Side, low: float | None, high: float | Non
             )  # fmt: skip
             found.missing = f"{side.name}: one {what}, so that nothing follows for others."
             return found
-        if _same(side.score, side.units, None if side.person is None else side.item):
-            unseen = _unseen(len(values), float(values.mean()), low, high)
+        if same(side.score, side.units, None if side.person is None else side.item):
+            lost = unseen(len(values), float(values.mean()), low, high)
             if side is other:
-                unseen = replace(unseen, below=unseen.above, above=unseen.below)
-            found.alike.append(unseen)
+                lost = replace(lost, below=lost.above, above=lost.below)
+            found.alike.append(lost)
     shared = (
         one.person is not None
         and other.person is not None
         and bool(np.isin(one.person, other.person).any())
     )
     if one.person is not None or one.item is None:
-        found.spreads.append(_over("people", one, other) if shared else _welch("people", *units))
+        found.spreads.append(
+            paired_over("people", one, other) if shared else welch("people", *units)
+        )
     if other.person is not None and not shared and min(map(len, units)) < FEW:
-        found.exact += _relabelled(*units)
+        found.exact += relabelled(*units)
     factors: dict[str, Codes] = {}
     if one.person is not None:
         own = np.full(len(other.score), -1) if other.person is None else other.person
         factors["person"] = np.concatenate([one.person, own])
         if shared:
-            factors["who_person"] = _joined(is_one.astype(np.intp), factors["person"])
+            factors["who_person"] = joined(is_one.astype(np.intp), factors["person"])
     if one.item is not None and other.item is not None:
         item = np.concatenate([one.item, other.item])
         found.items = len(np.unique(item))
         if found.items < 2:
             found.missing = "One item is not a sample of items, so that nothing follows for others."
             return found
-        found.spreads.append(_over("items", one, other))
+        found.spreads.append(paired_over("items", one, other))
         factors["item"] = item
         if other.person is not None:
-            factors["who_item"] = _joined(is_one.astype(np.intp), item)
+            factors["who_item"] = joined(is_one.astype(np.intp), item)
     if one.person is not None:
         design = np.column_stack([np.ones(len(score)), is_one])
-        _fit_into(found, score, design, [0.0, 1.0], factors)
+        _fit_into(found, score, design, factors, lambda fitted: fitted.contrast([0.0, 1.0]))
     return found
 
 
-def _people(one: _Side, other: _Side) -> tuple[int, int]:
-    sides = (one.person, other.person)
-    return tuple(0 if person is None else len(np.unique(person)) for person in sides)  # type: ignore[return-value]
-
-
-# ---------------------------------------------------------------- standard errors and tests
-
-
-def _t(over: Literal["people", "items"], values: Values) -> Spread:
-    """Compute the standard error of a mean over units."""
-    if len(values) < 2 or np.ptp(values) <= ALIKE:
-        return Spread(over, 0.0, max(len(values) - 1, 1))
-    return Spread(over, float(values.std(ddof=1)) / math.sqrt(len(values)), len(values) - 1)
-
-
-def _of_few_hits(hits: Values, low: float | None, high: float | None) -> list[Spread]:
-    """Compute the standard error of a program's share of hits, two of each kind added.
-
-    This follows Agresti (1998): the variance of a few hits is often too low, and 0 if all are
-    alike.
-    """
-    if low is None or high is None or not np.isin(hits, (low, high)).all():
-        return []
-    n = len(hits)
-    share = (float((hits == high).sum()) + 2) / (n + 4)
-    return [Spread("items", (high - low) * math.sqrt(share * (1 - share) / n), n - 1)]
-
-
-def _welch(over: Literal["people", "items"], first: Values, second: Values) -> Spread:
-    """Compute the standard error of a difference of two independent means (Welch 1947)."""
-    return _added(over, _t("people", first), _t("people", second))
-
-
-def _added(over: Literal["both", "people", "items"], one: Spread, other: Spread) -> Spread:
-    """Compute the standard error of a sum of independent parts, with Satterthwaite's df."""
-    a, b = one.stderr**2, other.stderr**2
-    df = (a + b) ** 2 / (a**2 / one.df + b**2 / other.df) if a + b > 0 else one.df + other.df
-    return Spread(over, math.sqrt(a + b), df)
-
-
-def _over(units: Literal["people", "items"], one: _Side, other: _Side) -> Spread:
-    """Compute the standard error over units.
-
-    It is paired on the units that both sides have, if they are at least two.
-    """
-    a, b = (
-        side.units if units == "people" or side.item is None else side.item for side in (one, other)
-    )
-    common = np.intersect1d(a, b)
-    means = [
-        (np.unique(codes), _means(side.score, codes)) for side, codes in ((one, a), (other, b))
-    ]
-    if len(common) < 2:
-        return _welch(units, means[0][1], means[1][1])
-    first, second = (values[np.isin(levels, common)] for levels, values in means)
-    return _t(units, first - second)
-
-
-def _same(score: Values, unit: Codes, item: Codes | None) -> bool:
-    """Check that no unit differs from another, neither in its mean nor on any item."""
-    if np.ptp(_means(score, unit)) > ALIKE:
-        return False
-    if item is None:
-        return True
-    _, place = np.unique(item, return_inverse=True)
-    return bool(np.abs(score - _means(score, item)[place]).max() <= ALIKE)
-
-
-def _unseen(units: int, mean: float, low: float | None, high: float | None) -> Alike:
-    """Compute how far unseen units may lie from those that are all alike."""
-    if low is None or high is None:
-        return Alike(units, math.inf, math.inf)
-    return Alike(units, max(mean - low, 0.0), max(high - mean, 0.0))
-
-
-def _bets(values: Values, low: float | None, high: float | None) -> list[Betting]:
-    """Build the betting evidence over units, where their variance rests on a few of them."""
-    if low is None or high is None or np.ptp(values) <= ALIKE:
-        return []
-    n = len(values)
-    units = Units(values, np.zeros(n, np.int64), np.arange(n), np.ones(1), low, high)
-    return [betting_of(units)] if skewed(units) else []
-
-
-def _flipped(values: Values) -> float:
-    """Compute the exact p of Fisher's test over all assignments of signs."""
-    signs = np.array(list(itertools.product((1, -1), repeat=len(values))))
-    sums = np.abs(signs @ values)
-    return float((sums >= abs(values.sum()) - ALIKE).mean())
-
-
-def _relabelled(first: Values, second: Values) -> list[float]:
-    """Compute the exact p of Fisher's test over all assignments of labels; [] if too many."""
-    together, few = np.concatenate([first, second]), min(len(first), len(second))
-    if math.comb(len(together), few) > MOST_ORDERS:
-        return []
-    places = np.array(list(itertools.combinations(range(len(together)), few)))
-    sums = together[places].sum(axis=1)
-    expected = few * together.mean()
-    seen = abs((first if len(first) == few else second).sum() - expected)
-    return [float((np.abs(sums - expected) >= seen - ALIKE).mean())]
-
-
 def _fit_into(
-    found: _Evidence, score: Values, design: Values, weights: ArrayLike, factors: dict[str, Codes]
-) -> None:
+    found: _Evidence, score: Values, design: Values, factors: dict[str, Codes],
+    estimated: Callable[[LinearMixed], Contrast],
+) -> None:  # fmt: skip
     """Fit the crossed model and add its standard error; if no residual is left, add both errors."""
     kept = separable(factors)
     if not kept:
         return  # every row is a unit of its own: t has said it all
     fitted = LinearMixed(score, design, list(kept.values()))
     if fitted.exact:  # the limit of REML for a residual of 0
-        if len(found.spreads) == 2:
-            found.spreads.append(_added("both", *found.spreads))
+        over = {one.over: one for one in sorted(found.spreads, key=lambda one: one.stderr)}
+        if "people" in over and "items" in over:
+            found.spreads.append(added("both", over["people"], over["items"]))
         return
-    made = fitted.contrast(weights)
+    made = estimated(fitted)
     found.estimate, found.fitted, found.parts = made.estimate, fitted, list(kept)
     found.spreads.append(Spread("both", made.stderr, made.df))
 
@@ -583,62 +413,3 @@ def _remarks(found: Crossed) -> list[str]:
             "so that the interval is not narrower than that of a t-test over people."
         )
     return said
-
-
-# ---------------------------------------------------------------- hits, on the logit scale
-
-
-@dataclass(frozen=True)
-class Logistic:
-    """The log odds ratio of `first` against `second`; None where it is not estimable."""
-
-    estimate: float | None
-    stderr: float | None
-    interval: tuple[float, float] | None  # 95 %, Wald
-    p: float | None
-    person: float | None  # variances, on the logit scale
-    item: float | None
-    trouble: str = ""
-
-
-def logistic(
-    hit: ArrayLike,
-    who: Sequence[object],
-    person: Sequence[object] | None,
-    item: Sequence[object],
-    first: str,
-    second: str,
-) -> Logistic:
-    """Fit logit P(hit) = who + (1 | person) + (1 | item) by Laplace's approximation.
-
-    This is as lme4's glmer with nAGQ = 1, with standard errors from the Hessian of the deviance. It
-    stands beside `crossed`, which decides: where all are right or all wrong there is no log odds
-    ratio, and with few people Wald's interval is too narrow.
-    """
-    from scipy.special import ndtr, ndtri
-
-    y, kinds = np.asarray(hit, float), np.array([str(one) for one in who])
-    used = ~np.isnan(y) & np.isin(kinds, (first, second))
-    y, is_first = y[used], (kinds[used] == first).astype(float)
-    if not np.isin(y, (0, 1)).all():
-        raise Error("a logistic model is for hits: every score must be 0 or 1")
-    for name, rows in ((first, is_first == 1), (second, is_first == 0)):
-        if not rows.any():
-            raise Error(f"{name} has no score, so that there is nothing to compare")
-        if np.ptp(y[rows]) == 0:
-            which = "right" if y[rows][0] else "wrong"
-            return Logistic(None, None, None, None, None, None,
-                            f"Not estimable (separation): {name} is always {which}.")  # fmt: skip
-    people = [None] * len(used) if person is None else [_named(one) for one in person]
-    factors = [_numbers(people, used), _numbers([_named(one) for one in item], used)]
-    named = [k for k, codes in enumerate(factors) if len(np.unique(codes[codes >= 0])) > 1]
-    design = np.column_stack([np.ones(len(y)), is_first])
-    theta, estimate, stderr = LaplaceLogit(y, design, [factors[k] for k in named]).fitted()
-    variances = {k: float(value) ** 2 for k, value in zip(named, theta, strict=True)}
-    parts = variances.get(0), variances.get(1)
-    if stderr is None:
-        return Logistic(None, None, None, None, *parts,
-                        "Not estimable: the likelihood has no clear maximum.")  # fmt: skip
-    reach = float(ndtri(0.975)) * stderr
-    p = float(2 * ndtr(-abs(estimate) / stderr))
-    return Logistic(estimate, stderr, (estimate - reach, estimate + reach), p, *parts)

@@ -19,7 +19,9 @@ from allminds.contracts import FAILURES
 from allminds.inference import Difference, Estimate, Plays, Rule, estimate
 from allminds.inference.estimates import over_figures
 from allminds.inference.intervals import Numbers, Student, Values, level_tails
-from allminds.statistics.comparison.crossed import FEW, Crossed, crossed, logistic
+from allminds.statistics.comparison.crossed import Crossed, crossed
+from allminds.statistics.comparison.logistic import logistic
+from allminds.statistics.comparison.spreads import FEW
 from allminds.statistics.comparison.table import item_codes
 
 if TYPE_CHECKING:
@@ -136,13 +138,15 @@ def people_difference(
     if rule.figure is not None:
         found = crossed(*_levels(rows, rule), None, *pair)
     else:
-        found = crossed(score, who, person, items, *pair, low=rule.low, high=rule.high)
+        stratum = rows[rule.strata].to_numpy(float) if rule.strata in rows else None
+        found = crossed(
+            score, who, person, items, *pair, low=rule.low, high=rule.high, stratum=stratum,
+            weighted=rule.weighted,
+        )  # fmt: skip
     often = any(failed[names == name].mean() > 0.05 for name in pair)
     notes = [f"{pair[0]} − {pair[1]}: {said}" for said in found.trouble]
     if rule.figure is not None:
         notes += _short(rows, rule)
-    if rule.weighted:
-        notes.append(f"{pair[0]} − {pair[1]} is of plain means: items are not weighted there.")
     known = score[~np.isnan(score)]
     if rule.figure is None and np.isin(known, (0.0, 1.0)).all():
         beside = logistic(score, who, person, items, *pair)

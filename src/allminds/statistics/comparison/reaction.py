@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from allminds.inference import plain_interval
 from allminds.inference.intervals import Interval
-from allminds.statistics.comparison.people import has_people, pooled
-from allminds.statistics.comparison.random_effects import (
+from allminds.statistics.comparison.mixed import (
     EDGE,
     Codes,
     Contrast,
@@ -32,6 +31,7 @@ from allminds.statistics.comparison.random_effects import (
     reach_of,
     separable,
 )
+from allminds.statistics.comparison.people import has_people, pooled
 from allminds.statistics.comparison.table import complexities, item_codes
 
 if TYPE_CHECKING:
