@@ -134,8 +134,8 @@ def test_pandas_reads_parquet(tmp_path):
         told = json.loads(row["metadata"])
         assert told["sha256"] == hashlib.sha256(b"".join(i["bytes"] for i in drawn)).hexdigest()
         assert row["text"].startswith("Nine cells")
-        assert read_png(row["composite"]["bytes"]).shape == (722, 720, 3)
-        assert read_png(row["question"]["bytes"]).shape == (488, 488, 3)
+        assert read_png(row["composite"]["bytes"]).shape == (782, 720, 3)
+        assert read_png(row["question"]["bytes"]).shape == (548, 548, 3)
 
 
 def test_image_folders_name_all_their_images(tmp_path):
@@ -203,7 +203,7 @@ def test_the_datasets_library_reads_both_layouts_where_it_is_installed(tmp_path,
     for loaded in (table, folder):
         assert sum(len(rows) for rows in loaded.values()) == 40
         assert len(loaded["train"][0]["panels"]) == 8
-        assert loaded["train"][0]["composite"].size == (720, 722)
+        assert loaded["train"][0]["composite"].size == (720, 782)
 
 
 # ---------------------------------------------------------------- the same, whatever happens
@@ -317,8 +317,8 @@ def test_an_unfinished_set_with_other_settings_is_not_mixed_in(tmp_path, monkeyp
 
 def test_more_items_than_there_are_is_an_error_that_leaves_nothing(tmp_path):
     narrow = made(rules=1, kinds=["constant"], attributes=["count"])
-    with pytest.raises(Error, match=r"at most 3,888 such matrices; ask for 3,888 or fewer"):
-        make(Recipe(count=5000, settings=narrow, format="jsonl"), tmp_path / "set")
+    with pytest.raises(Error, match=r"at most 9,072 such matrices; ask for 9,072 or fewer"):
+        make(Recipe(count=10_000, settings=narrow, format="jsonl"), tmp_path / "set")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,7 +12,14 @@ import vl_convert
 
 from allminds.instruments.matrices.drawing.raster import panel_rgb
 from allminds.instruments.matrices.drawing.sheet import COLUMNS, sheet_items, sheet_svg
-from allminds.instruments.matrices.drawing.svg import composite_svg, matrix_svg, panel_svg
+from allminds.instruments.matrices.drawing.svg import (
+    composite_svg,
+    drawn,
+    key_svg,
+    matrix_svg,
+    options_svg,
+    panel_svg,
+)
 from allminds.instruments.matrices.environment import Item, made
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import KINDS, Figure, Marks, Panel
@@ -81,15 +88,26 @@ def test_neither_the_ninth_cell_nor_the_answer_is_in_the_drawing():
         assert composite_svg(problem) == composite_svg(Item(problem.cells[:8], problem.options))
 
 
+def test_the_key_names_the_answer_and_shows_it_in_its_place():
+    for problem in problems(24, 0, 20):
+        key = key_svg(problem)
+        told = ElementTree.fromstring(key).find(f"{SVG}desc").text
+        assert told.endswith(f"the ninth is {problem.letter}.")
+        answer = drawn(problem.cells[8])
+        assert key.count(answer) == composite_svg(problem).count(answer) + 1
+        assert key.count("#0072b2") == 2  # the option and the cell are framed
+        assert options_svg(problem).count("<g") < composite_svg(problem).count("<g")
+
+
 def test_closed_shapes_have_a_black_outline_and_open_ones_none():
-    def drawn(shape):
+    def alone(shape):
         return panel_svg(Panel(Figure((shape,), (4,), 1, ("yellow",), (0.0,), (4,)), None))
 
     for shape in ("3", "9", "circle", "ellipse"):
-        assert 'fill="#ded312" stroke="#000000" stroke-width="2"' in drawn(shape)
+        assert 'fill="#ded312" stroke="#000000" stroke-width="2"' in alone(shape)
     for shape in ("line", "arc"):
-        assert 'stroke="#ded312"' in drawn(shape)
-        assert "#000000" not in drawn(shape)
+        assert 'stroke="#ded312"' in alone(shape)
+        assert "#000000" not in alone(shape)
 
 
 def test_a_drawing_can_be_had_in_any_size():
@@ -113,6 +131,10 @@ def test_the_sheet_has_an_item_of_every_rule_and_attribute():
             assert (rule.layer, rule.attribute) == COLUMNS[item.column]
     paper = next(item for item in items if "Fig. 2" in item.told)
     assert {rule.kind for rule in paper.problem.rules} == {"constant", "distribution-of-three"}
+    for seed in (1, 2, 3):
+        figures = [cell.figure for item in sheet_items(seed) for cell in item.problem.cells]
+        shown = {shape for figure in figures if figure for shape in figure.shape}
+        assert {"ellipse", "line", "arc"} <= shown
     root = ElementTree.fromstring(sheet_svg())
     assert len(re.findall("#0072b2", sheet_svg())) == len(items)
     assert root.find(f"{SVG}title") is not None

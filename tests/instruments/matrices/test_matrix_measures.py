@@ -18,12 +18,12 @@ KNOWN = ("constant", "progression", "distribution-of-three")
 @pytest.mark.parametrize(
     ("values", "scale", "free", "progression", "three"),
     [
-        (5, Scale("line", 5), 2.31, 0.82, 1.34),  # size
-        (4, Scale("count", 4), 2.00, 0.54, 0.85),  # count
-        (7, Scale("line", 7), 2.80, 1.16, 1.92),  # sides
-        (6, Scale("transitions"), 2.58, 2.00, 2.00),  # colour
-        (8, Scale("ring", 8), 3.00, 2.00, 2.00),  # angle
-        (9, Scale("grid", 9), 3.15, 0.93, 2.46),  # position
+        (7, Scale("levels", 7), 2.80, 1.12, 1.95),  # size
+        (4, Scale("numbers", 4, 1), 1.99, 0.34, 0.75),  # count
+        (7, Scale("numbers", 7, 3), 2.79, 1.16, 1.94),  # sides
+        (6, Scale("names"), 2.58, 2.00, 2.00),  # colour
+        (8, Scale("ring", 8), 3.00, 2.04, 2.07),  # angle
+        (9, Scale("grid", 9), 3.12, 0.97, 2.44),  # position
     ],
 )
 def test_the_bits_that_rows_1_and_2_must_supply(values, scale, free, progression, three):
@@ -40,7 +40,7 @@ def test_after_one_row_of_counts_the_rule_may_be_in_doubt():
     domain = 0b1111
     ways = ("constant", "progression", "three")
     variants = {kind: [(way, domain)] for kind, way in zip(KNOWN, ways, strict=True)}
-    belief = beliefs.made(variants, Scale("count", 4))
+    belief = beliefs.made(variants, Scale("numbers", 4, 1))
     assert belief.doubt[1, 1, 1] == 0.0
     assert 0 < belief.doubt[1, 2, 4] < 1
     assert belief.doubt[1, 2, 8] == 0.0  # no progression
@@ -71,8 +71,8 @@ def test_a_bound_rule_adds_nothing_to_the_bits_of_the_answer():
     bound = {True: set(), False: set()}
     for problem in problems(32, 0, 60, asked):
         bound[problem.rules[1].bound].add(problem.measures["I_answer"])
-    assert bound[True].pop() == pytest.approx(2.31, abs=0.005)
-    assert bound[False].pop() == pytest.approx(2.31 + 2.58, abs=0.01)
+    assert bound[True].pop() == pytest.approx(2.80, abs=0.005)
+    assert bound[False].pop() == pytest.approx(2.80 + 2.58, abs=0.01)
     assert not bound[True] | bound[False]
 
 

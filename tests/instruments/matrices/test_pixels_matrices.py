@@ -33,6 +33,15 @@ def test_what_it_sees_is_what_was_drawn():
         assert seen(pictures(problem)) == [*problem.cells[:8], *problem.options]
 
 
+def test_it_sees_copies_that_are_only_similar():
+    asked, looked = made(rules=2, attributes="count,colour,shape"), 0
+    for problem in problems(47, 0, 40, asked):
+        if problem.cells[0].figure and problem.cells[0].figure.layout == "similar":
+            looked += 1
+            assert seen(pictures(problem)) == [*problem.cells[:8], *problem.options]
+    assert looked > 5
+
+
 def test_eight_options_are_no_harder():
     for problem in problems(43, 0, 6, made(rules=3, candidates=8)):
         drawn = pictures(problem)

@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
-from allminds.instruments.matrices.drawing.geometry import Element
+from allminds.instruments.matrices.drawing.geometry import Element, elements
 from allminds.instruments.matrices.drawing.raster import (
     GREYS,
     PALETTE,
     composite_numbers,
     composite_png,
+    matrix_numbers,
     matrix_png,
     paint,
     palette_png,
@@ -28,6 +29,8 @@ from allminds.instruments.matrices.drawing.raster import (
     panel_png,
     panel_rgb,
 )
+from allminds.instruments.matrices.drawing.svg import FRAME, STEP, layout
+from allminds.instruments.matrices.environment import made
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import (
     CENTRE,
@@ -55,7 +58,7 @@ def changed(one, other):
 
 def figure(**values):
     plain = {
-        "shape": ("3",), "size": (4,), "count": 1, "colour": ("red",), "angle": (0.0,),
+        "shape": ("3",), "size": (6,), "count": 1, "colour": ("red",), "angle": (0.0,),
         "place": (CENTRE,),
     }  # fmt: skip
     return Panel(Figure(**plain | values), None)
@@ -144,9 +147,31 @@ def test_other_sizes_show_the_same():
 
 def test_two_sizes_are_a_ring_inside_a_shape_whatever_its_colour():
     for colour in COLOURS:
-        one = figure(shape=("6",), size=(4,), colour=(colour,))
-        two = figure(shape=("6",), size=(1, 4), colour=(colour,))
+        one = figure(shape=("6",), size=(6,), colour=(colour,))
+        two = figure(shape=("6",), size=(2, 6), colour=(colour,))
         assert rendered_pixels(one, two) >= ENOUGH
+
+
+@pytest.mark.parametrize("shape", ["3", "6", "ellipse"])
+def test_which_two_sizes_are_shown_can_be_seen(shape):
+    """Rings are a factor of 1.5 apart, or more; there are white ones and black ones."""
+    asked = made(rules=1, kinds="distribution-of-two", attributes="size")
+    levels = {cell.figure.size for problem in problems(6, 0, 60, asked) for cell in problem.cells}
+    assert {abs(a - b) for a, b in levels} == {2, 4, 6}
+    for one, other in combinations(sorted(levels), 2):
+        pair = [figure(shape=(shape,), size=size, colour=("green",)) for size in (one, other)]
+        assert rendered_pixels(*pair) >= ENOUGH
+
+
+def test_similar_copies_are_a_little_turned_and_scaled():
+    one, other = (figure(shape=("4",), count=4, layout=name) for name in ("slots", "similar"))
+    assert 0 < rendered_pixels(one, other) < 0.3 * rendered_pixels(other, Panel(None, None))
+    marks = Marks("dots", (), "red")
+    turns = {e.angle for e in elements(Panel(other.figure, marks))}
+    radii = [e.r for e in elements(Panel(other.figure, marks))]
+    assert len(turns) == 4
+    assert max(map(abs, turns)) < 12
+    assert 0.9 * max(radii) < min(radii) < max(radii)
 
 
 def test_two_colours_are_halves_that_turn_with_the_shape():
@@ -207,6 +232,31 @@ def test_a_composite_has_its_options_where_they_belong():
     assert len(places) == 1
 
 
+def test_a_key_is_the_composite_with_the_answer_in_its_place_and_both_framed():
+    for problem in problems(4, 0, 12):
+        asked, key = (composite_numbers(problem, 80, answer) for answer in (None, problem.answer))
+        rows, columns = np.nonzero(asked != key)
+        place = layout(4)
+        x, y = ((at + FRAME + 2 * STEP) // 2 for at in place.matrix)
+        assert (key[y : y + 80, x : x + 80] == panel_numbers(problem.cells[8], 80)).all()
+        ox, oy = (at // 2 for at in place.options[problem.answer])
+        near_cell = (abs(rows - y - 40) <= 45) & (abs(columns - x - 40) <= 45)
+        near_option = (abs(rows - oy - 40) <= 45) & (abs(columns - ox - 40) <= 45)
+        assert (near_cell | near_option).all()
+        assert near_option.any()
+        assert (asked == composite_numbers(problem, 80)).all()
+
+
+@pytest.mark.parametrize("size", [64, 96, 160])
+def test_cells_stand_apart_by_a_sixth_of_their_width(size):
+    (problem,) = problems(4, 9, 10)
+    whole = matrix_numbers(problem, size)
+    for lines in (whole, whole.T):
+        empty = [not line.any() for line in lines]
+        assert sum(empty) >= 2 * (size / 6 - 2)
+        assert not empty[0]
+
+
 # ---------------------------------------------------------------- what can be told apart
 
 
@@ -223,7 +273,7 @@ def pairs(draw):
             Panel(
                 Figure(
                     shape=(shape,),
-                    size=(draw(st.integers(0, 4)),),
+                    size=(draw(st.integers(0, 6)),),
                     count=draw(st.integers(1, 4)) if layout == "slots" else 1,
                     colour=(draw(st.sampled_from(colours)),),
                     angle=(draw(st.sampled_from(orientations(shape))),),

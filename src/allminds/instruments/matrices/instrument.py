@@ -24,13 +24,13 @@ from allminds.presentation import Presentation
 
 @registry.instrument
 class Matrices(Instrument):
-    """Matrices: find the ninth panel of a 3 x 3 matrix whose rows follow C rules (paper 002).
+    """Matrices: find the ninth panel of a 3 x 3 matrix whose rows follow C rules.
 
     After Hilton, Liao and Poggio, "Spatial IQ Test for AI", in the style of Raven's progressive
     matrices. The five rules of Carpenter, Just and Shell (1990) govern six attributes; what no rule
-    governs stays the same. A solver that is not told the rules finds exactly one option that
-    satisfies them; one that sees the options alone is at chance. All that can be drawn can be told
-    apart, in grey too.
+    governs stays the same. A solver that is not told the rules, and knows simple rules besides
+    these, finds exactly one answer; one that sees the options alone is at chance. All that can be
+    drawn can be told apart, in grey too.
 
     **Actions**: an option by its number from 0.
     **Observation** `Item`: eight panels row by row, and the options.
@@ -38,11 +38,13 @@ class Matrices(Instrument):
     find out (`measures`).
 
     Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
-    order, and scores are summed exactly.
+    order, and scores are summed exactly; 3, no second answer by simple rules that matrices are not
+    made with, all steps of progressions equally frequent, seven sizes instead of five, copies that
+    are only similar, more ellipses, lines and arcs, and room between panels.
     """
 
     name = "matrices"
-    version = 2
+    version = 3
     slots = 1
     ceiling = 1.0
     lowest = 0.0

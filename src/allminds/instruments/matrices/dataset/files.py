@@ -31,6 +31,7 @@ from allminds.instruments.matrices.dataset.items import (
 )
 from allminds.instruments.matrices.drawing.raster import (
     composite_png,
+    key_png,
     matrix_png,
     panel_grey,
     panel_png,
@@ -102,7 +103,7 @@ class Pictures(NamedTuple):
 
     panels: dict[str, bytes]
     choices: dict[str, bytes]
-    whole: dict[str, bytes]  # question and composite, if they are wanted
+    whole: dict[str, bytes]  # question, composite and answer key, if they are wanted
 
     @property
     def sha256(self) -> str:
@@ -116,11 +117,12 @@ class Pictures(NamedTuple):
 
 
 def pictures(problem: Problem, recipe: Recipe) -> Pictures:
-    """Draw eight panels, the options, and the composite."""
+    """Draw eight panels, the options, and the whole problem without its answer and with it."""
     size = recipe.size
     whole = {}
     if recipe.composites:
-        whole = {"question": matrix_png(problem, size), "composite": composite_png(problem, size)}
+        draw = {"question": matrix_png, "composite": composite_png, "key": key_png}
+        whole = {name: png(problem, size) for name, png in draw.items()}
     named = zip(NAMES, problem.options, strict=False)
     return Pictures(
         {f"cell_{n}": panel_png(cell, size) for n, cell in enumerate(problem.cells[:8], 1)},

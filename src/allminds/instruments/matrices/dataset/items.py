@@ -249,12 +249,12 @@ NEUTRAL = Regime("nothing is held out", lambda _: False, lambda _: True)
 REGIMES = {
     "neutral": NEUTRAL,
     "interpolation": _values(
-        "sizes 1 and 3 of 0 to 4, and five and seven sides, are held out",
-        {codes.SIZE: union([1, 3]), codes.SHAPE: shapes_code(("5", "7"))},
+        "sizes 1, 3 and 5 of 0 to 6, and five and seven sides, are held out",
+        {codes.SIZE: union([1, 3, 5]), codes.SHAPE: shapes_code(("5", "7"))},
     ),
     "extrapolation": _values(
-        "sizes 3 and 4 of 0 to 4, and seven to nine sides, are held out",
-        {codes.SIZE: union([3, 4]), codes.SHAPE: shapes_code(("7", "8", "9"))},
+        "sizes 5 and 6 of 0 to 6, and seven to nine sides, are held out",
+        {codes.SIZE: union([5, 6]), codes.SHAPE: shapes_code(("7", "8", "9"))},
     ),
     "held-out-pairs": Regime(
         "a third of all pairs of a shape and a colour are held out",

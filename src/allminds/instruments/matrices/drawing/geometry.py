@@ -28,6 +28,7 @@ from allminds.instruments.matrices.making.panel import (
 
 MIDDLE = SIDE / 2
 BLANK = "#e6e6e6"  # where the ninth cell is missing
+RIGHT = "#0072b2"  # the frame of the right option
 OUTLINE = 2.0  # width of the black outline of a closed shape
 STROKES = {"line": (0.2, 6.0), "arc": (0.14, 4.0)}  # width as a share of the radius; and at least
 DARK = ("black", "blue", "red")  # on which a ring is white, to be seen in grey too
@@ -72,11 +73,10 @@ def elements(panel: Panel) -> tuple[Element, ...]:
 @lru_cache(maxsize=50_000)
 def figure_elements(figure: Figure, within: bool) -> tuple[Element, ...]:
     """List the glyphs of a figure; `within` marks there is less room."""
-    one = glyph(figure, within)
     return tuple(
         element._replace(x=element.x + x, y=element.y + y)
-        for x, y in centres(figure, within)
-        for element in one
+        for slot, (x, y) in enumerate(centres(figure, within))
+        for element in glyph(figure, within, slot)
     )
 
 
@@ -87,7 +87,7 @@ def radius(layout: Layout, within: bool) -> float:
 
 def centres(figure: Figure, within: bool) -> list[tuple[float, float]]:
     """List where the glyphs of a figure stand: some in slots, or one at every place."""
-    if figure.layout == "slots":
+    if figure.layout in ("slots", "similar"):
         far = SLOTS[within]
         return [(MIDDLE + far * x, MIDDLE + far * y) for x, y in _SLOTS[figure.count]]
     far = GRID[within]
@@ -105,10 +105,17 @@ _SLOTS = {
 }
 
 
-def glyph(figure: Figure, within: bool) -> tuple[Element, ...]:
-    """List the elements of one glyph of a figure, about the point (0, 0)."""
-    room = radius(figure.layout, within)
-    return _glyph(figure.shape, figure.size, figure.angle, figure.colour, room)
+# What is done to copies that are only similar, slot by slot: turned by degrees, and scaled.
+SIMILAR = ((9.0, 1.0), (-10.0, 0.93), (-7.0, 0.97), (11.0, 0.92))
+
+
+def glyph(figure: Figure, within: bool, slot: int = 0) -> tuple[Element, ...]:
+    """List the elements of one glyph of a figure, about the point (0, 0); copies may differ."""
+    room, angles = radius(figure.layout, within), figure.angle
+    if figure.layout == "similar":
+        turn, factor = SIMILAR[slot]
+        room, angles = room * factor, tuple(angle + turn for angle in angles)
+    return _glyph(figure.shape, figure.size, angles, figure.colour, room)
 
 
 @lru_cache(maxsize=50_000)

@@ -22,6 +22,7 @@ from allminds.instruments.matrices.drawing.geometry import (
     FIRST,
     FLAT,
     OUTLINE,
+    RIGHT,
     WHOLE,
     Element,
     elements,
@@ -31,11 +32,14 @@ from allminds.instruments.matrices.drawing.svg import (
     FRAME,
     LABEL,
     LETTER,
+    MATRIX,
     QUESTION,
+    STEP,
     STROKES,
+    THICK,
     layout,
 )
-from allminds.instruments.matrices.making.panel import NAMES, OPEN, SIDE, Panel
+from allminds.instruments.matrices.making.panel import NAMES, OPEN, SIDE, Panel, Problem
 from allminds.instruments.matrices.making.panel import PALETTE as NAMED
 from allminds.instruments.matrices.making.text import Asked
 
@@ -75,7 +79,7 @@ Floats = NDArray[np.float64]
 
 
 def _rgb(name: str) -> Floats:
-    text = BLANK if name == "blank" else NAMED[name]
+    text = {"blank": BLANK, "right": RIGHT}.get(name) or NAMED[name]
     return np.array([int(text[n : n + 2], 16) for n in (1, 3, 5)], float)
 
 
@@ -95,7 +99,9 @@ def _palette() -> tuple[Pixels, dict[tuple[str, str], Pixels]]:
         shades = [number[one], *range(first, first + SHADES - 1), number[other]]
         ramps[one, other] = np.array(shades, np.uint8)
         ramps[other, one] = ramps[one, other][::-1].copy()
-    for name in NAMED:
+    rows.append(_rgb("right"))
+    number["right"] = len(rows) - 1
+    for name in (*NAMED, "right"):
         ramps[name, name] = np.full(SHADES + 1, number[name], np.uint8)
     return np.rint(rows).astype(np.uint8), ramps
 
@@ -244,7 +250,7 @@ def _from_ellipse(x: Floats, y: Floats, a: float, b: float) -> Floats:
 # ---------------------------------------------------------------- whole problems
 
 
-BLACK = RAMPS["white", "black"][-1]
+BLACK, MARKED = RAMPS["black", "black"][0], RAMPS["right", "right"][0]
 
 
 def matrix_png(asked: Asked, size: int = SIDE) -> bytes:
@@ -257,42 +263,58 @@ def composite_png(asked: Asked, size: int = SIDE) -> bytes:
     return palette_png(composite_numbers(asked, size), PALETTE)
 
 
+def key_png(problem: Problem, size: int = SIDE) -> bytes:
+    """Draw the answer key as a PNG file; `size` is that of a panel."""
+    return palette_png(composite_numbers(problem, size, problem.answer), PALETTE)
+
+
 def matrix_numbers(asked: Asked, size: int = SIDE) -> Pixels:
     """Draw the matrix with its blank, as numbers into the palette."""
-    frame = _frame(size)
-    step = size + frame
-    canvas = np.full((3 * step + frame, 3 * step + frame), BLACK, np.uint8)
+    canvas = np.zeros((math.ceil(MATRIX * size / SIDE),) * 2, np.uint8)
     for n, cell in enumerate([*asked.cells[:8], None]):
-        top, left = frame + n // 3 * step, frame + n % 3 * step
-        shown = panel_numbers(cell, size) if cell else _blank(size)
-        canvas[top : top + size, left : left + size] = shown
+        shown = _blank(size) if cell is None else panel_numbers(cell, size)
+        _put(canvas, shown, FRAME + n % 3 * STEP, FRAME + n // 3 * STEP)
     return canvas
 
 
-def composite_numbers(asked: Asked, size: int = SIDE) -> Pixels:
-    """Draw the matrix, and its options below with their letters, as palette numbers."""
+def composite_numbers(asked: Asked, size: int = SIDE, answer: int | None = None) -> Pixels:
+    """Draw the matrix, and its options below with their letters, as palette numbers.
+
+    For a key `answer` is the right option: it is put in its place, and marked.
+    """
     zoom = size / SIDE
     place = layout(len(asked.options))
     canvas = np.zeros((math.ceil(place.height * zoom), math.ceil(place.width * zoom)), np.uint8)
-    _put(canvas, matrix_numbers(asked, size), *place.matrix, zoom)
-    for name, option, (x, y) in zip(NAMES, asked.options, place.options, strict=False):
-        _put(canvas, _framed(option, size), x - FRAME, y - FRAME, zoom)
-        _put(canvas, _letter(name, size), x, y + SIDE + FRAME, zoom)
+    _paste(canvas, matrix_numbers(asked, size), *place.matrix, zoom)
+    for n, (option, (x, y)) in enumerate(zip(asked.options, place.options, strict=True)):
+        _paste(canvas, _letter(NAMES[n], size), x, y + SIDE + FRAME, zoom)
+        _put(canvas, panel_numbers(option, size), x, y, n == answer)
+    if answer is not None:
+        ninth = panel_numbers(asked.options[answer], size)
+        x, y = (at + FRAME + 2 * STEP for at in place.matrix)
+        _put(canvas, ninth, x, y, marked=True)
     return canvas
 
 
-def _put(canvas: Pixels, picture: Pixels, x: float, y: float, zoom: float) -> None:
-    left, top = round(x * zoom), round(y * zoom)
+def _put(canvas: Pixels, panel: Pixels, x: float, y: float, marked: bool = False) -> None:
+    """Put a panel in its place, with a frame round it, and a thick one if it is marked."""
+    zoom = len(panel) / SIDE
+    frames = ((THICK, MARKED), (FRAME, BLACK)) if marked else ((FRAME, BLACK),)
+    for width, number in frames:
+        far = max(1, round(width * zoom))
+        _paste(
+            canvas, np.full_like(panel, number, shape=(len(panel) + 2 * far,) * 2), x, y, zoom, far
+        )
+    _paste(canvas, panel, x, y, zoom)
+
+
+def _paste(
+    canvas: Pixels, picture: Pixels, x: float, y: float, zoom: float, before: int = 0
+) -> None:
+    """Copy a picture to its place, or so many pixels before it."""
+    left, top = round(x * zoom) - before, round(y * zoom) - before
     height, width = picture.shape
     canvas[top : top + height, left : left + width] = picture
-
-
-def _frame(size: int) -> int:
-    return max(1, round(FRAME * size / SIDE))
-
-
-def _framed(panel: Panel, size: int) -> Pixels:
-    return np.pad(panel_numbers(panel, size), _frame(size), constant_values=BLACK)
 
 
 # ---------------------------------------------------------------- signs

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
-from allminds.instruments.matrices.drawing.svg import composite_svg, layout
+from allminds.instruments.matrices.drawing.geometry import RIGHT
+from allminds.instruments.matrices.drawing.svg import THICK, composite_svg, layout
 from allminds.instruments.matrices.environment import made
+from allminds.instruments.matrices.making.cases import SLENDER
 from allminds.instruments.matrices.making.generator import generate
 from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS, SIDE, Kind, Problem
 from allminds.instruments.matrices.making.rules import CARRIED, Slot
@@ -14,7 +16,6 @@ from allminds.instruments.matrices.making.rules import CARRIED, Slot
 ZOOM = 0.36
 MARGIN, HEAD, LEFT = 14, 34, 34
 COLUMNS: tuple[Slot, ...] = (*(("figure", name) for name in ATTRIBUTES), ("marks", "shape"))
-RIGHT = "#0072b2"  # the frame of the right option
 _FONT = 'font-family="sans-serif" font-size="17" text-anchor="middle"'
 
 
@@ -30,7 +31,7 @@ class Shown(NamedTuple):
 def sheet_items(seed: int = 1) -> list[Shown]:
     """List items of one rule (kinds are rows, attributes columns), then of two and three rules."""
     items = [
-        Shown(row, column, _single(kind, slot, seed + row * len(COLUMNS) + column), "")
+        Shown(row, column, _single(kind, slot, row, seed + row * len(COLUMNS) + column), "")
         for row, kind in enumerate(KINDS)
         for column, slot in enumerate(COLUMNS)
         if slot in CARRIED[kind]
@@ -47,11 +48,15 @@ def sheet_items(seed: int = 1) -> list[Shown]:
     return items
 
 
-def _single(kind: Kind, slot: Slot, seed: int) -> Problem:
-    """Find the first item with one such rule."""
+def _single(kind: Kind, slot: Slot, row: int, seed: int) -> Problem:
+    """Find the first item with one such rule; counts and positions are those of slender shapes."""
     settings = made(rules=1, kinds=(kind,), attributes=(slot[1],))
     problems = (generate(seed, index, settings) for index in count())
-    return next(one for one in problems if one.rules[0].layer == slot[0])
+    found = (one for one in problems if one.rules[0].layer == slot[0])
+    if slot[1] not in ("count", "position"):
+        return next(found)
+    wanted = (SLENDER[(row + (slot[1] == "position")) % len(SLENDER)],)
+    return next(one for one in found if one.cells[0].figure and one.cells[0].figure.shape == wanted)
 
 
 def _several(kinds: tuple[Kind, ...], rules: int, seed: int) -> Problem:
@@ -97,8 +102,9 @@ def _placed(problem: Problem, x: float, y: float) -> str:
     """Draw a composite with the right option marked."""
     ox, oy = layout(len(problem.options)).options[problem.answer]
     inner = composite_svg(problem).partition("</desc>")[2].removesuffix("</svg>")
-    frame = f"M{ox - 3} {oy - 3}h{SIDE + 6}v{SIDE + 6}h-{SIDE + 6}Z"
+    side = SIDE + THICK
+    frame = f"M{ox - THICK / 2:g} {oy - THICK / 2:g}h{side}v{side}h-{side}Z"
     return (
         f'<g transform="translate({x:g} {y:g}) scale({ZOOM})">{inner}'
-        f'<path d="{frame}" fill="none" stroke="{RIGHT}" stroke-width="7"/></g>'
+        f'<path d="{frame}" fill="none" stroke="{RIGHT}" stroke-width="{THICK}"/></g>'
     )

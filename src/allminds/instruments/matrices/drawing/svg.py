@@ -1,8 +1,9 @@
 """Panels and problems as SVG: the reference rendering.
 
-A composite has the matrix above and the options below, with their letters. Signs are drawn as
-strokes, not as text, so that no font is needed and pixels are the same everywhere. Titles and
-descriptions say what is shown, and nothing of the answer.
+A composite has the matrix above and the options below, with their letters; a key is the same with
+the answer in its place and marked. Signs are drawn as strokes, not as text, so that no font is
+needed and pixels are the same everywhere. But for the key, titles and descriptions say what is
+shown, and nothing of the answer.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from allminds.instruments.matrices.drawing.geometry import (
     FIRST,
     FLAT,
     OUTLINE,
+    RIGHT,
     WHOLE,
     Element,
     centres,
@@ -26,10 +28,14 @@ from allminds.instruments.matrices.drawing.geometry import (
     mark_elements,
     turned,
 )
-from allminds.instruments.matrices.making.panel import NAMES, PALETTE, SIDE, Panel
+from allminds.instruments.matrices.making.panel import NAMES, PALETTE, SIDE, Panel, Problem
 from allminds.instruments.matrices.making.text import Asked
 
-FRAME = 2  # width of the lines between cells
+FRAME = 2  # width of the line round a panel
+SPACE = 28  # between the frames of cells, so that no pattern seems to run on from one to the next
+THICK = 8  # width of the line round the right option
+STEP = SIDE + 2 * FRAME + SPACE  # from a cell to the next
+MATRIX = 3 * STEP - SPACE  # the side of the matrix, with its frames
 GAP = 16  # between options
 LABEL = 34  # height of the line with the letters
 ACROSS = 4  # options in a line
@@ -47,13 +53,13 @@ def panel_svg(panel: Panel, size: int = SIDE) -> str:
 
 @lru_cache(maxsize=50_000)
 def drawn(panel: Panel) -> str:
-    """Draw what is in a panel; a glyph is written once and moved to each of its places."""
+    """Draw what is in a panel: each glyph moved to its place."""
     figure, marks = panel.figure, panel.marks
     parts = []
     if figure:
         within = marks is not None
-        one = _together(glyph(figure, within))
-        for x, y in centres(figure, within):
+        for slot, (x, y) in enumerate(centres(figure, within)):
+            one = _together(glyph(figure, within, slot))
             parts.append(f'<g transform="translate({_n(x)} {_n(y)})">{one}</g>')
     if marks:
         parts.append(_together(mark_elements(marks)))
@@ -124,24 +130,44 @@ def _n(number: float) -> str:
 
 def matrix_svg(asked: Asked, size: int = SIDE) -> str:
     """Draw the matrix with its blank; `size` is that of a panel."""
-    side = 3 * SIDE + 4 * FRAME
-    return _document(side, side, size / SIDE, "A matrix with a blank", _MATRIX, _matrix(asked))
+    title, zoom = "A matrix with a blank", size / SIDE
+    return _document(MATRIX, MATRIX, zoom, title, _MATRIX, _matrix(asked, _BLANK))
+
+
+def options_svg(asked: Asked, size: int = SIDE) -> str:
+    """Draw the options with their letters; `size` is that of a panel."""
+    place = layout(len(asked.options), above=0)
+    inner = _white(place.width, place.height) + _options(asked, place)
+    return _document(place.width, place.height, size / SIDE, "Options", "", inner)
 
 
 def composite_svg(asked: Asked, size: int = SIDE) -> str:
     """Draw the matrix and, below, the options with letters; `size` is that of a panel."""
-    count = len(asked.options)
-    place = layout(count)
-    parts = [_white(place.width, place.height)]
-    parts.append(f'<g transform="translate({place.matrix[0]:g} {place.matrix[1]:g})">')
-    parts += [_matrix(asked), "</g>"]
-    for name, option, (x, y) in zip(NAMES, asked.options, place.options, strict=False):
-        parts.append(
-            f'<g transform="translate({x:g} {y:g})">{_FRAMED}{drawn(option)}{_SIGNS[name]}</g>'
-        )
-    told = f"{_MATRIX} Which of the options {NAMES[0]} to {NAMES[count - 1]} belongs there?"
-    title = "A matrix with a blank, and options"
+    told = f"{_MATRIX} Which of the options {_range(asked)} belongs there?"
+    return _composite(asked, size, "A matrix with a blank, and options", told, None)
+
+
+def key_svg(problem: Problem, size: int = SIDE) -> str:
+    """Draw the answer key: the composite with the answer in its place, both marked by frames."""
+    told = f"Three rows of three panels; of the options {_range(problem)} the ninth is "
+    return _composite(problem, size, "An answer key", f"{told}{problem.letter}.", problem.answer)
+
+
+def _composite(asked: Asked, size: int, title: str, told: str, answer: int | None) -> str:
+    place = layout(len(asked.options))
+    ninth = _BLANK if answer is None else drawn(asked.options[answer]) + _THICK
+    parts = [
+        _white(place.width, place.height),
+        f'<g transform="translate({place.matrix[0]:g} {place.matrix[1]:g})">',
+        _matrix(asked, ninth),
+        "</g>",
+        _options(asked, place, answer),
+    ]
     return _document(place.width, place.height, size / SIDE, title, told, "".join(parts))
+
+
+def _range(asked: Asked) -> str:
+    return f"{NAMES[0]} to {NAMES[len(asked.options) - 1]}"
 
 
 class Composite(NamedTuple):
@@ -153,32 +179,31 @@ class Composite(NamedTuple):
     options: tuple[tuple[int, int], ...]
 
 
-def layout(count: int) -> Composite:
-    """Compute the places of `count` options, four in a line."""
-    side = 3 * SIDE + 4 * FRAME
+def layout(count: int, above: int = MATRIX + GAP) -> Composite:
+    """Compute the places of `count` options, four in a line, with so much room above them."""
     lines = -(-count // ACROSS)
     width = ACROSS * SIDE + (ACROSS + 1) * GAP
-    height = GAP + side + lines * (GAP + SIDE + LABEL) + GAP // 2
+    height = above + lines * (GAP + SIDE + LABEL) + GAP // 2
     options = tuple(
-        (
-            GAP + n % ACROSS * (SIDE + GAP),
-            2 * GAP + side + n // ACROSS * (SIDE + LABEL + GAP),
-        )
+        (GAP + n % ACROSS * (SIDE + GAP), GAP + above + n // ACROSS * (SIDE + LABEL + GAP))
         for n in range(count)
     )
-    return Composite(width, height, ((width - side) // 2, GAP), options)
+    return Composite(width, height, ((width - MATRIX) // 2, GAP), options)
 
 
-def _matrix(asked: Asked) -> str:
-    side = 3 * SIDE + 4 * FRAME
-    parts = [_white(side, side)]
-    step = SIDE + FRAME
-    for n, cell in enumerate(asked.cells[:8]):
-        parts.append(
-            f'<g transform="translate({FRAME + n % 3 * step} {FRAME + n // 3 * step})">'
-            f"{drawn(cell)}</g>"
-        )
-    parts.append(_REST)
+def _matrix(asked: Asked, ninth: str) -> str:
+    parts = [_white(MATRIX, MATRIX)]
+    for n, cell in enumerate([*map(drawn, asked.cells[:8]), ninth]):
+        x, y = FRAME + n % 3 * STEP, FRAME + n // 3 * STEP
+        parts.append(f'<g transform="translate({x} {y})">{cell}{_FRAMED}</g>')
+    return "".join(parts)
+
+
+def _options(asked: Asked, place: Composite, answer: int | None = None) -> str:
+    parts = []
+    for n, (option, (x, y)) in enumerate(zip(asked.options, place.options, strict=True)):
+        inner = drawn(option) + (_THICK if n == answer else "") + _FRAMED + _SIGNS[NAMES[n]]
+        parts.append(f'<g transform="translate({x:g} {y:g})">{inner}</g>')
     return "".join(parts)
 
 
@@ -230,20 +255,15 @@ def _sign(name: str, x: float, y: float, unit: float) -> str:
     )
 
 
-def _rules() -> str:
-    """Draw the lines between cells, and the blank with its question mark."""
-    side, step = 3 * SIDE + 4 * FRAME, SIDE + FRAME
-    blank = f'<path d="M{2 * step} {2 * step}H{side}V{side}H{2 * step}Z" fill="{BLANK}"/>'
-    middle = FRAME + 2 * step + SIDE / 2
-    lines = "".join(
-        f"M0 {FRAME / 2 + n * step:g}H{side}M{FRAME / 2 + n * step:g} 0V{side}" for n in range(4)
-    )
-    return (
-        f"{blank}{_sign('?', middle, middle, QUESTION)}"
-        f'<path d="{lines}" stroke="#000" stroke-width="{FRAME}"/>'
-    )
+def _around(width: float, colour: str) -> str:
+    """Draw a line of some width round a panel."""
+    far = SIDE + width / 2
+    path = f"M{-width / 2:g} {-width / 2:g}H{far:g}V{far:g}H{-width / 2:g}Z"
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
-_REST = _rules()
+_BLANK = (
+    f'<path d="M0 0H{SIDE}V{SIDE}H0Z" fill="{BLANK}"/>{_sign("?", SIDE / 2, SIDE / 2, QUESTION)}'
+)
 _SIGNS = {name: _sign(name, SIDE / 2, SIDE + LABEL / 2 + 2, LETTER) for name in NAMES}
-_FRAMED = f'<path d="M-1 -1H{SIDE + 1}V{SIDE + 1}H-1Z" fill="none" stroke="#000" stroke-width="2"/>'
+_FRAMED, _THICK = _around(FRAME, PALETTE["black"]), _around(THICK, RIGHT)

@@ -24,13 +24,16 @@ from allminds.instruments.matrices.making.generator import (
     VARIANT,
 )
 from allminds.instruments.matrices.making.rules import ANGLE, FIELDS, SHAPE
+from allminds.instruments.matrices.making.solver import ORDERS, ROW, THIRDS
 
 Codes = NDArray[np.uint16]
 Ints = NDArray[np.int64]
 
-NAMES, LINE_ORDER, COUNT, RING, TRANSITIONS, GRID = range(6)
-ORDERS = ("names", "line", "count", "ring", "transitions", "grid")
-FULL, BITS = 9, 16
+NAMES, LEVELS, NUMBERS, RING, GRID = range(len(ORDERS))
+RIVALS = np.array([len(THIRDS[order]) for order in ORDERS])  # hypotheses about third numbers
+NOTHING = -1000  # for what is no number
+FULL = 9
+MOST = 64  # predictions there can be
 
 
 class Tables(NamedTuple):
@@ -41,8 +44,7 @@ class Tables(NamedTuple):
     base: Codes  # [case, field]
     fields: Ints  # [case, rule]
     banks: Ints  # [case, rule]
-    orders: Ints  # [bank]: a number of ORDERS
-    lengths: Ints  # [bank]: of the order
+    scales: Ints  # [bank, 3]: order as its number, length and first
     lines: Codes  # [line, 9]: whole arrays; or rows, to the left
     spans: Ints  # [bank, 2]: of the lines; a bank of rows is marked by `rows`
     rows: NDArray[np.bool_]  # [bank]
@@ -101,35 +103,145 @@ def note(found: Ints, count: int, value: int) -> int:
 
 
 @kernel
-def step(left: int, right: int, order: int, length: int) -> int:
-    """Return the step between two values as one number; -1000 for values outside the order."""
-    if order == GRID:
-        return 10 * (right // 3 - left // 3) + right % 3 - left % 3
-    if left >= length or right >= length:
-        return -1000
-    return (right - left) % length if order == RING else right - left
+def number(code: int, scale: Ints) -> int:
+    """Return the number that a value is; NOTHING for a value outside the order, and for none."""
+    n = index(code)
+    if n < 0 or n >= scale[1]:
+        return NOTHING
+    return ROW * (n // 3) + n % 3 if scale[0] == GRID else n + scale[2]
 
 
 @kernel
-def progression(v: Ints, order: int, length: int) -> int:
-    """Predict the ninth value if all steps are the same and not zero; else -1."""
-    first = step(index(v[0]), index(v[1]), order, length)
-    if first in (0, -1000):
+def value(n: int, scale: Ints) -> int:
+    """Return the value that a number is; -1 outside the order."""
+    if n == NOTHING:
         return -1
-    for n in (1, 3, 4, 6):
-        if step(index(v[n]), index(v[n + 1]), order, length) != first:
-            return -1
-    last = index(v[7])
-    if order == GRID:
-        row, column = 2 * (last // 3) - index(v[6]) // 3, 2 * (last % 3) - index(v[6]) % 3
+    if scale[0] == GRID:
+        row = (n + ROW // 2) // ROW
+        column = n - ROW * row
         return 1 << (3 * row + column) if 0 <= row < 3 and 0 <= column < 3 else -1
-    if order == RING:
-        return 1 << (last + first) % length
-    return 1 << (last + first) if 0 <= last + first < length else -1
+    n = n % scale[1] if scale[0] == RING else n - scale[2]
+    return 1 << n if 0 <= n < scale[1] else -1
 
 
 @kernel
-def transition(v: Ints) -> int:
+def divided(p: int, q: int) -> int:
+    """Divide a number by another that is in it; NOTHING if it is not."""
+    return p // q if p % q == 0 else NOTHING
+
+
+@kernel
+def third(which: int, p: int, q: int, a: int, b: int, c: int) -> int:
+    """Return what hypothesis number `which` of `solver.NUMBERS` says; the first row is a, b, c."""
+    if which == 0:
+        return 2 * q - p
+    if which == 1:
+        return p + c - a
+    if which == 2:
+        return q + c - b
+    if which == 3:
+        return max(p, q)
+    if which == 4:
+        return min(p, q)
+    if which == 5:
+        return divided(p + q, 2)
+    if which == 6:
+        return 2 * p - q
+    if which == 7:
+        return p + q + c - a - b
+    if which == 8:
+        return p - q + c - a + b
+    if which == 9:
+        return q - p + c + a - b
+    if which == 10:
+        return a + b + c - p - q
+    if which == 11:
+        return abs(p - q)
+    if which == 12:
+        return 2 * p
+    if which == 13:
+        return 2 * q
+    if which == 14:
+        return divided(p, 2)
+    if which == 15:
+        return divided(q, 2)
+    if which == 16:
+        return p * q
+    return divided(p, q) if which == 17 else divided(q, p)
+
+
+@kernel
+def of_numbers(v: Ints, scale: Ints, n: Ints, found: Ints, count: int) -> int:
+    """Add what hypotheses about values in an order predict; `n` has room for eight numbers."""
+    for k in range(8):
+        n[k] = number(v[k], scale)
+        if n[k] == NOTHING:
+            return count
+    for k in range(RIVALS[scale[0]]):
+        if (
+            value(third(k, n[0], n[1], n[0], n[1], n[2]), scale) == v[2]
+            and value(third(k, n[3], n[4], n[0], n[1], n[2]), scale) == v[5]
+        ):
+            ninth = value(third(k, n[6], n[7], n[0], n[1], n[2]), scale)
+            if ninth >= 0:
+                count = note(found, count, ninth)
+    return count
+
+
+@kernel
+def operated(p: int, q: int, operation: int) -> int:
+    """Combine two sets as operation number `operation` of `solver.OPERATIONS` does."""
+    if operation == 0:
+        return p | q
+    if operation == 1:
+        return p & ~q
+    if operation == 2:
+        return q & ~p
+    return p ^ q if operation == 3 else p & q
+
+
+@kernel
+def of_sets(v: Ints, found: Ints, count: int) -> int:
+    """Add what hypotheses about sets predict."""
+    for n in range(5):
+        if operated(v[0], v[1], n) == v[2] and operated(v[3], v[4], n) == v[5]:
+            count = note(found, count, operated(v[6], v[7], n))
+    odd, left = v[0] ^ v[1] ^ v[2], v[0] ^ v[1] ^ v[2] ^ v[6] ^ v[7]
+    twice = (v[0] & v[1]) | (v[0] & v[2]) | (v[1] & v[2])
+    if (
+        odd == v[3] ^ v[4] ^ v[5]
+        and twice == (v[3] & v[4]) | (v[3] & v[5]) | (v[4] & v[5])
+        and twice == (v[6] & v[7]) | (v[6] & left) | (v[7] & left)
+    ):
+        count = note(found, count, left)
+    return count
+
+
+@kernel
+def taken(v: Ints, left: int, value: int) -> int:
+    """Take a value from those of the first row that are left, given as bits; -1 if it is not."""
+    for n in range(3):
+        if left >> n & 1 and v[n] == value:
+            return left & ~(1 << n)
+    return -1
+
+
+@kernel
+def same_values(v: Ints) -> int:
+    """Predict the ninth value if each row has the same three values in some order; else -1."""
+    left = 7
+    for n in (3, 4, 5):
+        left = taken(v, left, v[n])
+        if left < 0:
+            return -1
+    left = taken(v, 7, v[6])
+    if left >= 0:
+        left = taken(v, left, v[7])
+    return v[index(left)] if left >= 0 else -1
+
+
+@kernel
+def followed(v: Ints) -> int:
     """Predict what follows the eighth value, if each is always followed by the same; else -1."""
     follows = -1
     for n in (0, 1, 3, 4, 6):
@@ -142,82 +254,84 @@ def transition(v: Ints) -> int:
 
 
 @kernel
-def added(v: Ints, sign: int) -> int:
-    """Predict the ninth count if the third is the sum or difference of the others; else -1."""
-    for n in (0, 3):
-        if index(v[n]) + 1 + sign * (index(v[n + 1]) + 1) != index(v[n + 2]) + 1:
-            return -1
-    count = index(v[6]) + 1 + sign * (index(v[7]) + 1)
-    return 1 << (count - 1) if 1 <= count <= 4 else -1
-
-
-@kernel
-def operated(p: int, q: int, operation: int) -> int:
-    """Combine two sets: 0 union, 1 remainder, 2 symmetric difference, 3 intersection."""
-    if operation == 0:
-        return p | q
-    if operation == 1:
-        return p & ~q
-    return p ^ q if operation == 2 else p & q
-
-
-@kernel
 def any_values(v: Ints, found: Ints, count: int) -> int:
-    """Add what a constant row, a repeated row and the same three values predict."""
-    if v[0] == v[1] == v[2] and v[3] == v[4] == v[5] and v[6] == v[7]:
+    """Add what hypotheses about any values predict."""
+    if v[0] == v[2] and v[3] == v[5]:
         count = note(found, count, v[6])
-    if v[0] == v[3] == v[6] and v[1] == v[4] == v[7] and v[2] == v[5]:
+    if v[1] == v[2] and v[4] == v[5]:
+        count = note(found, count, v[7])
+    if v[2] == v[5]:
         count = note(found, count, v[2])
-    a, b, c = v[0], v[1], v[2]
-    if a != b and b != c and a != c and v[6] != v[7]:
-        same = True
-        for n in (3, 4, 5, 6, 7):
-            same = same and (v[n] == a or v[n] == b or v[n] == c)
-        if same and v[3] != v[4] and v[4] != v[5] and v[3] != v[5]:
-            count = note(found, count, a ^ b ^ c ^ v[6] ^ v[7])
-    return count
+    ninth = same_values(v)
+    if ninth >= 0:
+        count = note(found, count, ninth)
+    ninth = followed(v)
+    return note(found, count, ninth) if ninth >= 0 else count
 
 
 @kernel
-def along(v: Ints, order: int, length: int, found: Ints, count: int) -> int:
+def along(v: Ints, scale: Ints, numbers: Ints, found: Ints, count: int) -> int:
     """Add what is predicted along the rows to those found."""
     count = any_values(v, found, count)
     several = False
     for n in range(8):
         several = several or v[n] & (v[n] - 1) != 0
     if several:
-        for n in range(4):
-            if operated(v[0], v[1], n) == v[2] and operated(v[3], v[4], n) == v[5]:
-                count = note(found, count, operated(v[6], v[7], n))
-        return count
-    value = -1
-    if order == TRANSITIONS:
-        value = transition(v)
-    elif order != NAMES:
-        value = progression(v, order, length)
-    if value >= 0:
-        count = note(found, count, value)
-    if order == COUNT:
-        for sign in (1, -1):
-            value = added(v, sign)
-            if value >= 0:
-                count = note(found, count, value)
-    return count
+        return of_sets(v, found, count)
+    return of_numbers(v, scale, numbers, found, count) if scale[0] != NAMES else count
 
 
 @kernel
-def predictions(v: Ints, turned: Ints, order: int, length: int, found: Ints) -> int:
-    """Count the ninth values predicted along rows or columns; put them into `found`."""
+def predictions(v: Ints, scale: Ints, work: Ints, found: Ints) -> int:
+    """Count the ninth values predicted along rows or columns; put them into `found`.
+
+    `scale` is an order as its number, its length and its first number; `work` has room for 16.
+    """
     alike = True
     for n in range(1, 8):
         alike = alike and v[n] == v[0]
     if alike:  # all that holds says the same
         found[0] = v[0]
         return 1
-    count = along(v, order, length, found, 0)
+    turned, numbers = work[:8], work[8:16]
+    count = along(v, scale, numbers, found, 0)
     for n in range(8):
         turned[n] = v[3 * (n % 3) + n // 3]
-    return along(turned, order, length, found, count)
+    return along(turned, scale, numbers, found, count)
+
+
+@kernel
+def third_amount(which: int, p: int, q: int) -> int:
+    """Return what number `which` of `solver.AMOUNTS` makes of two amounts."""
+    if which == 0:
+        return p + q
+    return p - q if which == 1 else 2 * q - p
+
+
+@kernel
+def contradicted(v: Ints, ninth: int, work: Ints) -> bool:
+    """Return whether a number of elements is predicted that a ninth value does not have."""
+    several, amount = False, bit_count(ninth)
+    for n in range(8):
+        several = several or v[n] & (v[n] - 1) != 0
+    if not several:
+        return False
+    for turned in range(2):
+        for n in range(8):
+            work[n] = bit_count(v[3 * (n % 3) + n // 3 if turned else n])
+        if turned == 0 and work[2] == work[5] != amount:
+            return True
+        if same_values(work) not in (-1, amount):
+            return True
+        for which in range(3):
+            if (
+                third_amount(which, work[0], work[1]) == work[2]
+                and third_amount(which, work[3], work[4]) == work[5]
+            ):
+                found = third_amount(which, work[6], work[7])
+                if found >= 0 and found != amount:
+                    return True
+    return False
 
 
 # ---------------------------------------------------------------- verification
@@ -225,14 +339,15 @@ def predictions(v: Ints, turned: Ints, order: int, length: int, found: Ints) -> 
 
 @kernel
 def verified(
-    cells: Codes, options: Codes, answers: Ints, orders: Ints, lengths: Ints, turns: Ints
+    cells: Codes, options: Codes, answers: Ints, scales: Ints, turns: Ints
 ) -> NDArray[np.bool_]:
     """Return whether one value is predicted for each field, and the answer alone has them all.
 
-    `orders` and `lengths` are those of fields, but an angle's length is that of the shape's turns.
+    `scales` are those of fields, but an angle's length is that of the shape's turns.
     """
     good = np.ones(len(cells), np.bool_)
-    v, turned, found = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(16, np.int64)
+    v, work, found = np.zeros(8, np.int64), np.zeros(16, np.int64), np.zeros(MOST, np.int64)
+    scale = np.zeros(3, np.int64)
     wanted = np.zeros(FIELDS, np.int64)
     for i in range(len(cells)):
         shape = int(cells[i, 0, SHAPE])
@@ -242,10 +357,10 @@ def verified(
         for field in range(FIELDS):
             for n in range(8):
                 v[n] = cells[i, n, field]
-            length = lengths[field]
+            scale[:] = scales[field]
             if field == ANGLE:
-                length = turns[index(shape)] if bit_count(shape) == 1 else 1
-            if predictions(v, turned, orders[field], length, found) != 1:
+                scale[1] = turns[index(shape)] if bit_count(shape) == 1 else 1
+            if predictions(v, scale, work, found) != 1 or contradicted(v, found[0], work):
                 good[i] = False
             wanted[field] = found[0]
         for k in range(options.shape[1]):
@@ -268,14 +383,14 @@ def draw_array(tables: Any, bank: int, chosen: Ints, key: np.uint64, at: int, wo
             work[n] = tables.lines[line, n]
         return
     first, last = tables.spans[bank, 0], tables.spans[bank, 1]
-    v, turned, found = work[:8], work[9:17], work[17:33]
+    v, room, found = work[:8], work[9:25], work[25:]
     for j in range(TRIES, TRIES + 2 * MOST_TRIES, 2):
         for n in range(3):
             work[n] = tables.lines[first + drawn(key, at, j, last - first), n]
             work[3 + n] = tables.lines[first + drawn(key, at, j + 1, last - first), n]
             work[6 + n] = tables.lines[line, n]
-        count = predictions(v, turned, tables.orders[bank], tables.lengths[bank], found)
-        if count == 1 and found[0] == work[8]:
+        count = predictions(v, tables.scales[bank], room, found)
+        if count == 1 and found[0] == work[8] and not contradicted(v, work[8], room):
             return
 
 
@@ -305,7 +420,7 @@ def make(keys: NDArray[np.uint64], tables: Any, design: Ints) -> Any:
     cells = np.zeros((total, FULL, FIELDS), np.uint16)
     options = np.zeros((total, candidates, FIELDS), np.uint16)
     answers, cases = np.zeros(total, np.int64), np.zeros(total, np.int64)
-    values, work = np.zeros((count, 4), np.int64), np.zeros(33, np.int64)
+    values, work = np.zeros((count, 4), np.int64), np.zeros(25 + MOST, np.int64)
     order = np.zeros(candidates, np.int64)
     for i in range(total):
         key = keys[i]

@@ -7,10 +7,13 @@ tabled, `Rows`, and an array is three of them, drawn until it is unambiguous.
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import combinations, permutations, product
+from itertools import combinations, compress, cycle, islice, permutations, product
+from typing import NamedTuple
 
 from allminds.instruments.matrices.making import solver as hypotheses
 from allminds.instruments.matrices.making.rules import bits, union
@@ -18,7 +21,17 @@ from allminds.instruments.matrices.making.solver import Scale
 
 Array = tuple[int, ...]  # nine codes, row by row
 Row = tuple[int, int, int]
+End = tuple[int, int]  # the last value of a line, and the step it was reached by
 CYCLES = (3, 4)  # colours that follow each other in a progression; longer ones are seldom deducible
+LARGEST_FACTOR = 2  # levels of size from one cell to the next: a factor of 1.5
+
+
+class Offer(NamedTuple):
+    """A value among the options, and the lines by which it would be the answer."""
+
+    value: int
+    first: int
+    last: int  # the line after the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,25 +39,31 @@ class Bank:
     """What can be drawn for one rule on one field."""
 
     scale: Scale
-    lines: tuple[tuple[int, ...], ...]  # whole arrays or single rows, by their last value
+    lines: tuple[tuple[int, ...], ...]  # whole arrays or single rows, by their ends
+    ends: tuple[End, ...]  # of every line; steps are 0 where they need not be evened out
 
     @cached_property
-    def spans(self) -> dict[int, tuple[int, int]]:
-        """The lines that end in each value: the first, and the one after the last."""
-        found: dict[int, tuple[int, int]] = {}
-        for place, line in enumerate(self.lines):
-            found[line[-1]] = (found.get(line[-1], (place, place))[0], place + 1)
+    def spans(self) -> dict[End, tuple[int, int]]:
+        """The lines with each end: the first, and the one after the last."""
+        found: dict[End, tuple[int, int]] = {}
+        for place, end in enumerate(self.ends):
+            found[end] = (found.get(end, (place, place))[0], place + 1)
         return found
 
     @cached_property
-    def quadruples(self) -> tuple[tuple[int, ...], ...]:
+    def quadruples(self) -> tuple[tuple[Offer, ...], ...]:
         """The sets of four answers that may be options together."""
-        return tuple(_alternatives(self.spans, 4))
+        return tuple(self._offers(4))
 
     @cached_property
-    def pairs(self) -> tuple[tuple[int, ...], ...]:
+    def pairs(self) -> tuple[tuple[Offer, ...], ...]:
         """The sets of two answers that may be options together."""
-        return tuple(_alternatives(self.spans, 2))
+        return tuple(self._offers(2))
+
+    def _offers(self, count: int) -> Iterator[tuple[Offer, ...]]:
+        stepless = all(step == 0 for _, step in self.spans)
+        for some in (_alternatives if stepless else _dealt)(self.spans, count):
+            yield tuple(Offer(end[0], *self.spans[end]) for end in some)
 
     @property
     def size(self) -> int:
@@ -74,20 +93,26 @@ class Rows(Bank):
 
 def unambiguous(array: Sequence[int], scale: Scale) -> bool:
     """Return whether all hypotheses that fit the first eight values predict the ninth."""
-    return hypotheses.predictions(array[:8], scale) == {array[8]}
+    found = False
+    for value in hypotheses.every(array[:8], scale):
+        if value is not None:
+            if value != array[8]:
+                return False
+            found = True
+    return found and not hypotheses.contradicted(array[:8], array[8])
 
 
 # ---------------------------------------------------------------- which answers go together
 
 
-def _alternatives(answers: Iterable[int], count: int) -> Iterator[tuple[int, ...]]:
+def _alternatives(ends: Iterable[End], count: int) -> Iterator[Sequence[End]]:
     """Yield sets of answers alike: any values, or sets that differ in one or two elements.
 
     Four sets are a square {S, S+a, S+b, S+a+b}, or for pairs {xz, xw, yz, yw}; two are its edge.
     """
-    known = sorted(answers)
+    known = sorted(value for value, _ in ends)
     if not any(code & (code - 1) for code in known):
-        yield from combinations(known, count)
+        yield from combinations([(value, 0) for value in known], count)
         return
     elements = bits(union([n for code in known for n in bits(code)]))
     changes = _exchanges if {code.bit_count() for code in known} == {2} else _flips
@@ -99,7 +124,7 @@ def _alternatives(answers: Iterable[int], count: int) -> Iterator[tuple[int, ...
             if len(some) == 1:
                 square = {first, first ^ one}
             if len(square) == count and square <= among:
-                found.add(tuple(sorted(square)))
+                found.add(tuple((value, 0) for value in sorted(square)))
     yield from sorted(found)
 
 
@@ -111,6 +136,44 @@ def _flips(code: int, elements: Sequence[int]) -> list[int]:  # noqa: ARG001
 def _exchanges(code: int, elements: Sequence[int]) -> list[int]:
     """List each exchange of one element of a pair for another."""
     return [1 << out | 1 << into for out in bits(code) for into in elements if not code >> into & 1]
+
+
+ARRANGEMENTS = 24  # orders of the values in which sets are dealt
+
+
+def _dealt(ends: Iterable[End], count: int) -> Iterator[Sequence[End]]:
+    """Yield sets of answers with different values, in which all steps are equally frequent.
+
+    Each step has as many cards as others, shared by the values that it ends in; the cards lie in
+    the order of their values and are dealt to so many sets that no value comes twice. Where a
+    value has too many cards for that, because a step ends in hardly another, it loses some.
+    """
+    of_step: dict[int, list[int]] = {}
+    for value, step in sorted(ends):
+        of_step.setdefault(step, []).append(value)
+    often = count * math.lcm(*map(len, of_step.values()))
+    cards = {(v, step): often // len(some) for step, some in of_step.items() for v in some}
+    values = sorted({value for value, _ in cards})
+    if len(values) < count:
+        return
+    while len(most := _most(cards)) * count > sum(cards.values()):
+        cards[Counter(most).most_common(1)[0][0]] -= 1
+    fewer = math.gcd(sum(cards.values()), *(number * count for number in cards.values()))
+    deck = [end for end, number in cards.items() for _ in range(number * count // fewer)]
+    rounds = len(deck) // count
+    apart = -(-math.factorial(len(values)) // ARRANGEMENTS)
+    for order in islice(permutations(values), 0, None, apart):
+        rank = {value: n for n, value in enumerate(order)}
+        dealt = sorted(deck, key=lambda end: (rank[end[0]], end))
+        yield from (dealt[n::rounds] for n in range(rounds))
+
+
+def _most(cards: dict[End, int]) -> list[End]:
+    """List the cards of the value that has most of them."""
+    by_value: dict[int, list[End]] = {}
+    for end, number in sorted(cards.items()):
+        by_value.setdefault(end[0], []).extend([end] * number)
+    return max(by_value.values(), key=len)
 
 
 # ---------------------------------------------------------------- the rows and arrays of a rule
@@ -129,41 +192,40 @@ def _three(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG
 
 
 def _progression(domain: Sequence[int], scale: Scale) -> Iterator[Array]:
-    if scale.order == "transitions":
+    if scale.order == "names":
         yield from _cycles(domain)
         return
-    rows: dict[tuple[int, int], list[Row]] = {}
-    for step, row in _runs(domain, scale):
-        rows.setdefault(step, []).append(row)
-    for alike in rows.values():
-        for first, second, third in product(alike, repeat=3):
-            yield (*first, *second, *third)
+    for step in _steps(scale):
+        for rows in product(_runs(domain, scale, step), repeat=3):
+            yield tuple(code for row in rows for code in row)
 
 
-def _runs(domain: Sequence[int], scale: Scale) -> Iterator[tuple[tuple[int, int], Row]]:
-    """Yield rows of three values a step apart, each with its step."""
-    steps = [(0, n) for n in range(1 - scale.length, scale.length) if n]
+def _steps(scale: Scale) -> list[int]:
+    """List the steps of a progression, as differences of numbers."""
+    if scale.order == "grid":
+        moves = (hypotheses.ROW * down + right for down in (-1, 0, 1) for right in (-1, 0, 1))
+        return [move for move in moves if move]
     if scale.order == "ring":
-        steps = [(0, n) for n in range(1, scale.length)]
-    elif scale.order == "grid":
-        steps = [(down, along) for down in (-1, 0, 1) for along in (-1, 0, 1) if down or along]
-    elif scale.order == "count":
-        steps = [(0, -1), (0, 1)]
-    for step in steps:
-        for first in domain:
-            second = hypotheses.moved(first, step, scale)
-            third = None if second is None else hypotheses.moved(second, step, scale)
-            if second in domain and third in domain:
-                yield step, (first, second, third)  # type: ignore[misc]
+        return list(range(1, scale.length))
+    largest = LARGEST_FACTOR if scale.order == "levels" else scale.length // 2
+    return [sign * size for size in range(1, largest + 1) for sign in (1, -1)]
+
+
+def _runs(domain: Sequence[int], scale: Scale, step: int) -> list[Array]:
+    """List the rows of three values a step apart."""
+    numbers = [n for n in (hypotheses.number(code, scale) for code in domain) if n is not None]
+    steps = [[hypotheses.value(n + step * k, scale) for k in range(3)] for n in numbers]
+    rows = [tuple(code for code in row if code in domain and code) for row in steps]
+    return [row for row in rows if len(row) == 3]
 
 
 def _cycles(domain: Sequence[int]) -> Iterator[Array]:
     """Yield arrays in which each value is followed by the next of a cycle; rows begin anywhere."""
     for length in CYCLES:
-        for cycle in permutations(domain, length):
-            if cycle[0] != min(cycle):
+        for round_ in permutations(domain, length):
+            if round_[0] != min(round_):
                 continue
-            rows = [tuple(cycle[(n + k) % length] for k in range(3)) for n in range(length)]
+            rows = [tuple(round_[(n + k) % length] for k in range(3)) for n in range(length)]
             for first, second, third in product(rows, repeat=3):
                 yield (*first, *second, *third)
 
@@ -174,6 +236,9 @@ def _sums(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG0
     for rows in (added, [(third, p, q) for p, q, third in added]):
         for first, second, third in product(rows, repeat=3):
             yield (*first, *second, *third)
+
+
+ALIKE = 216  # arrays of pairs of three values; those of other three are ambiguous where these are
 
 
 def _same_pairs(domain: Sequence[int], scale: Scale) -> Iterator[Array]:  # noqa: ARG001
@@ -228,8 +293,23 @@ def enumerated(way: str, domain: int, scale: Scale) -> tuple[Array, ...]:
 @cache
 def bank(way: str, domain: int, scale: Scale) -> Bank:
     """Build the bank of a way of making arrays, for a domain given as a code."""
+    lines: Iterable[tuple[int, ...]]
     if way in ROWS:
-        rows = ROWS[way]([1 << n for n in bits(domain)])
-        return Rows(scale, tuple(sorted(rows, key=lambda row: (row[-1], row))))
-    arrays = [array for array in enumerated(way, domain, scale) if unambiguous(array, scale)]
-    return ArrayTable(scale, tuple(sorted(arrays, key=lambda array: (array[-1], array))))
+        lines = ROWS[way]([1 << n for n in bits(domain)])
+    else:
+        every = enumerated(way, domain, scale)
+        some = every[:ALIKE] if way == "same pairs" else every
+        lines = compress(every, cycle([unambiguous(array, scale) for array in some]))
+    by_end = sorted(((line[-1], step_of(way, line, scale)), line) for line in lines)
+    ends = tuple(end for end, _ in by_end)
+    return (Rows if way in ROWS else ArrayTable)(scale, tuple(line for _, line in by_end), ends)
+
+
+def step_of(way: str, line: Sequence[int], scale: Scale) -> int:
+    """Return how far a progression goes at a time, or the sign of a sum; 0 of all other lines."""
+    if way == "sums":
+        return 1 if line[2] > line[0] else -1
+    if way != "progression" or scale.order in ("names", "ring"):  # whose steps are all alike
+        return 0
+    one, other = (hypotheses.number(code, scale) or 0 for code in line[:2])
+    return other - one

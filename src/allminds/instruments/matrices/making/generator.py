@@ -21,10 +21,18 @@ from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.instruments.matrices.environment import DEFAULT, MatricesSettings
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making import solver
-from allminds.instruments.matrices.making.arrays import Array, ArrayTable, Bank, Rows, unambiguous
+from allminds.instruments.matrices.making.arrays import (
+    Array,
+    ArrayTable,
+    Bank,
+    Offer,
+    Rows,
+    unambiguous,
+)
 from allminds.instruments.matrices.making.cases import Case, Cases, cases
 from allminds.instruments.matrices.making.panel import SHAPES, Problem
 from allminds.instruments.matrices.making.problems import DESIGNS, problem
+from allminds.instruments.matrices.making.solver import ORDERS, Scale
 
 if TYPE_CHECKING:
     from allminds.instruments.matrices.fast.kernels import Tables
@@ -66,7 +74,8 @@ def coded(seed: int, index: int, settings: MatricesSettings) -> Coded:
     values, arrays = [], []
     for number, bank in enumerate(case.banks):
         chosen, answer = drawn_values(bank, count, random.at_step(RULES + number))
-        values.append((chosen[answer], *chosen[:answer], *chosen[answer + 1 :]))
+        offered = [offer.value for offer in chosen]
+        values.append((offered.pop(answer), *offered))
         arrays.append(drawn_array(bank, chosen[answer], random.at_step(RULES + number)))
     fields = [carrier.field for carrier in case.plan]
     cells = tuple(_with(base, fields, [array[n] for array in arrays]) for n in range(9))
@@ -88,17 +97,16 @@ def drawn_case(all_cases: Cases, random: Random) -> Case:
     return plan[random.below_at(len(plan), VARIANT)]
 
 
-def drawn_values(bank: Bank, count: int, random: Random) -> tuple[tuple[int, ...], int]:
+def drawn_values(bank: Bank, count: int, random: Random) -> tuple[tuple[Offer, ...], int]:
     """Draw the values of a rule among the options, and which of them is the answer."""
     sets = bank.quadruples if count == 1 else bank.pairs
     chosen = sets[random.below_at(len(sets), VALUES)]
     return chosen, random.below_at(len(chosen), ANSWER)
 
 
-def drawn_array(bank: Bank, answer: int, random: Random) -> Array:
+def drawn_array(bank: Bank, answer: Offer, random: Random) -> Array:
     """Draw an unambiguous array that ends in the answer."""
-    first, last = bank.spans[answer]
-    line = bank.lines[first + random.below_at(last - first, LINE)]
+    line = bank.lines[answer.first + random.below_at(answer.last - answer.first, LINE)]
     if isinstance(bank, ArrayTable):
         return line
     for j in range(TRIES, TRIES + 2 * MOST_TRIES, 2):
@@ -124,11 +132,7 @@ def supply(settings: MatricesSettings) -> int:
     It is exact where no two rules make the same matrix and no rule works on sets.
     """
     return sum(
-        case.size
-        for count in settings.counts
-        for group in cases(count, settings.kinds, settings.attributes).groups
-        for plan in group
-        for case in plan
+        case.size for count in settings.counts for case in _in_order(_cases(count, settings))
     )
 
 
@@ -248,22 +252,21 @@ def _in_order(all_cases: Cases) -> tuple[Case, ...]:
 
 
 @cache
-def _field_scales() -> tuple[Ints, Ints, Ints]:
-    """Return each field's order and length, and each shape's number of turns."""
-    from allminds.instruments.matrices.fast.kernels import ORDERS
+def _field_scales() -> tuple[Ints, Ints]:
+    """Return each field's scale in numbers, and each shape's number of turns."""
+    scales = [_in_numbers(solver.scale_of(field)) for field in range(codes.FIELDS)]
+    return np.array(scales), np.array([codes.turns_of(1 << n) for n in range(len(SHAPES))])
 
-    scales = [solver.scale_of(field) for field in range(codes.FIELDS)]
-    return (
-        np.array([ORDERS.index(scale.order) for scale in scales]),
-        np.array([scale.length for scale in scales]),
-        np.array([codes.turns_of(1 << n) for n in range(len(SHAPES))]),
-    )
+
+def _in_numbers(scale: Scale) -> tuple[int, int, int]:
+    """Return a scale with the number of its order."""
+    return ORDERS.index(scale.order), scale.length, scale.first
 
 
 @cache
 def _tables(all_cases: Cases) -> Tables:
     """Build the arrays that the kernel needs for one number of rules."""
-    from allminds.instruments.matrices.fast.kernels import ORDERS, Tables
+    from allminds.instruments.matrices.fast.kernels import Tables
 
     plans = [plan for group in all_cases.groups for plan in group]
     listed = _in_order(all_cases)
@@ -280,8 +283,7 @@ def _tables(all_cases: Cases) -> Tables:
         base=np.array([case.base for case in listed], np.uint16),
         fields=np.array([[carrier.field for carrier in case.plan] for case in listed]),
         banks=np.array([[banks[bank] for bank in case.banks] for case in listed]),
-        orders=np.array([ORDERS.index(bank.scale.order) for bank in banks]),
-        lengths=np.array([bank.scale.length for bank in banks]),
+        scales=np.array([_in_numbers(bank.scale) for bank in banks]),
         lines=np.concatenate([_padded(bank) for bank in banks]),
         spans=np.column_stack([starts[:-1], starts[1:]]),
         rows=np.array([isinstance(bank, Rows) for bank in banks]),
@@ -298,14 +300,6 @@ def _padded(bank: Bank) -> Codes:
 
 def _sets(bank: Bank, count: int, start: int) -> Ints:
     """List the sets of answers, each with where its lines are."""
-    chosen = bank.quadruples if count == 1 else bank.pairs
-    return np.array(
-        [
-            [
-                (answer, start + bank.spans[answer][0], start + bank.spans[answer][1])
-                for answer in some
-            ]
-            for some in chosen
-        ],
-        np.int64,
-    )
+    chosen: Ints = np.array(bank.quadruples if count == 1 else bank.pairs, np.int64)
+    chosen[:, :, 1:] += start
+    return chosen

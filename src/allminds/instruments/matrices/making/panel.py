@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, Literal, Self
 
 Layer = Literal["figure", "marks"]
-Layout = Literal["whole", "slots", "grid"]
+Layout = Literal["whole", "slots", "grid", "similar"]
 Attribute = Literal["shape", "size", "count", "colour", "orientation", "position"]
 Kind = Literal[
     "constant", "progression", "distribution-of-three", "addition-subtraction",
@@ -43,7 +43,7 @@ PALETTE = {
 }  # readable in greyscale and for dichromats
 COLOURS = tuple(PALETTE)
 
-SIZES = 5  # levels 0..4
+SIZES = 7  # levels 0..6
 COUNTS = (1, 2, 3, 4)
 PLACES = 9  # anchors of a 3 x 3 grid, row by row; 4 is the centre
 CENTRE = 4
@@ -63,14 +63,16 @@ INVENTORIES = {"lines": 4, "corners": 4, "dots": 6}
 # The radius of the largest size in a panel of 160 pixels: of one glyph that fills the centre, of
 # one to four in slots, of those on the grid of places; and the same with marks on the rim.
 SIDE = 160
-ROOM: dict[Layout, float] = {"whole": 58.0, "slots": 30.0, "grid": 24.0}
-ROOM_WITHIN_MARKS: dict[Layout, float] = {"whole": 46.0, "slots": 24.0, "grid": 17.0}
+ROOM: dict[Layout, float] = {"whole": 58.0, "slots": 30.0, "grid": 24.0, "similar": 30.0}
+ROOM_WITHIN_MARKS: dict[Layout, float] = {
+    "whole": 46.0, "slots": 24.0, "grid": 17.0, "similar": 24.0
+}  # fmt: skip
 SIDE_BY_SIDE = 0.5  # two shapes have half the radius each
 
 
 def scale(level: int) -> float:
-    """Return the radius of a size level as a share of the largest: 1.5^((k - 4) / 2)."""
-    return float(1.5 ** ((level - 4) / 2))
+    """Return the radius of a size level as a share of the largest: 1.5^((k - 6) / 2)."""
+    return float(1.5 ** ((level - SIZES + 1) / 2))
 
 
 def orientations(shape: str) -> tuple[float, ...]:
@@ -109,13 +111,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Figure(Recorded):
-    """`count` copies of a glyph, alike.
+    """`count` copies of a glyph, alike or, in the layout "similar", slightly turned and scaled.
 
     An attribute with several values shows all of them, in every combination with the others: two
     shapes stand side by side, two sizes are concentric, two colours are halves, several
     orientations (of a line) cross each other, and the glyph is drawn at each of several places.
-    Values are in ascending order. The layout is the same in all panels of a problem: "slots" where
-    a rule counts and "grid" where a rule moves, so that neither drags the size along.
+    Values are in ascending order. The layout is the same in all panels of a problem: "slots" or
+    "similar" where a rule counts and "grid" where a rule moves, so that neither drags the size
+    along.
     """
 
     shape: tuple[str, ...]

@@ -1,8 +1,8 @@
 """From codes to problems: what an ideal observer believes, the measures, and the records.
 
 The observer knows the vocabulary, but not the rule. An attribute that varies follows with equal
-probability one of the kinds of rules it can carry, and every array of that kind is as likely as
-another.
+probability one of the kinds of rules it can carry; every step of a progression is as likely as
+another, and so is every array.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ def entropy(weights: Iterable[float]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Belief:
-    """The probability of each row of three, for each kind of rule."""
+    """The probability of each row of three, for each kind of rule: as first row, and as third."""
 
+    first: Mapping[Kind, Mapping[Row, float]]
     rows: Mapping[Kind, Mapping[Row, float]]
 
     @cached_property
@@ -70,9 +71,9 @@ class Belief:
 
     @cached_property
     def doubt(self) -> Mapping[Row, float]:
-        """The entropy H(kind of rule | one row)."""
+        """The entropy H(kind of rule | the first row)."""
         found: dict[Row, list[float]] = defaultdict(list)
-        for rows in self.rows.values():
+        for rows in self.first.values():
             for row, weight in rows.items():
                 found[row].append(weight)
         return {row: entropy(weights) for row, weights in found.items()}
@@ -93,15 +94,22 @@ class Belief:
 
 def made(variants: Variants, scale: Scale) -> Belief:
     """Compute the belief that goes with some ways of making arrays."""
-    rows: dict[Kind, Mapping[Row, float]] = {}
+    first: dict[Kind, Mapping[Row, float]] = {}
+    third: dict[Kind, Mapping[Row, float]] = {}
     for kind, ways in variants.items():
-        found: dict[Row, float] = defaultdict(float)
-        for way, domain in ways:
-            counts = Counter(line[-3:] for line in arrays.bank(way, domain, scale).lines)
-            for row, count in counts.items():
-                found[row] += count / counts.total() / len(ways)
-        rows[kind] = dict(found)
-    return Belief(rows)
+        for rows, part in ((first, slice(3)), (third, slice(-3, None))):
+            found: dict[Row, float] = defaultdict(float)
+            for way, domain in ways:
+                bank = arrays.bank(way, domain, scale)
+                alike = Counter(
+                    (line[part], step)
+                    for line, (_, step) in zip(bank.lines, bank.ends, strict=True)
+                )
+                steps = Counter(step for _, step in bank.ends)
+                for (row, step), count in alike.items():
+                    found[row] += count / steps[step] / len(steps) / len(ways)
+            rows[kind] = dict(found)
+    return Belief(first, third)
 
 
 def of_cells(cells: Sequence[Code], field: int) -> Belief:

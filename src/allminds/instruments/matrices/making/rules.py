@@ -35,7 +35,7 @@ from allminds.instruments.matrices.making.panel import (
 
 SHAPE, SIZE, COUNT, COLOUR, ANGLE, PLACE, LAYOUT, INVENTORY, PRESENT, MARK_COLOUR = range(10)
 FIELDS = 10
-LAYOUTS: tuple[Layout, ...] = ("whole", "slots", "grid")
+LAYOUTS: tuple[Layout, ...] = ("whole", "slots", "grid", "similar")
 RIMS = tuple(INVENTORIES)
 
 FIELD_OF: dict[tuple[Layer, Attribute], int] = {

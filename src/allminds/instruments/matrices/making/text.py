@@ -20,7 +20,7 @@ from allminds.instruments.matrices.making.panel import (
     Panel,
 )
 
-SIZE_WORDS = ("tiny", "small", "medium", "large", "huge")
+SIZE_WORDS = ("tiny", "very small", "small", "medium", "large", "very large", "huge")
 PLACE_WORDS = (
     "top left", "top", "top right",
     "left", "centre", "right",
@@ -72,7 +72,7 @@ def tuples(asked: Asked) -> str:
         _ASKED,
         "Each cell is a tuple (shape, size, count, colour, angle, place), a dash for no figure; "
         "after a bar come marks on its rim (kind, which, colour). Polygons are named by their "
-        "sides, sizes are levels 0 to 4, angles are degrees, places are 0 to 8 row by row.",
+        "sides, sizes are levels 0 to 6, angles are degrees, places are 0 to 8 row by row.",
         "",
     ]
     cells = [tuple_of(cell) for cell in asked.cells[:8]] + ["?"]
@@ -126,6 +126,8 @@ def _figure(figure: Figure) -> str:
         text += f" in {COUNT_WORDS[len(figure.angle)]} directions, {_degrees(figure.angle)}"
     elif figure.angle[0]:
         text += f" turned by {_degrees(figure.angle)}"
+    if figure.layout == "similar" and copies > 1:
+        text += ", nearly alike"
     if figure.layout == "grid":
         text += f", at the {_joined([PLACE_WORDS[place] for place in figure.place])}"
     return text

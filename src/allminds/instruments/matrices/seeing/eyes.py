@@ -1,7 +1,7 @@
 """Recover the panels of a problem from pictures of 160 x 160 pixels.
 
 Pictures are turned into numbers of the nearest shade. The rim is looked at first, then glyphs in
-each of the three layouts, and the layout is taken that explains all pictures best. A glyph is
+each of the four layouts, and the layout is taken that explains all pictures best. A glyph is
 found by its silhouette among all glyphs there may be; its colours are those of its halves; a
 second size is the ring that explains what is left over.
 """
@@ -198,10 +198,10 @@ def figure_of(shades: Pixels, layout: Layout, within: bool) -> Seen:
     for standing in _standing(ink, layout, within):
         where = replace(middle, count=standing.count, place=standing.place)
         wrong, glyph = 0, None
-        for x, y in centres(where, within):
+        for slot, (x, y) in enumerate(centres(where, within)):
             crop = padded[int(y) : int(y) + 2 * half, int(x) : int(x) + 2 * half]
             crop = _own(crop, layout, within)
-            found = glyph_of(crop.tobytes(), layout, within)
+            found = glyph_of(crop.tobytes(), layout, within, slot if layout == "similar" else 0)
             wrong += found.wrong
             glyph = glyph or found.figure
         if glyph is not None and wrong < best.wrong:
@@ -227,7 +227,7 @@ def _standing(ink: Mask, layout: Layout, within: bool) -> list[Figure]:
     if layout == "whole":
         return [blank]
     reach = int(radius(layout, within)) + 3
-    if layout == "slots":
+    if layout != "grid":
         asked = [replace(blank, count=count) for count in COUNTS]
         return [figure for figure in asked if _covered(ink, figure, within, reach)]
     inked_places = [
@@ -258,17 +258,17 @@ def _square(mask: Mask, centre: tuple[float, float], reach: int) -> Mask:
 
 
 @lru_cache(maxsize=20_000)
-def glyph_of(crop: bytes, layout: Layout, within: bool) -> Seen:
+def glyph_of(crop: bytes, layout: Layout, within: bool, slot: int) -> Seen:
     """Recover the glyph in a square picture, as a figure of one copy in the middle."""
     side = 2 * half_width(layout, within)
     shades = np.frombuffer(crop, np.uint8).reshape(side, side)
     shape = silhouette(INKED[shades])
-    known = bank(layout, within)
+    known = bank(layout, within, slot)
     near = np.flatnonzero(np.abs(known.boxes - box(shape)).max(axis=1) <= NEARLY)
     unlike = [np.count_nonzero(known.filled[n] ^ shape) for n in near]
     best = Seen(None, int(np.count_nonzero(shape)))
     for n in near[np.argsort(unlike, kind="stable")][:CANDIDATES]:
-        found = _looked_at(known.figures[n], shades, within)
+        found = _looked_at(known.figures[n], shades, within, slot)
         if found.wrong < best.wrong:
             best = found
         if best.wrong == 0:
@@ -276,18 +276,18 @@ def glyph_of(crop: bytes, layout: Layout, within: bool) -> Seen:
     return best
 
 
-def _looked_at(outline: Figure, shades: Pixels, within: bool) -> Seen:
+def _looked_at(outline: Figure, shades: Pixels, within: bool, slot: int) -> Seen:
     """Determine the colours of a glyph, and its second size if it has one."""
-    halves = parts(outline, within)
+    halves = parts(outline, within, slot)
     if not all(half.any() for half in halves):
         return Seen(None, shades.size)
     first, second = (_colour(shades, half) for half in halves)
     coloured = replace(outline, colour=(first,) if first == second else (first, second))
-    best = Seen(coloured, changes(picture(coloured, within), shades))
+    best = Seen(coloured, changes(picture(coloured, within, slot), shades))
     if best.wrong > FEW:
         for size in range(outline.size[0]):
             rings = replace(coloured, size=(size, *outline.size))
-            wrong = changes(picture(rings, within), shades)
+            wrong = changes(picture(rings, within, slot), shades)
             if wrong < best.wrong:
                 best = Seen(rings, wrong)
     return best
@@ -304,11 +304,11 @@ class Bank(NamedTuple):
     boxes: NDArray[np.int64]  # [glyph, 4]: top, bottom, left, right of the ink
 
 
-@lru_cache(maxsize=6)
-def bank(layout: Layout, within: bool) -> Bank:
-    """Make the bank of all glyphs of one size: one shape, two side by side, or crossing lines."""
+@lru_cache(maxsize=14)
+def bank(layout: Layout, within: bool, slot: int) -> Bank:
+    """Make the bank of all glyphs of one room: one shape, two side by side, or crossing lines."""
     figures = list(_figures(layout))
-    filled = np.stack([silhouette(INKED[picture(figure, within)]) for figure in figures])
+    filled = np.stack([silhouette(INKED[picture(figure, within, slot)]) for figure in figures])
     return Bank(figures, filled, np.array([box(mask) for mask in filled]))
 
 
@@ -317,7 +317,7 @@ def _figures(layout: Layout) -> Iterator[Figure]:
     if layout == "whole":
         shapes += combinations(SHAPES, 2)
     for shape in shapes:
-        for angles in _angles(shape):
+        for angles in [(0.0,)] if layout == "similar" else _angles(shape):
             for size in range(SIZES):
                 yield Figure(shape, (size,), 1, ("black",), angles, (CENTRE,), layout)
 
@@ -339,10 +339,10 @@ def half_width(layout: Layout, within: bool) -> int:
     return int(radius(layout, within)) + 6
 
 
-def picture(figure: Figure, within: bool) -> Pixels:
+def picture(figure: Figure, within: bool, slot: int) -> Pixels:
     """Draw one glyph in the middle of its square, as numbers into the palette."""
     half, middle = half_width(figure.layout, within), SIDE // 2
-    canvas = painted(_moved(element, MIDDLE) for element in glyph(figure, within))
+    canvas = painted(_moved(element, MIDDLE) for element in glyph(figure, within, slot))
     return canvas[middle - half : middle + half, middle - half : middle + half]
 
 
@@ -367,12 +367,12 @@ def box(mask: Mask) -> tuple[int, int, int, int]:
 
 
 @lru_cache(maxsize=2_000)
-def parts(figure: Figure, within: bool) -> tuple[Mask, Mask]:
+def parts(figure: Figure, within: bool, slot: int) -> tuple[Mask, Mask]:
     """Mark where the first and the second half of a glyph have their colour, well inside."""
     half = half_width(figure.layout, within)
     first, second = (np.zeros((2 * half, 2 * half), bool) for _ in range(2))
     along: Floats = np.arange(2 * half, dtype=np.float64) - half + 0.5
-    for element in (_moved(one, float(half)) for one in glyph(figure, within)):
+    for element in (_moved(one, float(half)) for one in glyph(figure, within, slot)):
         x, y = along[None, :] + half - element.x, along[:, None] + half - element.y
         inside = _inside(element, 2 * half)
         across = _across(element, x, y)

@@ -76,8 +76,10 @@ def changes(one: Pixels, other: Pixels) -> int:
 
 def figure_pixels(a: Figure | None, b: Figure | None, within: bool) -> int:
     """Count the pixels in which two figures of one layout differ, with marks or without."""
-    if a is None or b is None or a == b:
-        return 0 if a == b else ink(a or b, within)  # type: ignore[arg-type]
+    if a == b:
+        return 0
+    if a is None or b is None or a.layout == "similar":
+        return _rendered(a, b, within)
     apart = glyph_pixels(a, b, within)
     if a.count != b.count:
         return abs(a.count - b.count) * ink(a if a.count > b.count else b, within)
@@ -130,6 +132,12 @@ def fills(one: str, other: str) -> int:
 def _alone(figure: Figure) -> Figure:
     """Put one of a figure's glyphs in the middle."""
     return replace(figure, count=1, place=(CENTRE,))
+
+
+@lru_cache(maxsize=50_000)
+def _rendered(a: Figure | None, b: Figure | None, within: bool) -> int:
+    """Count the pixels in which two whole figures differ, by rendering both."""
+    return changes(*(painted(figure_elements(one, within) if one else ()) for one in (a, b)))
 
 
 @lru_cache(maxsize=200_000)
