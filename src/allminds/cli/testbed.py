@@ -66,8 +66,7 @@ def social_testbed(
     from allminds.core.names import parse_all
     from allminds.core.settings import numbers
     from allminds.statistics.testbed.bed import Weights
-    from allminds.statistics.testbed.instrument_game import default_minds
-    from allminds.statistics.testbed.surveys import survey
+    from allminds.statistics.testbed.surveys import default_minds, survey
     from allminds.terminal import working
     from allminds.terminal.survey import show_survey
     from allminds.terminal.tables import say

@@ -90,12 +90,7 @@ class Hits:
         """Compute Clopper and Pearson's interval for n below 20, Wilson's from there on."""
         if self.n >= EXACT_BELOW:
             return wilson(self.hits / self.n, self.n, _z(level))
-        from scipy.special import betaincinv
-
-        x, n, alpha = self.hits, self.n, (1 - level) / 2
-        low = float(betaincinv(x, n - x + 1, alpha)) if x else 0.0
-        high = float(betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
-        return low, high
+        return clopper_pearson(self.hits, self.n, (1 - level) / 2)
 
     def tails(self, value: float) -> tuple[float, float]:
         """Find the levels at which the interval ends at `value`."""
@@ -459,6 +454,15 @@ def plain_interval(mean: float, stderr: float, n: float) -> Interval | None:
     if n < FEWEST or stderr <= 1e-12:
         return None
     return t_interval(mean, stderr, n - 1)
+
+
+def clopper_pearson(hits: float, n: float, tail: float) -> Interval:
+    """Compute exact bounds of a rate, each wrong with probability `tail` at most."""
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
+    return low, high
 
 
 def wilson(rate: float, n: float, z: float) -> Interval:

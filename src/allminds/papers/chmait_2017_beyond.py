@@ -18,7 +18,7 @@ from allminds.report.charts.drawing import FLOOR
 
 if TYPE_CHECKING:
     from allminds.statistics.accuracy import Counts, Foreseen
-    from allminds.statistics.accuracy.held_out import Scheme
+    from allminds.statistics.accuracy.predict import Scheme
 
 STUDENTS = 48
 SITTINGS = 50  # simulated minds for each ability

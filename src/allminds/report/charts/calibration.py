@@ -10,7 +10,7 @@ from allminds.report.charts import drawing, ink
 from allminds.report.charts.drawing import STYLES, WIDTH, Style
 
 if TYPE_CHECKING:
-    from allminds.statistics.accuracy.held_out import Foreseen, Scheme
+    from allminds.statistics.accuracy.predict import Foreseen, Scheme
 
 SIDE = 220  # units of the square
 AXIS = (-0.02, 1.02)

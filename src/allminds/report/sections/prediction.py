@@ -25,7 +25,7 @@ from allminds.statistics.accuracy.beyond import (
     steps_beyond,
     tried_levels,
 )
-from allminds.statistics.accuracy.held_out import Comparison, Scheme
+from allminds.statistics.accuracy.predict import Comparison, Scheme
 from allminds.statistics.curves import ForeseenScores, foresee_scores
 
 LEAST_LEVELS = 3  # of complexity, for hits; a line needs one more

@@ -1,9 +1,9 @@
 """Accuracy, ability and difficulty after Chmait et al. (2017, §4-6): the curve and its fits.
 
-`curve` has Eq. 1 with its inverses and the counts of hits, `fit` a mind's ability, `models` and
-`held_out` the rival curves and which of them predicts unseen answers, `adaptive` the information of
-an item and the choice of the next one, `predict` what is predicted and what is supported by data,
-`beyond` what may be said of difficulties above all that were tried.
+`curve` has Eq. 1 with its inverses and the counts of hits, `fit` a mind's ability, `models` the
+rival curves, `adaptive` the information of an item and the choice of the next one, `predict` which
+curve predicts unseen answers, what it predicts and what is supported by data, `beyond` what may be
+said of difficulties above all that were tried.
 """
 
 from allminds.statistics.accuracy.adaptive import (
@@ -38,14 +38,18 @@ from allminds.statistics.accuracy.fit import (
     score_errors,
     scores,
 )
-from allminds.statistics.accuracy.held_out import Comparison, Foreseen, HeldOut, compare, foresee
 from allminds.statistics.accuracy.models import CURVES, Curve, Fit, fit_curve
 from allminds.statistics.accuracy.predict import (
+    Comparison,
+    Foreseen,
+    HeldOut,
     InferredDifficulty,
     Predicted,
     Prediction,
     Supported,
     clopper_pearson,
+    compare,
+    foresee,
     infer_difficulty,
     prediction,
 )

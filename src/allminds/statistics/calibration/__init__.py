@@ -5,8 +5,17 @@ with a function ``(rng, repeats) -> (wrong, total)``.
 """
 
 from allminds.statistics.calibration import figures, one_mind, people, two_minds
-from allminds.statistics.calibration.page import CAPTIONS, cells, page
-from allminds.statistics.calibration.table import REPEATS, Found, Row, calibrate, chosen, failures
+from allminds.statistics.calibration.table import (
+    CAPTIONS,
+    REPEATS,
+    Found,
+    Row,
+    calibrate,
+    cells,
+    chosen,
+    failures,
+    page,
+)
 
 
 def rows() -> list[Row]:

@@ -144,22 +144,15 @@ def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
 
     S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
     """
+    from scipy.linalg import helmert
+
     contrasts: Values = np.ones((1, 1))
     for number, levels in enumerate(table.shape[1:]):
-        part = _contrasts(levels) if number in factors else np.full((levels, 1), levels**-0.5)
+        part = helmert(levels).T if number in factors else np.full((levels, 1), levels**-0.5)
         contrasts = np.asarray(np.kron(contrasts, part), float)
     spread = np.atleast_2d(np.cov(table.reshape(len(table), -1) @ contrasts, rowvar=False))
     trace, squares = float(np.trace(spread)), float((spread * spread).sum())
     return trace**2 / (contrasts.shape[1] * squares) if squares > 0 else None
-
-
-def _contrasts(levels: int) -> Values:
-    """Build Helmert's contrasts [level, levels - 1]: orthonormal columns that each sum to 0."""
-    made = np.zeros((levels, levels - 1))
-    for k in range(1, levels):
-        made[:k, k - 1], made[k, k - 1] = 1.0, -k
-        made[:, k - 1] /= np.sqrt(k * (k + 1))
-    return made
 
 
 def _f_tests(
