@@ -247,7 +247,7 @@ def test_a_key_is_the_composite_with_the_answer_in_its_place_and_both_framed():
         assert (asked == composite_numbers(problem, 80)).all()
 
 
-@pytest.mark.parametrize("size", [64, 96, 160])
+@pytest.mark.parametrize("size", [64, 96, 120, 160])
 def test_cells_stand_apart_by_a_sixth_of_their_width(size):
     (problem,) = problems(4, 9, 10)
     whole = matrix_numbers(problem, size)

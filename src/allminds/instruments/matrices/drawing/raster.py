@@ -314,7 +314,8 @@ def _paste(
     """Copy a picture to its place, or so many pixels before it."""
     left, top = round(x * zoom) - before, round(y * zoom) - before
     height, width = picture.shape
-    canvas[top : top + height, left : left + width] = picture
+    part = canvas[top : top + height, left : left + width]
+    part[...] = picture[: part.shape[0], : part.shape[1]]  # rounding may take a pixel of a frame
 
 
 # ---------------------------------------------------------------- signs
