@@ -743,13 +743,34 @@ def test_without_a_scale_nothing_is_normalised():
     assert normalised(low, strangers, 1.0, Rule()) is None
 
 
+def test_two_exercises_make_no_scale_between_floor_and_ceiling():
+    """Both right against both wrong is undecided, so nothing lies between them."""
+    for n, there in ((2, False), (5, False), (8, True)):
+        found = normalised(plays(np.ones(n)), plays(np.zeros(n)), plays(np.ones(n)), Rule(low=0.0))
+        assert (found is not None) is there, n
+
+
+def test_a_score_that_never_varied_has_no_standard_error():
+    for n in (2, 30):
+        found = estimate(plays(np.ones(n)), Rule(low=0.0))
+        assert found.stderr is None
+        assert found.ci95[0] < 1
+
+
+def test_administrations_that_are_mostly_alike_are_not_called_too_few():
+    units = Units(np.r_[np.zeros(9), 1.0], np.zeros(10, int), np.arange(10), np.ones(1), -9, 9)
+    assert "most units are alike" in of_levels(units, ("a", "b")).words
+    same = replace(units, score=np.zeros(10))
+    assert "did the same on every unit" in of_levels(same, ("a", "b")).words
+
+
 def test_the_interval_of_normalised_covers_at_its_rate():
     rng, times, inside = RNG(8), 1000, 0
     for _ in range(times):
         world = rng.normal(0, 0.2, 30)
         low, high = world + rng.normal(0, 0.1, 30), world + rng.normal(0.8, 0.1, 30)
         own = world + rng.normal(0.4, 0.1, 30)
-        _, ends = normalised(plays(own), plays(low), plays(high), Rule(low=-9, high=9))
+        _, ends = normalised(plays(own), plays(low), plays(high), Rule(low=-2, high=3))
         inside += ends[0] <= 0.5 <= ends[1]
     assert 0.93 - 0.02 < inside / times < 0.98
 
@@ -784,7 +805,7 @@ def tallied(*blocks, strata=None, scored=(0,)):
 def test_all_slots_of_an_exercise_are_one_value():
     found = tallied(block(0, [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]), scored=(0, 1))
     assert (found.score, found.units) == (0.5, 3)
-    assert found.stderr == pytest.approx(0)
+    assert found.stderr is None
     assert found.ci95[0] < 0.5 < found.ci95[1]  # three that are alike do not prove it
 
 

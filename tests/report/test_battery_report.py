@@ -149,8 +149,8 @@ def test_only_minds_of_several_instruments_have_a_card_and_the_floor_has_none(te
 
 def test_a_mind_of_two_instruments_has_a_card_with_both(tmp_path):
     plan = [
-        Test(instrument="prisoners-dilemma", minds=["random", "tit-for-tat"], episodes=5),
-        Test(instrument="stag-hunt", minds=["random", "tit-for-tat"], episodes=5),
+        Test(instrument="prisoners-dilemma", minds=["random", "tit-for-tat"], episodes=40),
+        Test(instrument="stag-hunt", minds=["random", "tit-for-tat"], episodes=40),
     ]
     found = data.read_tests(run(Plan(tests=plan), tmp_path / "run", HERE))
     (card,) = profile.section(found, {})["cards"]

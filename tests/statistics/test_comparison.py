@@ -392,3 +392,11 @@ def test_tables_of_many_exercises_are_no_burden():
     assert found.common == 60_000
     r = found.correlations[0]
     assert r.interval[1] - r.interval[0] == pytest.approx(2 * 1.96 / np.sqrt(60_000), rel=0.25)
+
+
+def test_a_difference_on_a_part_of_the_items_says_so():
+    rows = [("a", i, 1.0) for i in range(20)] + [("b", i, 0.0) for i in range(17, 40)]
+    frame = pd.DataFrame(rows, columns=["mind", "exercise", "score"]).astype({"exercise": str})
+    found = compare(frame, np.random.default_rng(1))
+    assert found.differences[0].verdict == "undecided"
+    assert "a − b is on the 3 items that both have; their scores are on 20 and 23." in found.notes

@@ -11,11 +11,13 @@ import pytest
 from scipy import optimize, stats
 
 from allminds.core.errors import Error
+from allminds.inference import Rule
 from allminds.statistics.calibration.figures import simulate_correlation, simulate_ranks
 from allminds.statistics.comparison import (
     correlations,
     greenhouse_geisser,
     mixed_model,
+    plays_by_mind,
     ranks,
     repeated_measures,
     scores_of,
@@ -315,9 +317,24 @@ def test_correlation_intervals_cover_where_exercises_come_in_tests():
 # ---------------------------------------------------------------- ranks and repeats
 
 
+def ranked(frame, seed=1, rule=None, **how):
+    rule = rule or Rule(low=-9.0, high=9.0)
+    return ranks(plays_by_mind(frame, rule), rule, RNG(seed), **how)
+
+
+def test_ranks_are_by_the_score_that_is_printed():
+    """Of twenty items the hard ones weigh more: who solves those alone is first."""
+    k = np.repeat([1.0, 9.0], 10)
+    y = np.stack([k == 1, (k == 9) & (np.arange(20) > 10)], axis=1).astype(float)
+    frame = scored(y, k)
+    assert [one.rank for one in ranked(frame)] == [1, 2]
+    weighted = Rule("K", True, low=0.0, high=1.0)
+    assert [one.rank for one in ranked(frame, rule=weighted)] == [2, 1]
+
+
 def test_ranks_of_minds_that_are_far_apart_are_sure():
     y = RNG(13).normal(0, 0.1, size=(50, 3)) + np.array([0.0, 1.0, 0.5])
-    found = ranks(scores_of(scored(y, np.arange(50))), RNG(1))
+    found = ranked(scored(y, np.arange(50)))
     assert [(one.mind, one.rank, one.interval) for one in found] == [
         ("m0", 3, (3, 3)),
         ("m1", 1, (1, 1)),
@@ -327,24 +344,24 @@ def test_ranks_of_minds_that_are_far_apart_are_sure():
 
 def test_minds_that_tie_share_a_place_and_hold_all_places_of_the_tie():
     y = RNG(14).normal(size=(40, 1)) + np.array([0.0, 0.0, -5.0])
-    found = ranks(scores_of(scored(y, np.arange(40))), RNG(1))
+    found = ranked(scored(y, np.arange(40)))
     assert [one.rank for one in found] == [1, 1, 3]
     assert [one.interval for one in found] == [(1, 2), (1, 2), (3, 3)]
 
 
 def test_the_same_seed_gives_the_same_intervals():
     y = RNG(15).normal(size=(30, 4))
-    scores = scores_of(scored(y, np.arange(30)))
-    assert ranks(scores, RNG(5)) == ranks(scores, RNG(5))
+    frame = scored(y, np.arange(30))
+    assert ranked(frame, 5) == ranked(frame, 5)
 
 
 def test_no_ranks_without_exercises_that_all_have():
     y = np.array([[0.1, np.nan], [np.nan, 0.2]])
-    assert ranks(scores_of(scored(y, np.arange(2))), RNG(1)) == []
+    assert ranked(scored(y, np.arange(2))) == []
 
 
 def test_one_exercise_ranks_nobody_for_sure():
-    found = ranks(scores_of(scored(np.array([[0.9, 0.1, 0.5]]), [1.0])), RNG(1))
+    found = ranked(scored(np.array([[0.9, 0.1, 0.5]]), [1.0]))
     assert [(one.rank, one.interval) for one in found] == [(1, (1, 3)), (3, (1, 3)), (2, (1, 3))]
 
 
@@ -353,7 +370,7 @@ def test_rank_intervals_hold_the_true_place_of_close_minds():
     rng, times, inside = RNG(16), 300, np.zeros(3)
     for _ in range(times):
         y = rng.normal(0, 0.4, size=(40, 3)) + np.array([0.2, 0.1, 0.0])
-        found = ranks(scores_of(scored(y, np.arange(40))), RNG(1), draws=200)
+        found = ranked(scored(y, np.arange(40)), draws=200)
         inside += [one.interval[0] <= n + 1 <= one.interval[1] for n, one in enumerate(found)]
     assert (inside / times > 0.95 - 4 * np.sqrt(0.95 * 0.05 / times)).all()
 
@@ -366,9 +383,10 @@ def test_repeats_are_resampled_within_their_exercise():
         {"exercise": e, "mind": mind, "repeat": r, "score": base[e] + rng.normal(0, 0.5)}
         for e in range(20) for mind in ("a", "b") for r in range(4)
     ]  # fmt: skip
-    scores = scores_of(pd.DataFrame(rows).assign(K=lambda f: f["exercise"]))
+    frame = pd.DataFrame(rows).assign(K=lambda f: f["exercise"])
+    scores = scores_of(frame)
     assert scores.values.shape == (20, 2, 4)
-    assert [one.interval for one in ranks(scores, RNG(1))] == [(1, 2), (1, 2)]
+    assert [one.interval for one in ranked(frame)] == [(1, 2), (1, 2)]
     [first, _] = correlations(scores, ["K"])
     assert first.r == pytest.approx(stats.pearsonr(np.arange(20), scores.means[:, 0])[0])
     assert first.interval[0] < first.r < first.interval[1]

@@ -45,6 +45,24 @@ def test_one_always_right_and_one_always_wrong_say_nothing_of_people():
     assert people.found.ci95[1] - people.found.ci95[0] > 0.9
 
 
+def test_one_person_is_not_ranked_before_a_program_and_people_have_no_reliability():
+    found = compare(table({"ann": [1] * 20}, [0] * 20), np.random.default_rng(1))
+    assert {one.mind: one.ranks for one in found.standings} == {"people": (1, 2), "program": (1, 2)}
+    assert found.sizes == (None,)
+    assert found.reliability.generalisability is None
+    assert any("Reliability leaves out people" in note for note in found.notes)
+
+
+def test_people_who_are_surely_better_have_a_place_of_their_own():
+    rng = np.random.default_rng(3)
+    hits = {f"p{n}": rng.random(20) < 0.9 for n in range(20)}
+    found = compare(table(hits, rng.random(20) < 0.3), np.random.default_rng(1))
+    assert [(one.mind, one.ranks) for one in found.standings] == [
+        ("people", (1, 1)),
+        ("program", (2, 2)),
+    ]
+
+
 def test_many_people_who_are_better_are_different_and_the_words_say_so():
     rng = np.random.default_rng(3)
     hits = {f"p{n}": rng.random(20) < 0.9 for n in range(20)}

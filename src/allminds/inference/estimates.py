@@ -30,6 +30,7 @@ from allminds.inference.intervals import (
     clustered_error,
     mostly_alike,
     of_mean,
+    standard_error,
     t_interval,
 )
 from allminds.inference.verdict import MARGIN, MOST_FAILED, Difference
@@ -192,8 +193,7 @@ def summed(
     if units is None:
         return None, (0, 0), None, None
     counts = (len(units.score), units.clusters)
-    stderr = clustered_error(units)[0] if units.clusters > 1 else None
-    return units.mean, counts, of_mean(units), stderr
+    return units.mean, counts, of_mean(units), standard_error(units)
 
 
 def _levels(
@@ -293,8 +293,8 @@ def normalised(
 ) -> tuple[float, Interval | None] | None:
     """Compute (score - floor) / (ceiling - floor) on common items, by the delta method.
 
-    A known bound stands in for a ceiling that no mind plays. None where floor and ceiling cannot be
-    told apart, so that there is no scale.
+    A known bound stands in for a ceiling that no mind plays. None where floor and ceiling are not
+    "different" with the floor below, so that there is no scale.
     """
     mine, low = _common(own, floor)
     if isinstance(ceiling, Plays):
@@ -306,11 +306,13 @@ def normalised(
     units, bottom = found[0], found[1]
     above: Values | float = ceiling if isinstance(ceiling, float) else _scores(top, rule)
     gap, width = units.score - bottom.score, above - bottom.score
-    scale = replace(units, score=np.broadcast_to(width, gap.shape).astype(float))
-    whole = scale.mean
-    spread = clustered_error(scale)[0] if units.clusters > 1 else math.inf
-    if not whole > 2 * spread:
+    low_end, high_end = rule.range
+    span = np.broadcast_to(width, gap.shape).astype(float)
+    scale = replace(units, score=span, low=low_end, high=high_end)
+    hits = bool(np.isin(np.concatenate([bottom.score, bottom.score + span]), (0.0, 1.0)).all())
+    if verdict.paired(scale, hits, ("ceiling", "floor")).sign <= 0:
         return None
+    whole = scale.mean
     value = replace(units, score=gap).mean / whole
     if units.clusters < FEWEST:
         return value, None

@@ -342,6 +342,12 @@ def skewed(units: Units) -> bool:
     return bool(len(pulls) < EXPECTED * skewness**2)
 
 
+def standard_error(units: Units) -> float | None:
+    """Compute the standard error of the mean; None where no variance, or one cluster, is seen."""
+    stderr = clustered_error(units)[0] if units.clusters > 1 else 0.0
+    return stderr if stderr > 1e-12 else None
+
+
 def betting_of(units: Units) -> Betting:
     """Build the betting evidence, with one score for each cluster."""
     weights = sums(units.cluster, units.weights)

@@ -29,11 +29,11 @@ from allminds.inference.intervals import (
     Student,
     Units,
     Values,
-    clustered_error,
     differing,
     level_tails,
     mostly_alike,
     of_difference,
+    standard_error,
     sums,
 )
 
@@ -97,10 +97,12 @@ class Difference:
     @property
     def words(self) -> str:
         """The verdict with its reason, as part of a sentence."""
-        if self.interval90 is None:
-            return "undecided: there are too few units to tell"
         if not self.differs:
             return "undecided: they did the same on every unit"
+        if self.interval90 is None and min(self.units) > 1:
+            return "undecided: most units are alike, which does not show how much others differ"
+        if self.interval90 is None:
+            return "undecided: there are too few units to tell"
         low, high = self.interval90
         where = f"90 % interval [{low:.3f}, {high:.3f}]".replace("-", "−")
         delta = f"±{self.margin:g}"
@@ -121,7 +123,7 @@ def paired(
     """Compare two minds on common units: `units.score` is the first's score minus the second's."""
     n, mean, differs = units.clusters, units.mean, differing(units)
     evidence = of_difference(units, hits) if n > 1 else None
-    stderr = clustered_error(units)[0] if n > 1 else None
+    stderr = standard_error(units)
     p = None if evidence is None else _p_of_none(units, evidence, differs, hits)
     made = _made(names, True, (n,), mean, stderr, evidence, p, margin, failed)
     return replace(made, differs=differs > 0)

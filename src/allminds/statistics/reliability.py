@@ -28,6 +28,7 @@ BUDGETS = ("rel", "generalisability")
 LEAST_SUBJECTS = 20  # of one population, for alpha
 LARGEST_BUDGET = 10**12
 MOST_GROUPS = 50  # of exercises, left out one after the other
+ALIKE = "not estimable: some mind scored the same throughout"
 _NIL = 1e-24  # of the mean squares: what is below is rounding
 _FAR = 5000.0  # noncentralities beyond this are taken as normal
 
@@ -69,7 +70,7 @@ class Reliability:
     generalisability: float | None  # Eρ²
     interval: tuple[float, float] | None  # 95 %, of Eρ²
     dependability: float | None  # Φ
-    why: str  # what is not estimable, and why
+    why: str  # what is not estimable of Eρ², and why
 
     def budget(self, figure: str, wanted: float) -> int:
         """Count the exercises at which rel or generalisability reaches a wanted value."""
@@ -81,7 +82,7 @@ class Reliability:
         if figure == "generalisability" and self.components is not None:
             parts = self.components
             return exercises_for_generalisability(wanted, parts.minds, parts.relative_error)
-        raise Error(f"there is no budget: {self.why}")
+        raise Error(f"there is no budget: {self.why or ALIKE}")
 
 
 def unknown(why: str, exercises: int = 0) -> Reliability:
@@ -128,21 +129,29 @@ def reliability(values: Values, unit: Strata | None = None) -> Reliability:
     if exercises < 2:
         why = "not estimable: fewer than two exercises in common"
         return unknown(why, exercises)
-    variances = _cell_means(values).var(axis=0, ddof=1)
-    errors = tuple(float(v) / exercises for v in variances)
-    rel, stderr = reliance(errors), tuple(math.sqrt(te) for te in errors)
+    errors = _errors(_cell_means(values))
+    rel = None if errors is None else reliance(errors)
+    stderr = None if errors is None else tuple(math.sqrt(te) for te in errors)
     if minds < 2:
-        why = "generalisability is not estimable: there is one mind"
+        why = "not estimable: there is one mind"
         return Reliability(exercises, errors, rel, stderr, None, None, None, None, why)
     parts = components(values)
     value, interval = parts.generalisability(exercises), _by_both(values)
     why = ""
     if value is None:
-        why = "generalisability is not estimable: no score varies"
+        why = "not estimable: no score varies"
     elif interval is None:  # chance is nil in the sample, which says nothing of what it is
-        value, why = None, "generalisability is not estimable: minds differ alike in all exercises"
+        value, why = None, "not estimable: minds differ alike in all exercises"
+    elif interval[1] <= 0:
+        interval, why = None, "no interval: minds differ less than chance alone makes them"
     phi = parts.dependability(exercises) if value is not None else None
     return Reliability(exercises, errors, rel, stderr, parts, value, interval, phi, why)
+
+
+def _errors(cells: Values) -> tuple[float, ...] | None:
+    """Compute TE by mind; None if a mind scored alike throughout, which shows no error of 0."""
+    errors = cells.var(axis=0, ddof=1) / len(cells)
+    return None if (np.ptp(cells, axis=0) <= 1e-12).any() else tuple(float(te) for te in errors)
 
 
 def _by_unit(values: Values, unit: Strata) -> Values:

@@ -35,7 +35,8 @@ def show_comparison(name: str, found: Comparison) -> None:
         say(title, "bold")
         Console().print(table)
 
-    tell(f"{name}  ·  {found.exercises:,} exercises{tests}", _standings(found, _ends(name)))
+    title = f"{name}  ·  {_counted(found.exercises, 'exercise')}{tests}"
+    tell(title, _standings(found, _ends(name)))
     tell(f"Differences (p corrected by Holm, {pairs} in all)", _differences(found))
     unlike = [one for one in found.differences if one.verdict != "different"]
     for one in unlike[:MOST_SENTENCES]:
@@ -51,12 +52,16 @@ def show_comparison(name: str, found: Comparison) -> None:
         for title, table in _times(found.times):
             tell(title, table)
     tell(
-        f"Reliability, {figures.exercises:,} exercises in common: three figures, never one",
+        f"Reliability, {_counted(figures.exercises, 'unit')} in common: three figures, never one",
         _reliability(figures),
     )
     times = found.times.notes if found.times else ()
     for note in (*_failures(found), *found.notes, *times):
         say(note, "yellow")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _failures(found: Comparison) -> list[str]:
@@ -147,12 +152,14 @@ def _anova(anova: Anova) -> Table:
 
 
 def _reliability(figures: Reliability) -> Table:
+    from allminds.statistics.reliability import ALIKE
+
     table = figures_table(["figure"], ["value"])
     table.add_column("what it is", overflow="fold")
+    lacks = figures.rel is None and figures.exercises > 1
     table.add_row("Rel = e^(−TE)", number(figures.rel), "near 1 for most means; scale-bound")
-    errors = figures.stderr or ()
-    most = max(errors) if errors else None
-    table.add_row("√TE", number(most), "standard error of measurement, the largest of the minds")
+    said = ALIKE if lacks else "standard error of measurement, the largest of the minds"
+    table.add_row("√TE", number(max(figures.stderr or (), default=None)), said)
     said = f"95 % {interval(figures.interval)}" if figures.interval else figures.why
     table.add_row("Eρ²", number(figures.generalisability), Text(f"generalisability, {said}"))
     table.add_row("Φ", number(figures.dependability), "the same, on exercises of one's own")

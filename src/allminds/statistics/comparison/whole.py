@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from allminds.statistics.comparison.people import (
     people_difference,
     pooled,
 )
-from allminds.statistics.comparison.ranks import DRAWS, ranks
+from allminds.statistics.comparison.ranks import DRAWS, Rank, by_verdicts, ranks
 from allminds.statistics.comparison.reaction import ReactionTimes, reaction_times
 from allminds.statistics.comparison.table import (
     ScoreTable,
@@ -144,7 +144,9 @@ def compare(
             one = _difference(plays, pair, rule, margin, allow_unpaired)
         found.append(one)
     own = rule.figure is not None
-    kept, left = _counted(frame, scores)
+    found = corrected(found)
+    notes += _partly(plays, found, rule)
+    kept, left = _counted(frame, scores, people)
     anova, said = _anova(frame, unit, by)
     measures = [name for name in complexities(scores.exercises) if name != by]
     return Comparison(
@@ -152,9 +154,19 @@ def compare(
         unit=unit or "exercise",
         exercises=len(scores.exercises),
         common=int(scores.common(range(len(scores.minds))).sum()),
-        standings=_standings(frame if people else None, scores, plays, rule, rng, draws),
-        differences=tuple(corrected(found)),
-        sizes=tuple(None if own else _size(scores, one) for one in found),
+        standings=_standings(
+            _estimates(frame if people else None, plays, rule),
+            plays,
+            rule,
+            found if people else None,
+            rng,
+            draws,
+        ),
+        differences=tuple(found),
+        sizes=tuple(
+            None if own or (people and PEOPLE in (one.first, one.second)) else _size(scores, one)
+            for one in found  # of people, who vary among themselves, g by items would say little
+        ),
         correlations=() if own else tuple(correlations(scores, measures, by)),
         reliability=(
             unknown(OWN_EXERCISES) if own else reliability(scores.values[:, kept], scores.unit)
@@ -172,7 +184,7 @@ def _times(frame: pd.DataFrame, choices: pd.DataFrame | None, rule: Rule) -> Rea
     return reaction_times(frame, choices, strata)
 
 
-def _counted(frame: pd.DataFrame, scores: ScoreTable) -> tuple[list[int], str]:
+def _counted(frame: pd.DataFrame, scores: ScoreTable, sample: bool) -> tuple[list[int], str]:
     """Select the minds that reliability is about, by traits and instrument in the table."""
     from allminds import registry
 
@@ -183,7 +195,11 @@ def _counted(frame: pd.DataFrame, scores: ScoreTable) -> tuple[list[int], str]:
     names = frame["instrument"].astype(str).unique() if "instrument" in frame else ()
     known = [registry.instruments().get(name) for name in names]
     ends = {end for cls in known if cls for end in (cls.floor_mind, cls.ceiling_mind)}
-    return counted_minds(scores.minds, traits, ends - {None})
+    kept, said = counted_minds(scores.minds, traits, ends - {None})
+    if not sample or PEOPLE not in scores.minds:
+        return kept, said
+    people = "Reliability leaves out people, who are a sample and no one mind."
+    return [n for n in kept if scores.minds[n] != PEOPLE], f"{said} {people}".strip()
 
 
 def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> pd.DataFrame:
@@ -233,22 +249,20 @@ def _size(scores: ScoreTable, pair: Difference) -> Size | None:
 
 
 def _standings(
-    people: pd.DataFrame | None, scores: ScoreTable, plays: Mapping[str, Plays], rule: Rule,
-    rng: np.random.Generator, draws: int,
+    found: Mapping[str, Estimate], plays: Mapping[str, Plays], rule: Rule,
+    verdicts: Sequence[Difference] | None, rng: np.random.Generator, draws: int,
 ) -> tuple[Standing, ...]:  # fmt: skip
-    """Sort the scores, best first; a mind that failed too often has no rank."""
-    found = {mind: estimate(own, rule) for mind, own in plays.items()}
-    if PEOPLE in found and people is not None:
-        found[PEOPLE] = estimate_people(people, rule)
-    able = [mind for mind in scores.minds if found[mind].ranked]
-    places = {}
+    """Sort the scores, best first; a mind that failed too often has no rank.
+
+    With people among them, who are a sample, ranks are by `verdicts`.
+    """
+    able = [mind for mind in plays if found[mind].ranked]
+    places: dict[str, Rank] = {}
     if rule.figure is None and len(able) > 1:
-        kept = [scores.minds.index(mind) for mind in able]
-        some = replace(
-            scores, minds=tuple(able), values=scores.values[:, kept],
-            at_fault=scores.at_fault[:, kept], given=scores.given[:, kept],
-        )  # fmt: skip
-        places = {one.mind: one for one in ranks(some, rng, draws)}
+        if verdicts is not None:
+            places = by_verdicts({mind: found[mind].score or 0.0 for mind in able}, verdicts)
+        else:
+            places = {one.mind: one for one in ranks({m: plays[m] for m in able}, rule, rng, draws)}
     made = [
         Standing(
             mind, one, places[mind].rank if mind in places else None,
@@ -257,6 +271,33 @@ def _standings(
         for mind, one in found.items()
     ]  # fmt: skip
     return tuple(sorted(made, key=lambda one: (not one.found.ranked, -(one.found.score or 0.0))))
+
+
+def _estimates(
+    people: pd.DataFrame | None, plays: Mapping[str, Plays], rule: Rule
+) -> dict[str, Estimate]:
+    """Estimate the score of every mind, and of people as a sample of people."""
+    found = {mind: estimate(own, rule) for mind, own in plays.items()}
+    if PEOPLE in found and people is not None:
+        found[PEOPLE] = estimate_people(people, rule)
+    return found
+
+
+def _partly(plays: Mapping[str, Plays], pairs: Sequence[Difference], rule: Rule) -> list[str]:
+    """Say which differences rest on a part of the items of a mind, so that scores may not match."""
+    said = []
+    for one in pairs if rule.figure is None else ():
+        first, second = (
+            np.unique(plays[name].item[~np.isnan(plays[name].score)])
+            for name in (one.first, one.second)
+        )
+        common = len(np.intersect1d(first, second))
+        if one.paired and common < max(len(first), len(second)):
+            said.append(
+                f"{one.pair} is on the {common:,} items that both have; their scores are on "
+                f"{len(first):,} and {len(second):,}."
+            )
+    return said
 
 
 def _check_factor(frame: pd.DataFrame, by: str) -> None:
