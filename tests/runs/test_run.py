@@ -343,3 +343,12 @@ def test_what_another_version_has_made_is_read_but_neither_replayed_nor_continue
         part.rename(part.with_name(part.name.replace("000000000030", "000000000020")))
     with pytest.raises(Error, match="was version 2 and is version 3"):
         resume(tmp_path / "old")
+
+
+def test_a_mind_against_itself_has_the_floor_of_the_others_in_its_test(tmp_path):
+    test = {"instrument": "prisoners-dilemma", "minds": ["random", "tit-for-tat"],
+            "against": "tit-for-tat", "episodes": 30}  # fmt: skip
+    [found] = run(Plan(tests=[test]), tmp_path / "run", How(jobs=1)).summary()["tests"]
+    rows = {row["mind"]: row for row in found["results"]}
+    assert rows["random, tit-for-tat"]["normalised"] == pytest.approx(0)
+    assert rows["tit-for-tat"]["normalised"] > 0.1

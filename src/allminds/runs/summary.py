@@ -105,12 +105,26 @@ class TestScores:
         }
 
     def _row(self, score: Score) -> dict[str, Any]:
-        floor, ceiling = ends(score.line_up, self.tool)
+        floor, ceiling = self._ends(score.line_up)
         found = score.tally.estimate()
         place = self._place(score, floor, ceiling)
         if place is not None:
             found = replace(found, normalised=place[0], normalised_ci95=place[1])
         return score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+
+    def _ends(self, who: LineUp) -> tuple[str, str | None]:
+        """Name the floor and ceiling of a line-up, of those that were measured here.
+
+        A mind against itself has the name of a mind that fills all slots. Where the floor of such a
+        line-up was not measured, its floor is the floor mind against the same others.
+        """
+        floor, ceiling = ends(who, self.tool)
+        others = [seat.subject.name for seat in who.seats[1:]]
+        against = ", ".join([self.tool.floor_mind, *others])
+        if floor in self.of or against not in self.of:
+            return floor, ceiling
+        top = self.tool.ceiling_mind
+        return against, top if {top} == set(others) else top and ", ".join([top, *others])
 
     def _place(
         self, score: Score, floor: str, ceiling: str | None
