@@ -32,15 +32,8 @@ from allminds.inference import (
     holm,
 )
 from allminds.inference.estimates import normalised, play_scores
-from allminds.inference.intervals import (
-    Betting,
-    Hits,
-    PairedHits,
-    StratifiedHits,
-    Student,
-    clustered_error,
-    of_mean,
-)
+from allminds.inference.intervals import Betting, Hits, PairedHits, StratifiedHits, Student, of_mean
+from allminds.inference.units import clustered_error
 from allminds.inference.verdict import apart, of_levels, paired
 
 RNG = np.random.default_rng

@@ -148,7 +148,7 @@ def test_a_little_more_on_all_of_few_exercises_is_undecided():
 
 
 def test_one_unit_a_stratum_says_nothing_of_strata():
-    from allminds.inference.intervals import clustered_error
+    from allminds.inference.units import clustered_error
 
     score = np.linspace(0.8, -0.4, 12)
     plain = score.std(ddof=1) / 12**0.5

@@ -1,12 +1,14 @@
-"""Statistical inference: these three files define every claim that allminds makes.
+"""Statistical inference: these files define every claim that allminds makes.
 
-`intervals` computes how sure a mean is, `estimates` turns plays into one score with its interval,
-and `verdict` states in four words how two scores differ. Terminal, notebook, report, `compare`,
-groups and votes all print what these compute.
+Read in order: `units` (what is independent, and the error of its mean), `intervals` (how sure a
+mean is), `estimates` (from plays to one score with its interval), `verdict` (how two scores differ,
+in four words) and `words`. Terminal, notebook, report, `compare`, groups and votes print what these
+compute. People, who are a sample crossed with items, are in `statistics.comparison.crossed`.
 """
 
 from allminds.inference.estimates import Estimate, Plays, Rule, Tally, difference, estimate
-from allminds.inference.intervals import Evidence, Units, plain_interval
+from allminds.inference.intervals import Evidence, plain_interval
+from allminds.inference.units import Units
 from allminds.inference.verdict import MARGIN, Difference, corrected, holm
 
 __all__ = [

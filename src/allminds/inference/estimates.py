@@ -23,16 +23,12 @@ from allminds.inference.intervals import (
     FEWEST,
     Evidence,
     Interval,
-    Numbers,
     Student,
-    Units,
-    Values,
-    clustered_error,
     mostly_alike,
     of_mean,
-    standard_error,
     t_interval,
 )
+from allminds.inference.units import Numbers, Units, Values, clustered_error, standard_error
 from allminds.inference.verdict import MARGIN, MOST_FAILED, Difference
 
 NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))

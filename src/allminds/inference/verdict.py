@@ -27,15 +27,11 @@ from allminds.inference.intervals import (
     Evidence,
     Interval,
     Student,
-    Units,
-    Values,
-    differing,
     level_tails,
     mostly_alike,
     of_difference,
-    standard_error,
-    sums,
 )
+from allminds.inference.units import Units, Values, differing, standard_error, sums
 
 Verdict = Literal["different", "equivalent", "different, but smaller than δ", "undecided"]
 MARGIN = 0.05  # δ, in units of score

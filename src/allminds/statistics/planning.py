@@ -22,7 +22,7 @@ import numpy as np
 
 from allminds.core.errors import Error
 from allminds.inference import Units
-from allminds.inference.intervals import clustered_error
+from allminds.inference.units import clustered_error
 from allminds.statistics.pilot import Pilot, Spread, within
 from allminds.statistics.reliability import (
     Values,

@@ -142,7 +142,8 @@ def test_r_of_the_c_test_has_its_own_error():
     for row in found["results"]:
         spread = pilot.spreads[row["mind"]]
         if row["score"] == 1:  # the ceiling: no error yet, but a chance of one
-            assert spread.variance > row["stderr"] == 0
+            assert row["stderr"] is None
+            assert spread.variance > 0
         else:
             assert spread.variance == pytest.approx(row["stderr"] ** 2 * 180, rel=1e-9)
     # k weighs: the error is not that of a plain share of hits
@@ -195,7 +196,7 @@ def test_the_planned_number_gives_the_wanted_interval_on_fresh_exercises(
         ]
         if min(one["results"][0]["clusters"] for one in fresh) < FEWEST:
             continue  # too few for Student's t, which plans are made by
-        reach = np.mean([1.96 * one["results"][0]["stderr"] for one in fresh])
+        reach = np.mean([1.96 * (one["results"][0]["stderr"] or 0.0) for one in fresh])
         spread = pilot.spreads[answer.who]
         ends = [spread.with_variance(v).half_width(answer.even) for v in spread.range()]
         assert answer.even <= answer.exercises

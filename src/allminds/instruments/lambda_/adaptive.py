@@ -19,7 +19,8 @@ from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import checked
 from allminds.inference import Rule
 from allminds.inference.estimates import over_figures
-from allminds.inference.intervals import Values, mostly_alike
+from allminds.inference.intervals import mostly_alike
+from allminds.inference.units import Values
 from allminds.instruments.lambda_.instrument import CellsInstrument, SpaceSettings
 from allminds.instruments.lambda_.space import (
     FEWEST,

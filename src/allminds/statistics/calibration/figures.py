@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.inference import Rule
-from allminds.inference.intervals import Units, t_interval
+from allminds.inference.intervals import t_interval
+from allminds.inference.units import Units
 from allminds.inference.verdict import paired
 from allminds.statistics.accuracy.beyond import simulate_beyond
 from allminds.statistics.calibration.one_mind import misses

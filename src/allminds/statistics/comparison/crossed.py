@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from allminds.inference import Plays, Rule, Units
-from allminds.inference.intervals import EXACT_BELOW, Betting, collapsed
+from allminds.inference.intervals import EXACT_BELOW, Betting
+from allminds.inference.units import collapsed
 from allminds.statistics.comparison.mixed import (
     EDGE,
     Codes,

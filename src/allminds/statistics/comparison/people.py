@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from allminds.contracts import FAILURES
 from allminds.inference import Difference, Estimate, Plays, Rule, estimate
 from allminds.inference.estimates import over_figures
-from allminds.inference.intervals import Numbers, Student, Values, level_tails
+from allminds.inference.intervals import Student, level_tails
+from allminds.inference.units import Numbers, Values
 from allminds.statistics.comparison.crossed import Crossed, crossed
 from allminds.statistics.comparison.logistic import logistic
 from allminds.statistics.comparison.spreads import FEW

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.inference import Difference, Plays, Rule
-from allminds.inference.intervals import Values, sums
+from allminds.inference.units import Values, sums
 
 DRAWS = 2000
 MOST_LOTS = 2000  # more units than these are resampled in lots, which says the same and is quick

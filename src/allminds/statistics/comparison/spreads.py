@@ -16,14 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from allminds.core.errors import Error
-from allminds.inference.intervals import (
-    Betting,
-    Units,
-    betting_of,
-    clustered_error,
-    skewed,
-    sums,
-)
+from allminds.inference.intervals import Betting, betting_of
+from allminds.inference.units import Units, clustered_error, skewed, sums
 from allminds.statistics.comparison.logistic import name_of, numbers_of
 from allminds.statistics.comparison.mixed import Codes, Values
 
