@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error
 
-PATTERN = "20122220022222200222222002"  # P3's example and its published length
+PATTERN = "20122220022222200222222002"  # the example of Insa-Cabrera et al. (2011), with its length
 LENGTH = 19
 
 

@@ -51,7 +51,7 @@ class Wanted:
     interval: float | None = None  # half the length of the 95 % interval of a mind's score
     difference: float | None = None  # the same of the difference of two minds
     reliability: float | None = None  # Eρ², and Φ
-    rel: float | None = None  # P1's e^(-TE)
+    rel: float | None = None  # e^(-TE)
     assurance: float = 0.8  # the chance with which the number is to do
 
     def __post_init__(self) -> None:

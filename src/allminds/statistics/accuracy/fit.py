@@ -21,7 +21,10 @@ from allminds.core.errors import Error
 from allminds.statistics.accuracy.adaptive import item_information
 from allminds.statistics.accuracy.curve import Counts, Values
 
-DISCRIMINATIVE = (6.0, 16.0)  # the C-test's difficulties; P0's condition (i) on α ln 2
+DISCRIMINATIVE = (
+    6.0,
+    16.0,
+)  # the C-test's difficulties; condition (i) on α ln 2
 _ROUNDING = 1e-13  # a predicted score this near the observed one is equal to it
 _FAR = (np.log(1 / 600), np.log(1e7))  # ln(α/D) where the curve has long reached its limits
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from allminds.contracts import Record
 from allminds.core.errors import Error
-from allminds.statistics.testbed import grading, interaction
+from allminds.statistics.testbed import interaction, scores
 from allminds.statistics.testbed.bed import (
     SAME,
     ActionSequence,
@@ -25,7 +25,6 @@ from allminds.statistics.testbed.bed import (
     check_rewards,
     checked_line_up,
 )
-from allminds.statistics.testbed.grading import Cycle
 from allminds.statistics.testbed.interaction import mean_over, slot_reward_dependency
 from allminds.statistics.testbed.results import (
     Property,
@@ -39,7 +38,7 @@ from allminds.statistics.testbed.results import (
     needed,
     streamed,
 )
-from allminds.statistics.testbed.scores import FIGURES, reason, slot_scores, statistics
+from allminds.statistics.testbed.scores import FIGURES, Cycle, reason, slot_scores, statistics
 
 
 @dataclass(frozen=True)
@@ -276,7 +275,7 @@ def _properties(
     for name, of in BINARY.items():
         found[name] = put(name, over(of), figures[name])
     pairs = table.different_teams()
-    graded = np.array([grading.grading(table, i, j) for i, j in pairs]).reshape(-1, 2)
+    graded = np.array([scores.grading(table, i, j) for i, j in pairs]).reshape(-1, 2)
     by = [w_s[i] * w_s[j] for i, j in pairs]
     found["strict_total_grading"] = put("strict_total_grading", mean_over(graded[:, 0], by))
     found["partial_grading"] = put("partial_grading", mean_over(graded[:, 1], by))
@@ -298,19 +297,19 @@ def _action_dependency(game: Exact, table: RewardTable, w_s: Floats, weighty: in
 
 
 def _symmetry(table: RewardTable) -> dict[str, Property]:
-    equal = grading.equal_teams(table.teams)
-    intra = exactly(grading.asymmetry(table, "intra"), "")
+    equal = scores.equal_teams(table.teams)
+    intra = exactly(scores.asymmetry(table, "intra"), "")
     if not equal:
         none = Property(None, exact=True, reason=UNEQUAL)
         return {"team_symmetry": Property(False, exact=True, reason=UNEQUAL),
                 "max_asymmetry": none, "intra_team_asymmetry": intra,
                 "inter_team_asymmetry": none}  # fmt: skip
-    most = grading.asymmetry(table, "all")
+    most = scores.asymmetry(table, "all")
     return {
         "team_symmetry": Property(most <= SAME, exact=True),
         "max_asymmetry": exactly(most, ""),
         "intra_team_asymmetry": intra,
-        "inter_team_asymmetry": exactly(grading.asymmetry(table, "inter"), ""),
+        "inter_team_asymmetry": exactly(scores.asymmetry(table, "inter"), ""),
     }
 
 
@@ -329,8 +328,8 @@ def _sums(sums: RewardSums, table: RewardTable) -> dict[str, Property]:
 
 def exact_ratings(game: Exact, table: RewardTable, w_s: Floats) -> Ratings | None:
     """Compute ratings and cycles from exact margins."""
-    margins = grading.mean_margins(table, w_s)
+    margins = scores.mean_margins(table, w_s)
     if np.isnan(margins).any():
         return None
-    found = grading.cycles(margins, grading.signs(margins))
-    return Ratings(game.minds, grading.ratings(margins), None, margins, found)
+    found = scores.cycles(margins, scores.signs(margins))
+    return Ratings(game.minds, scores.ratings(margins), None, margins, found)

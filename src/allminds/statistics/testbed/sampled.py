@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from allminds.inference import plain_interval
-from allminds.statistics.testbed import grading
+from allminds.statistics.testbed import scores
 from allminds.statistics.testbed.bed import SAME, Floats, LineUp
 from allminds.statistics.testbed.crossing import Crossing, sampled_action_dependency
 from allminds.statistics.testbed.exact import UNEQUAL, Profile, Ratings, in_order
@@ -65,15 +65,15 @@ def sampled_grading(crossing: Crossing, w_s: Floats, why: str) -> dict[str, Prop
 
 def _graded(table: RewardTable, i: int, j: int, far: float) -> tuple[float, float, float, float]:
     """Compute shares of triples: surely strict, perhaps strict, surely no cycle, no sure cycle."""
-    weights = grading.triple_weights(table, i, j)
+    weights = scores.triple_weights(table, i, j)
     if weights.sum() <= 0:
         return (math.nan,) * 4
-    wide = far * np.sqrt(grading.margin_variances(table, i, j))
-    margins = grading.margins(table, i, j)
-    sign = grading.signs(margins, np.maximum(wide, SAME))
-    strict, partial = grading.graded_triples(sign)
+    wide = far * np.sqrt(scores.margin_variances(table, i, j))
+    margins = scores.margins(table, i, j)
+    sign = scores.signs(margins, np.maximum(wide, SAME))
+    strict, partial = scores.graded_triples(sign)
     tied = (sign == 0) & (wide <= SAME)
-    x, y, z = grading.triples(table.minds)
+    x, y, z = scores.triples(table.minds)
     edges = [(x, y), (y, z), (z, x)]
     any_tied = np.any([tied[edge] for edge in edges], axis=0)
     open_ = np.any([(sign[edge] == 0) & ~tied[edge] for edge in edges], axis=0)
@@ -90,19 +90,19 @@ def sure_signs(margins: Floats, draws: Floats, freedom: int) -> Floats:
     The draws are [draw, a, b].
     """
     far = reach(math.comb(len(margins), 2), freedom)
-    return grading.signs(margins, np.maximum(far * draws.std(axis=0), SAME))
+    return scores.signs(margins, np.maximum(far * draws.std(axis=0), SAME))
 
 
 # ---------------------------------------------------------------- symmetry
 
 
-def sampled_symmetry(crossing: Crossing, part: grading.Part) -> tuple[float, tuple[float, float]]:
+def sampled_symmetry(crossing: Crossing, part: scores.Part) -> tuple[float, tuple[float, float]]:
     """Estimate the greatest difference between places that should be alike, and its interval."""
     table = crossing.careful_results
     assert table.noise is not None
     gaps: list[float] = []
     errors: list[float] = []
-    for places in grading.orbits(table, part).values():
+    for places in scores.orbits(table, part).values():
         for one, other in itertools.combinations(places, 2):
             apart, variance = _gap(table, *one, *other)
             gaps.append(abs(apart))
@@ -236,7 +236,7 @@ def _without_noise(
 def _symmetry(crossing: Crossing) -> dict[str, Property]:
     value, ci95 = sampled_symmetry(crossing, "intra")
     intra = Property(value, ci95=ci95)
-    if not grading.equal_teams(crossing.game.teams):
+    if not scores.equal_teams(crossing.game.teams):
         none = Property(None, exact=True, reason=UNEQUAL)
         return {"team_symmetry": Property(False, exact=True, reason=UNEQUAL),
                 "max_asymmetry": none, "intra_team_asymmetry": intra,
@@ -256,12 +256,12 @@ def _symmetry(crossing: Crossing) -> dict[str, Property]:
 
 
 def _ratings(crossing: Crossing, again: list[RewardTable], w_s: Floats) -> Ratings | None:
-    margins = grading.mean_margins(crossing.results, w_s)
+    margins = scores.mean_margins(crossing.results, w_s)
     if np.isnan(margins).any():
         return None
-    draws = np.array([grading.mean_margins(table, w_s) for table in again])
+    draws = np.array([scores.mean_margins(table, w_s) for table in again])
     sign = sure_signs(margins, draws, crossing.repeats)
     values = [interval(drawn) for drawn in draws.mean(axis=2).T]
     ci95 = [value for value in values if value is not None]
-    found = grading.cycles(margins, sign)
-    return Ratings(crossing.game.minds, grading.ratings(margins), ci95, margins, found)
+    found = scores.cycles(margins, sign)
+    return Ratings(crossing.game.minds, scores.ratings(margins), ci95, margins, found)
