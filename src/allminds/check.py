@@ -50,6 +50,29 @@ def check_mind(
     random words, does not carry anything from one exercise into another, reads no random word twice
     and none of an earlier step, draws no words if it says it is deterministic, and gives the same
     results in its quick form as in the plain loop.
+
+    Parameters
+    ----------
+    who : str, class, function or object
+        The mind, as `evaluate` takes it.
+    instrument : str or class
+        The test that it is tried on.
+    settings : mapping, optional
+        The settings of the test.
+
+    Raises
+    ------
+    Error
+        If it does not, with what it did.
+
+    Examples
+    --------
+    >>> from allminds import check_mind
+    >>> check_mind(lambda observation: 0, "matching-pennies")
+    >>> check_mind(lambda observation: 7, "matching-pennies")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    allminds.core.errors.Error: ...
     """
     tool = registry.make_instrument(instrument, settings)
     line_up = registry.line_up(who, tool)
@@ -218,6 +241,27 @@ def check_instrument(
     must agree with the stated `chance` and `ceiling`. Those are refused if the betting interval of
     Waudby-Smith and Ramdas (2024) excludes them, so that an instrument whose statements are right
     is refused at most once in a thousand times (`ERROR_RATE`), by any distribution of scores.
+
+    Parameters
+    ----------
+    which : str or Instrument
+        The instrument, or its name.
+    settings : mapping, optional
+        The settings to make it with, if it is named.
+    seed : int
+        The seed of the exercises.
+    plays : int
+        The exercises that the random and the ceiling mind play.
+
+    Raises
+    ------
+    Error
+        If it does not, with what was found.
+
+    Examples
+    --------
+    >>> from allminds import check_instrument
+    >>> check_instrument("matching-pennies", plays=0)
     """
     tool = registry.make_instrument(which, settings) if isinstance(which, str) else which
     _require(

@@ -55,7 +55,25 @@ class Space(Protocol):
 
 @dataclass(frozen=True)
 class Discrete:
-    """A space of `n` actions, numbered from `start`, with optional names in `labels`."""
+    """A space of `n` actions, numbered from `start`, with optional names in `labels`.
+
+    Parameters
+    ----------
+    n : int
+        The number of actions.
+    start : int
+        The number of the first action.
+    labels : tuple of str
+        The names of the actions, in their order, or none.
+
+    Examples
+    --------
+    >>> from allminds import Discrete
+    >>> Discrete(2, labels=("cooperate", "defect")).listed()
+    '0 cooperate, 1 defect'
+    >>> Discrete(9, start=1).contains(0)
+    False
+    """
 
     n: int
     start: int = 0
@@ -111,7 +129,40 @@ class Discrete:
 
 @dataclass(frozen=True)
 class Task:
-    """Everything that a mind is told before an exercise begins."""
+    """Everything that a mind is told before an exercise begins.
+
+    Parameters
+    ----------
+    instrument : str
+        The name of the test.
+    slot, slots : int
+        The mind's own slot, counted from 0, and the number of slots.
+    team : tuple of int
+        The slots of the mind's team, its own included.
+    actions : Space
+        The actions it may take.
+    steps : int
+        The largest number of steps in the play.
+    facts : mapping
+        What the environment tells every mind.
+    rehearsal : bool
+        True while it practises, False when it counts.
+    secret : Any
+        What comes, for minds whose traits say that they see the future; else None.
+
+    Examples
+    --------
+    A mind keeps what it needs of it in `begin`:
+
+    >>> from allminds import MindBase, evaluate
+    >>> class First(MindBase):
+    ...     def begin(self, task):
+    ...         self.action = task.actions.start
+    ...     def act(self, observation, random):
+    ...         return self.action
+    >>> evaluate("matching-pennies", [First], episodes=8)["results"][0]["failed"]
+    0
+    """
 
     instrument: str
     slot: int
@@ -126,7 +177,29 @@ class Task:
 
 @dataclass(frozen=True)
 class Traits:
-    """The properties that a mind declares about itself; every results table shows them."""
+    """The properties that a mind declares about itself; every results table shows them.
+
+    Parameters
+    ----------
+    deterministic : bool
+        It draws no random words.
+    learns : bool
+        It changes with what it meets in an exercise.
+    sees : "own" or "future"
+        It sees what its slot is shown, or also what will come, as a ceiling does.
+    practice : int
+        The rehearsals on the same exercise before it counts.
+    one_at_a_time : bool
+        It plays exercise by exercise, never many side by side.
+    paid : bool
+        It costs money by the call.
+
+    Examples
+    --------
+    >>> from allminds import Traits
+    >>> str(Traits(learns=True, practice=100))
+    'learns, practises 100x'
+    """
 
     deterministic: bool = False
     learns: bool = False
@@ -171,7 +244,22 @@ class Mind(Protocol):
 class MindBase:
     """A base class for minds: override `act`, and the other methods if the mind needs them.
 
-    As they are here, `begin` and `learn` do nothing.
+    As they are here, `begin` and `learn` do nothing. A mind is made anew for every exercise.
+
+    Attributes
+    ----------
+    traits : Traits
+        What the mind declares about itself.
+
+    Examples
+    --------
+    >>> from allminds import MindBase, Traits, evaluate
+    >>> class StayAtHome(MindBase):
+    ...     traits = Traits(deterministic=True)
+    ...     def act(self, observation, random):
+    ...         return 5
+    >>> evaluate("lambda-star", [StayAtHome], episodes=22)["results"][0]["mind"]
+    'StayAtHome'
     """
 
     traits = Traits()
@@ -198,6 +286,20 @@ class PolicyMind(MindBase):
     `allminds.exact.outcome`). `policy` is called once at every turn, in order, and may
     remember what it is shown; the attributes of a mind are its memory. It learns of its own last
     action by being shown it, not by having drawn it, so that all that it may do can be followed.
+
+    Attributes
+    ----------
+    first, n : int
+        The number of the first action and of all actions, from `begin` on.
+
+    Examples
+    --------
+    >>> from allminds import PolicyMind, evaluate
+    >>> class MostlyHeads(PolicyMind):
+    ...     def policy(self, observation):
+    ...         return [0.75, 0.25]
+    >>> evaluate("matching-pennies", [MostlyHeads], episodes=8)["results"][0]["failed"]
+    0
     """
 
     first: int  # the number of the first action
@@ -237,6 +339,21 @@ class BatchMind(MindBase):
 
     Every field of the observation has one more axis in front, [episode, …]. One instance plays
     all episodes of a block, so it must store whatever it remembers for each episode separately.
+
+    Attributes
+    ----------
+    words : int
+        The random words that it needs at every step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from allminds import BatchMind, evaluate
+    >>> class Greedy(BatchMind):
+    ...     def act_many(self, observations, words):
+    ...         return 1 + np.argmax(observations.rewards, axis=1)
+    >>> evaluate("lambda-star", [Greedy], episodes=22)["results"][0]["failed"]
+    0
     """
 
     words = 1  # random words a step
@@ -395,6 +512,39 @@ class Environment(ABC):
     hands it to the other methods, so the same exercise and actions always give the same play.
     Environments with equal contents should be equal, as frozen dataclasses are: `check_instrument`
     compares them.
+
+    Attributes
+    ----------
+    actions : sequence of Space
+        The actions of each slot, in slot order.
+    teams : tuple of tuples of int
+        The slots of each team. Default: each slot is a team.
+    steps : int
+        The largest number of steps in a play. Default: 1.
+    score : "mean" or "total"
+        The way in which the rewards of a slot become its score. Default: their mean.
+    complexity : mapping of str to float
+        The measures of complexity, columns of the results table. Default: none.
+    facts : mapping
+        What every mind is told before the play. Default: nothing.
+
+    Examples
+    --------
+    A coin that is to be called, over and over:
+
+    >>> from typing import NamedTuple
+    >>> from allminds import Discrete, Environment
+    >>> class Tossed(NamedTuple):
+    ...     step: int
+    >>> class Coin(Environment):
+    ...     actions = (Discrete(2, labels=("heads", "tails")),)
+    ...     steps = 10
+    ...     def reset(self, random):
+    ...         return Tossed(0)
+    ...     def step(self, state, actions, random):
+    ...         return Tossed(state.step + 1), [float(actions[0] == random.below(2))]
+    >>> Coin().teams, Coin().awaited(Tossed(10))
+    (((0,),), ())
     """
 
     @default
@@ -480,6 +630,23 @@ class Question(Environment):
     """An environment of one step for one mind, whose state is the answer, or None before it.
 
     Subclasses must have `actions`, `observe` (what is asked) and `reward`.
+
+    Attributes
+    ----------
+    actions : sequence of Space
+        The answers that there are: one space, for the only slot.
+
+    Examples
+    --------
+    >>> from allminds import Discrete, Question
+    >>> class Sum(Question):
+    ...     actions = (Discrete(10),)
+    ...     def observe(self, state, slot):
+    ...         return "3 + 4 = ?"
+    ...     def reward(self, answer):
+    ...         return float(answer == 7)
+    >>> Sum().step(None, {0: 7}, None)
+    (7, [1.0])
     """
 
     def reset(self, random: Random) -> Any:
@@ -662,6 +829,31 @@ class Instrument(ABC):
     To add an instrument, write a subclass with `exercise`, `show` and `read`. The docstring of
     the class is its page of documentation. Settings come as keyword arguments of the model
     `Settings`. Increase `version` whenever a result could change.
+
+    Attributes
+    ----------
+    name, version : str, int
+        What exercise ids begin with.
+    chance, ceiling : float
+        The expected score of a random mind, and the best there is.
+    lowest, highest : float
+        The range of scores.
+    strata : str or None
+        The complexity column over whose values exercises are spread.
+    floor_mind, ceiling_mind : str
+        The minds that sit every test beside those that are asked for.
+    settings : Settings
+        The settings it was made with.
+
+    Examples
+    --------
+    `docs/howto/write-an-instrument.md` has one in a file of a user's.
+
+    >>> from allminds import registry
+    >>> tool = registry.make_instrument("c-test", {"form": "generated"})
+    >>> exercise = tool.exercise(seed=1, i=0)
+    >>> exercise == tool.exercise(seed=1, i=0), exercise.environment.steps
+    (True, 1)
     """
 
     name: str

@@ -35,7 +35,23 @@ class Results(Mapping[str, Any]):
     """The scores of some minds on one test or several, and the records they come from.
 
     Prints as the command line does, and as a table in a notebook. As a mapping it is the summary,
-    plain values throughout: ``results["results"][0]["score"]``.
+    plain values throughout.
+
+    Parameters
+    ----------
+    summary : dict
+        The scores, as ``--json`` prints them.
+    read : callable
+        Returns the records, when they are asked for.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> results = allminds.evaluate("c-test", ["random", "mode"])
+    >>> results["results"][1]["mind"]
+    'mode'
+    >>> sorted(results.frame()["status"].unique())
+    ['ok']
     """
 
     def __init__(self, summary: dict[str, Any], read: Callable[[], pd.DataFrame]) -> None:
@@ -251,14 +267,43 @@ def evaluate(
     records: bool = True,
     how: How | None = None,
 ) -> Results:
-    """Give one instrument (a name, ``file.py:Class`` or a class) to some minds.
+    """Give one instrument to some minds. Nothing is written.
 
-    Minds are names, classes, functions or objects.
+    Parameters
+    ----------
+    instrument : str or class
+        A name, ``file.py:Class``, or a subclass of `Instrument`.
+    minds : sequence or mapping
+        Names, classes, functions or objects; or these under names of yours,
+        ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``.
+    settings : dict, optional
+        The settings of the instrument.
+    episodes : int, optional
+        The exercises of each mind; by default 1,000, or all of a fixed form.
+    seed : int
+        The same seed gives the same exercises.
+    time_limit : float
+        The seconds of processor time that a mind of yours may take for an action.
+    ends : bool
+        Give the test to the instrument's floor and ceiling too.
+    records : bool
+        Hold all records in memory; if false, the scores are all there is.
+    how : How, optional
+        Jobs, engine and strictness.
 
-    Minds may be given under names of yours, ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. Without
-    `episodes`, each mind has 1,000 exercises, or all of a fixed form. The instrument's floor and
-    ceiling sit the test too, unless `ends` is false. Nothing is written, and all records are held
-    in memory, unless `records` is false: then the scores are all there is.
+    Returns
+    -------
+    Results
+        The scores with their intervals, and the records.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> def always_tails(observation):
+    ...     return 1
+    >>> results = allminds.evaluate("matching-pennies", [always_tails], episodes=20)
+    >>> [row["mind"] for row in results["results"]]
+    ['always_tails', 'random']
     """
     from allminds import registry
     from allminds.runs.engine import Given

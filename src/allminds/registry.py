@@ -59,7 +59,30 @@ def _check_trusted(name: str) -> None:
 
 
 def mind(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]:
-    """Register a mind (a class or a plain function) under a name, for some instruments or all."""
+    """Register a mind (a class or a plain function) under a name, for some instruments or all.
+
+    Parameters
+    ----------
+    name : str
+        The name, in kebab-case.
+    instruments : str or iterable of str
+        The instruments that it can take; all by default.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the class or function as it is.
+
+    Examples
+    --------
+    >>> from allminds import MindBase, evaluate, mind
+    >>> @mind("always-tails", instruments="matching-pennies")
+    ... class AlwaysTails(MindBase):
+    ...     def act(self, observation, random):
+    ...         return 1
+    >>> evaluate("matching-pennies", ["always-tails"], episodes=8)["results"][0]["mind"]
+    'always-tails'
+    """
 
     def register(maker: T) -> T:
         for instrument in [instruments] if isinstance(instruments, str) else instruments:
@@ -70,7 +93,34 @@ def mind(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]:
 
 
 def group(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]:
-    """Register a protocol for groups: a class whose first parameter is the list of members."""
+    """Register a protocol for groups: a class whose first parameter is the list of members.
+
+    Parameters
+    ----------
+    name : str
+        The name, in kebab-case.
+    instruments : str or iterable of str
+        The instruments that the group can take; all by default.
+
+    Returns
+    -------
+    callable
+        The decorator, which returns the class as it is.
+
+    Examples
+    --------
+    >>> from allminds import MindBase, evaluate, group
+    >>> @group("all-rest", instruments="lambda-star")
+    ... class AllRest(MindBase):
+    ...     def __init__(self, members):
+    ...         self.members = members
+    ...     def act(self, observations, randoms):
+    ...         return [5] * len(observations)
+    >>> team = "all-rest(random*3)"
+    >>> found = evaluate("lambda-star", [team], settings={"agents": 3}, episodes=22)
+    >>> found["results"][0]["failed"]
+    0
+    """
 
     def register(maker: T) -> T:
         maker.is_group = True  # type: ignore[attr-defined]
@@ -80,7 +130,24 @@ def group(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]
 
 
 def instrument(cls: type[Instrument]) -> type[Instrument]:
-    """Register an instrument class under its own name."""
+    """Register an instrument class under its own name.
+
+    Parameters
+    ----------
+    cls : class
+        A subclass of `Instrument`; its attribute `name` is the name.
+
+    Returns
+    -------
+    class
+        The class as it is, so that this can be a decorator.
+
+    Examples
+    --------
+    >>> from allminds import instrument, registry
+    >>> instrument(registry.kind("matching-pennies")).name
+    'matching-pennies'
+    """
     _put(_instruments, cls.name, cls)
     return cls
 

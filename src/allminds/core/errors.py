@@ -11,6 +11,20 @@ class Error(Exception):
 
     The command line prints the sentence and ends with exit code 2; there is no traceback. Lines
     that stand below it, such as frames of the user's own code, are in `detail`.
+
+    Attributes
+    ----------
+    detail : str
+        Lines below the sentence.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> try:
+    ...     allminds.evaluate("lamda-star", ["random"])
+    ... except allminds.Error as error:
+    ...     print(error)
+    there is no instrument 'lamda-star'; did you mean 'lambda-star'?
     """
 
     detail: str = ""

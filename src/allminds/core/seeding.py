@@ -148,6 +148,22 @@ class Random:
     every step begins with word 0, so that a mind that draws once a step has no more to know.
     `word_at`, `unit_at` and `below_at` read the word at a place j, the same however often, and do
     not advance: for kernels and what has a compiled twin. Use one kind or the other in a step.
+
+    Parameters
+    ----------
+    key : int
+        The key of the stream; minds are given theirs.
+    step : int
+        The step whose words are read.
+
+    Examples
+    --------
+    >>> from allminds import Random
+    >>> random = Random(key=7)
+    >>> draws = [random.below(6) for _ in range(5)]
+    >>> again = Random(key=7)
+    >>> draws == [again.below(6) for _ in range(5)]
+    True
     """
 
     __slots__ = ("drawn", "key", "step")

@@ -39,6 +39,25 @@ class Test(Settings):
     In a game, minds that are named alone sit in the first slot and `against` in the others; without
     it they play themselves. Where it is one cell of a crossed design (see `crossed`),
     `levels` names its level of every factor, and `words` those of each of its minds.
+
+    Parameters
+    ----------
+    instrument : str
+        Its name, or ``file.py:Class``.
+    minds : list of str
+        The names of the minds.
+    against : str
+        The minds in the other slots of a game.
+    episodes : int
+        The exercises that each mind is given.
+    settings : dict
+        The settings of the instrument.
+
+    Examples
+    --------
+    >>> from allminds import Test
+    >>> Test(instrument="stag-hunt", minds=["random"], against="stag", episodes=50).minds
+    ['random, stag']
     """
 
     __test__ = False  # no test of pytest's
@@ -76,7 +95,25 @@ def seated(mind: Any, against: str) -> Any:
 
 
 class Plan(Settings):
-    """The tests, the seed and the limits: everything needed to repeat a run."""
+    """The tests, the seed and the limits: everything needed to repeat a run.
+
+    Parameters
+    ----------
+    tests : list of Test
+        What is given to whom.
+    seed : int
+        The seed of all exercises.
+    traces : int
+        The exercises of which every action is kept.
+    time_limit : float
+        The seconds of processor time that a mind of the user's may take for an action.
+
+    Examples
+    --------
+    >>> from allminds import Plan, Test
+    >>> Plan(tests=[Test(instrument="c-test", minds=["random"])]).seed
+    1
+    """
 
     tests: list[Test] = Field(min_length=1)
     seed: int = Field(1, ge=0, lt=2**63)
@@ -127,7 +164,24 @@ def plan_text(name: str) -> str:
 
 
 def read_plan(name: str | Path = DEFAULT) -> Plan:
-    """Read a plan from a TOML file, or a built-in one, and expand its crossed designs."""
+    """Read a plan from a TOML file, or a built-in one, and expand its crossed designs.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file, or battery, groups or factors.
+
+    Returns
+    -------
+    Plan
+        The plan, checked but for the names of minds, which `run` resolves.
+
+    Examples
+    --------
+    >>> from allminds import read_plan
+    >>> len(read_plan("battery").tests) > 10
+    True
+    """
     where = f"the plan {name}"
     text = plan_text(str(name))
     try:

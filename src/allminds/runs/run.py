@@ -46,6 +46,28 @@ class How:
 
     Minds that are paid by the call are always played in this process, one exercise after the other,
     so that `core.spending` counts every call, and each exercise is kept as soon as it is over.
+
+    Parameters
+    ----------
+    jobs : int
+        The number of threads or processes; by default one for each core.
+    engine : str
+        local, dask, or the address of a Dask scheduler.
+    strict : bool
+        Stop at the first exercise that fails.
+    progress : callable
+        Called with what is played, the exercises done, and how many there are in all.
+    check : callable
+        Called after each exercise of a mind that is paid by the call; it raises to stop.
+
+    Examples
+    --------
+    >>> from allminds import How, evaluate
+    >>> one, two = (
+    ...     evaluate("lambda-star", ["random"], episodes=44, how=How(jobs=n)) for n in (1, 2)
+    ... )
+    >>> one["results"][0]["score"] == two["results"][0]["score"]
+    True
     """
 
     jobs: int = os.cpu_count() or 1
@@ -184,7 +206,32 @@ def give(
 
 
 def run(plan: Plan | Resolved, out: Path, how: How | None = None) -> RunFolder:
-    """Play a plan into a new run folder."""
+    """Play a plan into a new run folder.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is given to whom.
+    out : Path
+        A folder that is empty or not there yet.
+    how : How, optional
+        Jobs, engine and strictness.
+
+    Returns
+    -------
+    RunFolder
+        The run on disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from allminds import Plan, Test, run
+    >>> plan = Plan(tests=[Test(instrument="matching-pennies", minds=["random"], episodes=8)])
+    >>> folder = run(plan, Path(tempfile.mkdtemp()) / "run")
+    >>> folder.summary()["tests"][0]["episodes"]
+    8
+    """
     found = plan if isinstance(plan, Resolved) else Resolved.of(plan)
     how = how or How()
     with how.engaged() as spread:  # first: a cluster that is not there leaves no folder behind
@@ -199,8 +246,32 @@ def resume(
 ) -> RunFolder:
     """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one.
 
-    If minds, instruments, allminds or Python have changed since, that is an error, unless
-    `accept_changes` is true: then the table is marked as mixed.
+    Parameters
+    ----------
+    out : Path or RunFolder
+        The run.
+    how : How, optional
+        Jobs, engine and strictness.
+    plan : Resolved, optional
+        The plan of the run, if its names have been resolved already.
+    accept_changes : bool
+        Resume though minds, instruments, allminds or Python have changed since, and mark the table
+        as mixed. Otherwise that is an error.
+
+    Returns
+    -------
+    RunFolder
+        The run on disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from allminds import Plan, Test, resume, run
+    >>> plan = Plan(tests=[Test(instrument="matching-pennies", minds=["random"], episodes=8)])
+    >>> folder = run(plan, Path(tempfile.mkdtemp()) / "run")
+    >>> resume(folder.path).summary() == folder.summary()
+    True
     """
     folder = out if isinstance(out, RunFolder) else RunFolder.open(out)
     found = plan or Resolved.of(folder.plan)

@@ -56,7 +56,27 @@ class Stored(NamedTuple):
 
 
 class RunFolder:
-    """A run on disk: its folder, its plan and its tables."""
+    """A run on disk: its folder, its plan and its tables.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    plan : Plan
+        The plan that it was made by.
+    made : dict
+        The rest of plan.json: versions, hashes, what is kept of line-ups.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from allminds import Plan, RunFolder, Test, run
+    >>> plan = Plan(tests=[Test(instrument="matching-pennies", minds=["random"], episodes=8)])
+    >>> folder = run(plan, Path(tempfile.mkdtemp()) / "run")
+    >>> len(RunFolder.open(folder.path).records())
+    16
+    """
 
     def __init__(self, path: Path, plan: Plan, made: dict[str, Any]) -> None:
         self.path, self.plan, self.made = path, plan, made
