@@ -211,7 +211,10 @@ def test_an_interrupt_says_how_to_go_on(tmp_path):
     while time.monotonic() < deadline and not list(records.glob("*.parquet")):
         time.sleep(0.05)
     child.send_signal(signal.SIGINT)
-    _, said = child.communicate(timeout=60)
+    try:
+        _, said = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert child.returncode == 130
     assert "go on with: allminds run --resume runs/1" in said
     assert "Traceback" not in said
