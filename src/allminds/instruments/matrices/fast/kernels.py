@@ -171,18 +171,24 @@ def third(which: int, p: int, q: int, a: int, b: int, c: int) -> int:
 
 
 @kernel
+def same(n: int, known: int, scale: Ints) -> bool:
+    """Return whether a number is the same value as the number of a known value."""
+    return n == known or (scale[0] == RING and n != NOTHING and (n - known) % scale[1] == 0)
+
+
+@kernel
 def of_numbers(v: Ints, scale: Ints, n: Ints, found: Ints, count: int) -> int:
     """Add what hypotheses about values in an order predict; `n` has room for eight numbers."""
     for k in range(8):
         n[k] = number(v[k], scale)
         if n[k] == NOTHING:
             return count
+    a, b, c = n[0], n[1], n[2]
     for k in range(RIVALS[scale[0]]):
-        if (
-            value(third(k, n[0], n[1], n[0], n[1], n[2]), scale) == v[2]
-            and value(third(k, n[3], n[4], n[0], n[1], n[2]), scale) == v[5]
+        if same(third(k, a, b, a, b, c), c, scale) and same(
+            third(k, n[3], n[4], a, b, c), n[5], scale
         ):
-            ninth = value(third(k, n[6], n[7], n[0], n[1], n[2]), scale)
+            ninth = value(third(k, n[6], n[7], a, b, c), scale)
             if ninth >= 0:
                 count = note(found, count, ninth)
     return count
@@ -244,12 +250,13 @@ def same_values(v: Ints) -> int:
 def followed(v: Ints) -> int:
     """Predict what follows the eighth value, if each is always followed by the same; else -1."""
     follows = -1
-    for n in (0, 1, 3, 4, 6):
-        for m in (0, 1, 3, 4, 6):
-            if v[n] == v[m] and v[n + 1] != v[m + 1]:
-                return -1
-        if v[n] == v[7]:
-            follows = v[n + 1]
+    for n in range(7):
+        if n != 2 and n != 5:
+            for m in range(n):
+                if v[n] == v[m] and v[n + 1] != v[m + 1] and m != 2 and m != 5:
+                    return -1
+            if v[n] == v[7]:
+                follows = v[n + 1]
     return follows
 
 
@@ -355,8 +362,13 @@ def verified(
             if cells[i, n, SHAPE] != shape:
                 shape = 0
         for field in range(FIELDS):
+            alike = True
             for n in range(8):
                 v[n] = cells[i, n, field]
+                alike = alike and v[n] == v[0]
+            wanted[field] = v[0]
+            if alike:  # nothing else is predicted, nor another number of elements
+                continue
             scale[:] = scales[field]
             if field == ANGLE:
                 scale[1] = turns[index(shape)] if bit_count(shape) == 1 else 1
