@@ -400,3 +400,12 @@ def test_a_difference_on_a_part_of_the_items_says_so():
     found = compare(frame, np.random.default_rng(1))
     assert found.differences[0].verdict == "undecided"
     assert "a − b is on the 3 items that both have; their scores are on 20 and 23." in found.notes
+
+
+def test_a_place_is_not_surer_than_the_verdict_on_the_pair():
+    """Scores that hardly vary: t would be sure of a difference that no verdict bears."""
+    rows = [(m, i, 0.5 + (m == "a") * 0.001 * (i % 2)) for m in "ab" for i in range(12)]
+    frame = pd.DataFrame(rows, columns=["mind", "exercise", "score"]).astype({"exercise": str})
+    found = compare(frame, np.random.default_rng(1))
+    assert found.differences[0].verdict == "undecided"
+    assert [one.ranks for one in found.standings] == [(1, 2), (1, 2)]

@@ -318,7 +318,7 @@ def test_correlation_intervals_cover_where_exercises_come_in_tests():
 
 
 def ranked(frame, seed=1, rule=None, **how):
-    rule = rule or Rule(low=-9.0, high=9.0)
+    rule = rule or Rule(low=-3.0, high=3.0)
     return ranks(plays_by_mind(frame, rule), rule, RNG(seed), **how)
 
 

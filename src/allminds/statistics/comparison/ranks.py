@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.inference import Difference, Plays, Rule
+from allminds.inference import Difference, Plays, Rule, Units, verdict
 from allminds.inference.units import Values, sums
 
 DRAWS = 2000
@@ -77,8 +77,23 @@ def ranks(
     values = np.stack([sums(first.cluster, first.weights * one.score) for one in units], axis=1)
     values = values * first.clusters  # their mean over clusters is the score
     now = _places(values.mean(axis=0))
-    low, high = rank_intervals(values, rng, draws)
+    better = surely_better(values, rng, draws)
+    for one, other in np.argwhere(better):
+        better[one, other] = _differ(units[one], units[other], rule)
+    low, high = _ends(better)
     return [Rank(name, int(now[n]), (int(low[n]), int(high[n]))) for n, name in enumerate(there)]
+
+
+def _differ(one: Units, other: Units, rule: Rule) -> bool:
+    """Check that a comparison of these two alone would find a difference.
+
+    Where scores hardly vary the greatest t finds more than the evidence of a verdict bears.
+    """
+    low, high = rule.range
+    hits = bool(np.isin([one.score, other.score], (0.0, 1.0)).all())
+    gap = replace(one, score=one.score - other.score, low=low, high=high)
+    p = verdict.paired(gap, hits, ("", "")).p
+    return p is not None and p < verdict.ALPHA
 
 
 def by_verdicts(scores: Mapping[str, float], differences: Sequence[Difference]) -> dict[str, Rank]:
@@ -110,16 +125,29 @@ def rank_intervals(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Find the first and last place that each mind may have, from values[unit, mind].
 
+    A mind's places run from 1 + those surely better to the number of minds less those surely worse.
+    """
+    return _ends(surely_better(values, rng, draws))
+
+
+def _ends(better: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
+
+
+def surely_better(
+    values: Values, rng: np.random.Generator, draws: int = DRAWS
+) -> NDArray[np.bool_]:
+    """Find which mind is surely better than which, [mind, mind], from values[unit, mind].
+
     A mind is surely better than another if the difference of their means exceeds c standard errors,
     c being such that no pair of equal minds does in 95 of 100 studies: the .95 quantile of the
     greatest |t| over all pairs among resampled, centred units, and not below that of t for one pair
     (below eight units, Bonferroni's t over all pairs); where a difference is the same in all units,
-    if a sign test says so. A mind's places run from 1 + those surely better to the number of minds
-    less those surely worse.
+    if a sign test says so.
     """
     units, minds = values.shape
     if units < 2 or minds < 2:
-        return np.ones(minds, np.intp), np.full(minds, minds, np.intp)
+        return np.zeros((minds, minds), bool)
     centred = values - values.mean(axis=0)
     means = values.mean(axis=0)
     difference = means[:, None] - means[None, :]
@@ -129,7 +157,7 @@ def rank_intervals(
     better = t > _critical(centred, rng, draws)
     if minds * (minds - 1) * 0.5**units <= 0.05:  # the sign test, over all pairs
         better |= ~varies & (difference > _ROUNDING)
-    return 1 + better.sum(axis=0), minds - better.sum(axis=1)
+    return np.asarray(better)
 
 
 def _errors(products: Values, units: int) -> Values:
