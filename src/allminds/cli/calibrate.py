@@ -19,7 +19,9 @@ from allminds.core.errors import Error
     "allminds calibrate --full --out docs/calibration.md",
 )
 def calibrate(
-    quick: Annotated[bool, typer.Option("--quick", help="Few repeats: about four minutes.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Few repeats: about four minutes.")
+    ] = False,
     full: Annotated[bool, typer.Option("--full", help="Many repeats: about an hour.")] = False,
     only: Annotated[
         str | None, typer.Option(metavar="WORD", help="Only rows whose name contains this.")
