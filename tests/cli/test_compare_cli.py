@@ -239,7 +239,7 @@ def test_places_without_results(one, tmp_path):
     with pytest.raises(Error, match="named twice"):
         called("compare", one, one)
     single = write(tmp_path / "single.csv", 1, {"ann": 0.5})
-    with pytest.raises(Error, match="no two minds on the same instrument"):
+    with pytest.raises(Error, match="no two minds took the same instrument"):
         called("compare", single)
 
 

@@ -90,8 +90,8 @@ def report(tmp_path_factory):
             ],
             episodes=20,
         ),
-        Test(instrument="stag-hunt", minds=["random", "hare"], against="stag", episodes=10),
-        Test(instrument="public-goods", minds=["random", "give"], episodes=10),
+        Test(instrument="stag-hunt", minds=["random", "hare"], against="stag", episodes=40),
+        Test(instrument="public-goods", minds=["random", "give"], episodes=40),
     ]
     second = [first[0].model_copy(update={"minds": ["random", "crowd", "local-search"]})]
     here = How(jobs=1)

@@ -40,7 +40,7 @@ class Test(Settings):
     it they play themselves. Where it is one cell of a crossed design (see `crossed`),
     `levels` names its level of every factor, and `words` those of each of its minds.
 
-    Parameters
+    Attributes
     ----------
     instrument : str
         Its name, or ``file.py:Class``.
@@ -97,7 +97,7 @@ def seated(mind: Any, against: str) -> Any:
 class Plan(Settings):
     """The tests, the seed and the limits: everything needed to repeat a run.
 
-    Parameters
+    Attributes
     ----------
     tests : list of Test
         What is given to whom.
