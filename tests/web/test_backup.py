@@ -48,6 +48,21 @@ def choices(where) -> int:
 # ---------------------------------------------------------------- stopping
 
 
+def test_a_server_that_has_only_just_said_that_it_serves_can_be_stopped(tmp_path, clock):
+    """The signal comes while garbage is collected, where an exception would be lost."""
+    where = tmp_path / "study.db"
+    make(str(where), study(), 1, clock)
+    command = [sys.executable, "-m", "allminds", "serve", str(where), "--port", str(free_port())]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        try:
+            assert process.wait(60) == -signal.SIGTERM
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_after_a_stop_the_database_alone_holds_everything(how, tmp_path, clock):
     where = tmp_path / "study.db"

@@ -126,14 +126,22 @@ def serve(
         )  # fmt: skip
         _load(config)
         Connection.most = most_connections()
+        server, ended = uvicorn.Server(config), list[int]()
+
+        def end(number: int, frame: Any) -> None:
+            ended.append(number)
+            server.handle_exit(number, frame)
+
         with _listening(host, port) as listener:
+            for one in SIGNALS:  # a mark, since an exception may get lost in a garbage collection
+                signal.signal(one, end)
             said(f"serving at {shown}, the researcher's page at {shown}/admin; stop with Ctrl-C")
             sys.setswitchinterval(0.0005)  # programs in threads give way to people soon
             gc.collect()
             gc.freeze()  # all that was loaded stays; else people wait while it is gone through
-            server = uvicorn.Server(config)
-            signal.signal(signal.SIGHUP, server.handle_exit)  # as it handles SIGTERM by itself
             server.run([listener])
+            if signal.SIGTERM in ended:  # which uvicorn raises again when it has ended
+                raise _Stopped(signal.SIGTERM)
 
 
 class _Stopped(BaseException):
@@ -148,8 +156,7 @@ class _Stopped(BaseException):
 def _stopping() -> Iterator[None]:
     """Obey SIGTERM and SIGHUP only after what is inside has been closed.
 
-    uvicorn handles SIGTERM while it runs, and raises it again at the end; Ctrl-C is an exception
-    anyway. A second signal while things are being closed is ignored.
+    Ctrl-C is an exception anyway. A second signal while things are being closed is ignored.
     """
 
     def stop(number: int, _frame: Any) -> None:
