@@ -129,7 +129,7 @@ def test_a_plan_has_it_and_its_report_shows_it(folder):
         f'[[tests]]\ninstrument = "{MINE}"\nminds = ["random", "repeater"]\nepisodes=50'
     )
     allminds("run", str(plan), "--out", "run", "--jobs", "1")
-    allminds("report", "run")
+    allminds("report", "run", "--trust")
     page = (folder / "run" / "report.html").read_text(encoding="utf-8")
     assert "next-symbol" in page
     assert "repeater" in page

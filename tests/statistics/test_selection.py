@@ -212,7 +212,7 @@ CURVE = mind(5, 3)
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: crossings(CURVE, CURVE, 3, 3), "no range"),
+        (lambda: crossings(CURVE, CURVE, 3, 3), "not a range"),
         (lambda: crossings(CURVE, lambda d: d, 0, 9), "from 0 to 1"),
         (lambda: crossings(CURVE, lambda d: 0.5, 0, 9), "for each difficulty"),
         (lambda: group_curve([]), "empty"),

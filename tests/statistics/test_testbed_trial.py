@@ -259,7 +259,7 @@ WRONG = [
     (lambda: dilemma().outcome((0, 7)), "no mind number 7"),
     (lambda: Payoffs("x", ["a"], [[0], [1]], [[[2.0, 0.0]]]).outcome((0, 0)), "outside [-1, 1]"),
     (lambda: Payoffs("x", ["a"], [[0, 1]], [[[1.0, 0.0]]]).outcome((0, 0)), "are one team"),
-    (lambda: Payoffs("x", ["a"], [[0], [2]], [[[1.0, 0.0]]]), "no partition"),
+    (lambda: Payoffs("x", ["a"], [[0], [2]], [[[1.0, 0.0]]]), "not a partition"),
     (lambda: Payoffs("x", ["a"], [[0], [1]], [1.0]), "shape"),
     (lambda: instrument("prisoners-dilemma", 1, ["rock"]), "is a mind for rock-paper-scissors"),
     (lambda: instrument("prisoners-dilemma", 1, ["nobody"]), "there is no mind 'nobody'"),
