@@ -267,7 +267,7 @@ def test_steps_are_a_limit():
     [
         ("classic/tictactoe_v9", {}, "did you mean 'classic/tictactoe_v3'"),
         ("nowhere/nothing_v0", {}, "PettingZoo has no environment 'nowhere/nothing_v0'"),
-        ("allminds_test/continuous_v0", {}, "the actions of a are Box.*only discrete ones"),
+        ("allminds_test/continuous_v0", {}, "the actions of a are Box.*only discrete actions"),
         ("classic/rps_v2", {"teams": "0/0"}, r"must name each of slots 0..1 once"),
         ("classic/rps_v2", {"low": 1, "high": 1}, "low must be below high"),
         ("classic/rps_v2", {"options": "cycles"}, "'cycles' is not NAME=VALUE"),
