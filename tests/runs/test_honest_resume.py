@@ -131,3 +131,14 @@ def test_another_version_is_refused_and_can_be_accepted(begun, monkeypatch):
 def test_a_run_that_is_complete_is_not_refused(begun):
     Path("mine.py").write_text(MINE + "# another\n")
     resume(Path("out"), How(jobs=1))
+
+
+def test_accepting_changes_needs_a_run_to_resume(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from allminds.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke(app, ["run", "--accept-changes"])
+    assert "name its folder by --resume" in str(found.exception)
+    assert not list(tmp_path.iterdir())

@@ -76,6 +76,8 @@ def run(
     if write_plan:
         print(plans.plan_text(plan), end="")
         return
+    if accept_changes and resume is None:
+        raise Error("--accept-changes is about a run that is resumed; name its folder by --resume")
     if resume is not None and (plan != plans.DEFAULT or mind or out):
         raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
     target = resume or out or _free_folder()

@@ -146,7 +146,7 @@ class LambdaStarCoverage(LambdaStar):
 
         return CoveragePresentation(self)
 
-    def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override]
+    def show_state(self, environment: Coverage, state: Watched) -> str:  # type: ignore[override] # its own
         """Draw the whole torus as in Λ*, and tell how much of it has been seen."""
         shown = super().show_state(environment.inner, state.world)
         return f"{shown}\n{state.seen.bit_count()} of {self.torus.cells} cells have been seen"
