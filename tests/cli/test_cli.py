@@ -203,7 +203,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path):
 
     (tmp_path / "plan.toml").write_text(PLAN.replace("50", "50000000"))
     child = subprocess.Popen(
-        [sys.executable, "-m", "allminds", "run", "plan.toml"],
+        [sys.executable, "-m", "allminds", "run", "plan.toml", "--yes"],
         cwd=tmp_path, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     records = tmp_path / "runs" / "1" / "records"

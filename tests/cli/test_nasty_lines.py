@@ -40,6 +40,17 @@ def test_a_run_without_end_wants_a_yes(tmp_path):
     assert "--yes" in done.stderr
 
 
+def test_a_plan_without_end_wants_a_yes(tmp_path):
+    small = "settings = {rows = 5, cols = 5, iterations = 5}"
+    plan = f'[[tests]]\ninstrument = "lambda-star"\nminds = ["random"]\n{small}\n'
+    (tmp_path / "plan.toml").write_text(f"{plan}episodes = 1_000_000_000_000\n")
+    done = allminds("run", "plan.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "1,000,000,000,000 exercises would take about" in done.stderr
+    assert "--yes" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]
+
+
 def test_what_a_mind_says_steers_no_terminal(tmp_path):
     (tmp_path / "loud.py").write_text(
         "def loud(seen):\n    raise ValueError('\\x1b[2Jgone\\x07')\n", encoding="utf-8"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from allminds.cli.app import GIVE, app, print_json
 from allminds.cli.options import (
     CORES,
+    LONG,
     DryRunOption,
     EngineOption,
     InstrumentArgument,
@@ -21,13 +22,12 @@ from allminds.cli.options import (
     SettingOption,
     StrictOption,
     TrustOption,
+    YesOption,
+    check_length,
     settings_of,
 )
 from allminds.cli.run import leave
 from allminds.core.errors import Error
-
-LONG = 10**7  # exercises, from which on one must say --yes
-TRIED = 200  # exercises that are played to tell how long all of them would take
 
 
 @app.command(
@@ -61,7 +61,7 @@ def evaluate(
     price: PriceOption = "",
     dry_run: DryRunOption = False,
     trust: TrustOption = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Begin, however long it will take.")] = False,
+    yes: YesOption = False,
 ) -> None:
     """Give one instrument to some minds, and show their scores with floor and ceiling.
 
@@ -78,8 +78,13 @@ def evaluate(
         raise Error("name at least one mind with --mind; see allminds list minds")
     if dry_run:
         registry.built_in_only("a dry run", trust)
-    if not (yes or dry_run) and (episodes or 0) > LONG:
-        _warn(instrument, minds, settings_of(setting), int(episodes or 0))
+    if (episodes or 0) > LONG and not (yes or dry_run):
+        from allminds.runs.engine import Given
+
+        given = Given.of(instrument, settings_of(setting), minds)
+        ends = registry.missing_ends(given.line_ups, given.tool)
+        given = given.joined(ends, [registry.line_up(end, given.tool) for end in ends])
+        check_length([(given, int(episodes or 0))], seed)
     with watching() as progress, spending(max_cost, price, dry_run) as ledger:
         how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
         found = give(
@@ -102,22 +107,3 @@ def evaluate(
         if asked:
             print(ledger)
     leave([found])
-
-
-def _warn(instrument: str, minds: list[str], settings: dict[str, Any], episodes: int) -> None:
-    """Say how long so many exercises would take, by a few of them, and stop."""
-    import time
-
-    from allminds.evaluate import evaluate as give
-    from allminds.runs.run import How
-
-    seconds = []
-    for _ in range(2):  # the first compiles
-        begun = time.perf_counter()
-        give(instrument, minds, settings=settings, episodes=TRIED, records=False, how=How(jobs=1))
-        seconds.append(time.perf_counter() - begun)
-    hours = seconds[-1] / TRIED * episodes / 3600
-    long = f"{hours / 8766:,.0f} years" if hours > 8766 else f"{hours:,.1f} hours"
-    raise Error(
-        f"{episodes:,} exercises would take about {long} on one core; ask for fewer, or say --yes"
-    )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from allminds.core.errors import Error
 
+if TYPE_CHECKING:
+    from allminds.runs.engine import Given
+
+LONG = 10**7  # exercises of a test, from which on one must say --yes
+TRIED = 256, 1.0  # exercises, or seconds, of the trial that tells how long all would take
 CORES = os.cpu_count() or 1
 INSTRUMENT_HELP = "Its name (allminds list), or FILE.py:CLASS."
 
@@ -57,6 +64,7 @@ TrustOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
 ]
+YesOption = Annotated[bool, typer.Option("--yes", help="Begin, however long it will take.")]
 
 
 def settings_of(given: list[str] | None) -> dict[str, Any]:
@@ -84,3 +92,46 @@ def budget_of(text: str | None) -> tuple[str, float] | None:
     if figure not in BUDGETS or not 0 < wanted < 1:
         raise Error(f"--budget takes rel=0.95 or generalisability=0.9, not '{text}'")
     return figure, wanted
+
+
+def check_length(tests: Iterable[tuple[Given, int]], seed: int = 1) -> None:
+    """Reject tests of more than `LONG` exercises, and say how long they would take.
+
+    Each test comes with its number of exercises. The time is told by a trial of a few of them,
+    without the minds that are paid by the call.
+    """
+    long = [(given, episodes) for given, episodes in tests if episodes > LONG]
+    if not long:
+        return
+    hours = sum(_seconds_each(given, seed) * episodes for given, episodes in long) / 3600
+    about = f"about {hours / 8766:,.0f} years" if hours > 17532 else f"about {hours:,.1f} hours"
+    if not hours:
+        about = "as long as a mind that is paid by the call does"
+    count = sum(episodes for _, episodes in long)
+    raise Error(f"{count:,} exercises would take {about} on one core; ask for fewer, or say --yes")
+
+
+def _seconds_each(given: Given, seed: int) -> float:
+    """Measure how long one exercise takes all minds of a test that cost nothing."""
+    from dataclasses import replace
+
+    from allminds.runs.run import How, give
+
+    both = [
+        (mind, one)
+        for mind, one in zip(given.minds, given.line_ups, strict=True)
+        if not any(seat.subject.paid for seat in one.seats)
+    ]
+    if not both:
+        return 0.0
+    given = replace(given, minds=[mind for mind, _ in both], line_ups=[one for _, one in both])
+    most, enough = TRIED
+    count = seconds = 0.0
+    size = given.tool.sitting if given.tool.adaptive else 1
+    give(given, size, seed, how=How(jobs=1))  # the first compiles
+    while size < most and seconds < enough:
+        begun = time.perf_counter()
+        give(given, size, seed, how=How(jobs=1))
+        count, seconds = size, time.perf_counter() - begun
+        size *= 2
+    return seconds / max(count, 1)

@@ -20,6 +20,8 @@ from allminds.cli.options import (
     PriceOption,
     StrictOption,
     TrustOption,
+    YesOption,
+    check_length,
 )
 from allminds.core.errors import Error
 
@@ -59,6 +61,7 @@ def run(
     price: PriceOption = "",
     dry_run: DryRunOption = False,
     trust: TrustOption = False,
+    yes: YesOption = False,
 ) -> None:
     """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
@@ -89,6 +92,9 @@ def run(
         what = runs.Resolved.of(found.plan if found else plans.read_plan(plan), mind or [])
         for sentence in what.left_out:
             print(f"allminds: {sentence}", file=sys.stderr)
+        if not (yes or dry_run or resume):
+            counts = [test.episodes for test in what.plan.tests]
+            check_length(zip(what.tests, counts, strict=True), what.plan.seed)
         how = runs.How(
             jobs=jobs, engine=engine, strict=strict, progress=progress,
             check=lambda: _stop_if_spent(ledger, again),
