@@ -319,6 +319,7 @@ def evaluate(
     number = (tool.length or EPISODES) if episodes is None else episodes
     keep = kept.add if records else None
     summary = give(given, number, seed, time_limit, how, keep)
+    summary["yours"] = [one.name for one in line_ups]
     return Results(summary, kept.frame if records else _no_frame)
 
 

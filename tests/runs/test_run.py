@@ -20,7 +20,7 @@ from plainly import evaluate
 from allminds.core.errors import Error
 from allminds.runs import engine
 from allminds.runs.plan import Plan, read_plan
-from allminds.runs.run import How, resume, run
+from allminds.runs.run import How, Resolved, resume, run
 from allminds.runs.store import RunFolder
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 20}
@@ -291,6 +291,33 @@ def test_a_plan_that_cannot_be_read(tmp_path):
     (tmp_path / "bin.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(Error, match="not UTF-8"):
         read_plan(tmp_path / "bin.toml")
+
+
+def test_the_minds_asked_about_are_in_plan_and_summary(tmp_path):
+    game = {"instrument": "stag-hunt", "minds": ["stag", "hare"], "against": "random"}
+    pennies = {"instrument": "matching-pennies", "minds": ["random"]}
+    tests = [test | {"episodes": 4} for test in (game, pennies)]
+    given = Resolved.of(Plan.model_validate({"tests": tests}), ["hare", "random"])
+    assert given.plan.yours == ["hare", "random"]  # as scores are named, not as line-ups are
+    made = run(given, tmp_path / "run", How(jobs=1))
+    assert made.summary()["yours"] == RunFolder.open(made.path).plan.yours == ["hare", "random"]
+    assert resume(made.path).plan.yours == ["hare", "random"]
+    with pytest.raises(Error, match="yours: no test of the plan has the mind 'har'; did you mean"):
+        Resolved.of(Plan.model_validate({"tests": tests, "yours": ["har"]}))
+
+
+def test_a_plan_about_nobody_has_the_name_and_the_file_that_it_always_had(tmp_path):
+    test = {"instrument": "matching-pennies", "minds": ["random"], "episodes": 4}
+    nobody = Plan.model_validate({"tests": [test]})
+    assert nobody.run == "b8e49f834cb0"
+    assert nobody.run != nobody.model_copy(update={"yours": ["random"]}).run
+    made = run(nobody, tmp_path / "run", How(jobs=1))
+    stored = json.loads((made.path / "plan.json").read_text())["plan"]
+    assert "yours" not in stored
+    old = json.loads((made.path / "summary.json").read_text())
+    del old["yours"]
+    made.write_json("summary.json", old)  # as one that was made before
+    assert RunFolder.open(made.path).summary()["yours"] == []
 
 
 def test_the_same_mind_twice_is_refused(tmp_path):

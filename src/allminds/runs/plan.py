@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
@@ -107,6 +107,9 @@ class Plan(Settings):
         The exercises of which every action is kept.
     time_limit : float
         The seconds of processor time that a mind of the user's may take for an action.
+    yours : list of str
+        The minds that the user asks about, by the names that scores have (see `Test.mind_of`);
+        empty if it is nobody's in particular.
 
     Examples
     --------
@@ -124,6 +127,15 @@ class Plan(Settings):
         le=86_400,
         description="seconds of processor time a mind of the user's may take for an action",
     )
+    yours: list[str] = Field(default_factory=list, description="the minds that are asked about")
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `yours` if it is empty: older plans keep their names."""
+        made: dict[str, Any] = handler(self)
+        if not self.yours:
+            made.pop("yours", None)
+        return made
 
     @property
     def run(self) -> str:

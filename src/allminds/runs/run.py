@@ -17,7 +17,7 @@ from allminds import registry
 from allminds.contracts import LineUp
 from allminds.core import table as results
 from allminds.core.blocks import Block
-from allminds.core.errors import Error
+from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
 from allminds.core.settings import checked
 from allminds.core.watch import Watch
@@ -26,7 +26,7 @@ from allminds.runs import engine
 from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
 from allminds.runs.plan import Plan, Test, seated
 from allminds.runs.store import RunFolder
-from allminds.runs.summary import TestScores
+from allminds.runs.summary import TestScores, summary_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,6 +134,7 @@ class Resolved:
         given = [Given.of(test.instrument, test.settings, test.minds) for test in plan.tests]
         names = {test.instrument for test in plan.tests}
         tests, reasons = [], dict[str, dict[str, str]]()
+        yours = dict.fromkeys(plan.yours)
         for number, test in enumerate(plan.tests):
             taken: dict[str, LineUp] = {}
             for mind in minds:
@@ -141,7 +142,9 @@ class Resolved:
                 found = _tried(name, given[number], plan, certain=len(names) == 1)
                 if isinstance(found, str):
                     reasons.setdefault(mind, {})[test.instrument] = found
-                elif found.name not in {one.name for one in given[number].line_ups}:
+                    continue
+                yours[test.mind_of(found.name)] = None
+                if found.name not in {one.name for one in given[number].line_ups}:
                     taken[name] = found
             values = test.model_dump() | {"minds": [*test.minds, *taken]}
             tests.append(checked(Test, values, f"the test {test.instrument}"))
@@ -152,7 +155,18 @@ class Resolved:
                 raise Error(f"{mind} can take none of the tests; {name}: {reason}")
         left = [f"{mind} takes no {on}: {why}" for mind in reasons
                 for on, why in reasons[mind].items()]  # fmt: skip
-        return cls(plan.model_copy(update={"tests": tests}), given, left)
+        whole = plan.model_copy(update={"tests": tests, "yours": list(yours)})
+        _check_yours(whole, given)
+        return cls(whole, given, left)
+
+
+def _check_yours(plan: Plan, tests: Sequence[Given]) -> None:
+    """Reject a name in `yours` that no test of the plan has."""
+    pairs = zip(plan.tests, tests, strict=True)
+    known = {test.mind_of(one.name) for test, given in pairs for one in given.line_ups}
+    for name in plan.yours:
+        if name not in known:
+            raise Error(f"yours: no test of the plan has the mind '{name}'; {nearest(name, known)}")
 
 
 def _tried(name: str, given: Given, plan: Plan, certain: bool) -> LineUp | str:
@@ -323,7 +337,7 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
     with folder.locked(), compiling_ahead(tests) if here else contextlib.nullcontext():
         found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
         folder.tidy_sums()
-        folder.write_json("summary.json", {"run": folder.plan.run, "tests": found})
+        folder.write_json("summary.json", summary_of(folder.plan, found))
     return folder
 
 

@@ -404,7 +404,7 @@ class RunFolder:
             from allminds.runs.summary import summarise
 
             return summarise(self)  # of a run made before failures counted
-        return found
+        return {"yours": list(self.plan.yours)} | found
 
     def _read(self, kind: str) -> pd.DataFrame:
         import pandas as pd

@@ -15,6 +15,7 @@ from allminds.inference import Estimate, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised
 from allminds.registry import ends
 from allminds.runs.engine import Given, Part, Sitting
+from allminds.runs.plan import Plan
 from allminds.runs.store import RunFolder
 
 if TYPE_CHECKING:
@@ -157,7 +158,12 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
         for part in folder.stored(number):
             scores.read(folder, part.name)
         tests.append(scores.summary(folder.plan.seed, test.episodes))
-    return {"run": folder.plan.run, "tests": tests}
+    return summary_of(folder.plan, tests)
+
+
+def summary_of(plan: Plan, tests: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Put the scores of a plan's tests together: its name, the minds asked about, the tests."""
+    return {"run": plan.run, "yours": list(plan.yours), "tests": list(tests)}
 
 
 def _line_ups(rows: pa.Table) -> pa.ChunkedArray:
