@@ -62,7 +62,7 @@ PLOTS = (
         "allminds run letters.toml --out runs/letters",
     ),
     Picture(
-        "testbed", "Is a game a fit test?",
+        "testbed", "Is a game a useful test?",
         "The properties of the iterated prisoner's dilemma with four minds in it, exactly.",
         "allminds testbed prisoners-dilemma --set steps=5 "
         "--minds cooperate,defect,random,tit-for-tat --plot PICTURE",
@@ -84,7 +84,7 @@ PLOTS = (
         "allminds vote 0.6 0.6 0.6 0.6 0.6 0.6 0.6 --plot PICTURE",
     ),
     Picture(
-        "selection", "The cheapest that will do",
+        "selection", "The cheapest sufficient mind",
         "Candidates, the one chosen, and the accuracy wanted on each of two tasks.",
         "allminds select --mind a=12:1 --mind b=20:3 --task 5 --task 8 --threshold 0.7 "
         "--plot PICTURE",
