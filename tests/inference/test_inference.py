@@ -32,7 +32,15 @@ from allminds.inference import (
     holm,
 )
 from allminds.inference.estimates import normalised, play_scores
-from allminds.inference.intervals import Betting, Hits, PairedHits, StratifiedHits, Student, of_mean
+from allminds.inference.intervals import (
+    Betting,
+    Hits,
+    PairedHits,
+    StratifiedHits,
+    Student,
+    brent,
+    of_mean,
+)
 from allminds.inference.units import clustered_error
 from allminds.inference.verdict import apart, of_levels, paired
 
@@ -276,6 +284,28 @@ def test_the_betting_tails_are_one_over_the_capital():
     at_most, at_least = Betting(y, weights, 0.0, 1.0).tails(0.05)
     assert at_most == pytest.approx(min(1.0, 1 / capital(y, weights, 0.05)))
     assert at_least == pytest.approx(min(1.0, 1 / capital(1 - y, weights, 0.95)))
+
+
+@pytest.mark.parametrize("near", [1e-3, 1e-9, 1e-14])
+def test_roots_are_those_of_scipy_to_the_bit(near):
+    rng, found = np.random.default_rng(5), 0
+    for _ in range(400):
+        terms = rng.normal(size=4)
+
+        def function(x, terms=terms):
+            return math.exp(x) - 1 + float(np.polyval(terms, x))
+
+        low, high = sorted(rng.normal(0, 2, 2))
+        if function(low) * function(high) < 0:
+            assert brent(function, low, high, near) == optimize.brentq(
+                function, low, high, xtol=near
+            )
+            found += 1
+    assert found > 100
+    assert brent(lambda x: x - 2, 2.0, 5.0, near) == 2.0
+    assert brent(lambda x: x - 5, 2.0, 5.0, near) == 5.0
+    with pytest.raises(ValueError, match="same sign"):
+        brent(lambda x: x + 1, 2.0, 5.0, near)
 
 
 @settings(max_examples=40, deadline=None)
