@@ -7,9 +7,9 @@ from functools import partial
 from measure import Contender, Effort, Table, costs, micro, times
 from ratios import Unequal
 
-from allminds.instruments.matrices import environment as settings
-from allminds.instruments.matrices.environment import MatricesSettings
+from allminds.instruments.matrices.making import rules as settings
 from allminds.instruments.matrices.making.generator import batch, coded
+from allminds.instruments.matrices.making.rules import MatricesSettings
 from allminds.instruments.matrices.making.solver import verify
 
 SEED = 1

@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 from measure import Effort, Table, times
 
+from allminds.instruments.matrices.drawing.eyes import solved
 from allminds.instruments.matrices.drawing.raster import composite_png, panel_png, panel_rgb
 from allminds.instruments.matrices.drawing.svg import composite_svg, matrix_svg, panel_svg
 from allminds.instruments.matrices.making.generator import batch
 from allminds.instruments.matrices.making.panel import Problem
-from allminds.instruments.matrices.seeing.eyes import solved
 
 PUBLIC = 20.0  # problems a second of public generators with their images, by the specification
 TARGETS = {"composite SVG": 3000.0, "12 PNG panels": 200.0}

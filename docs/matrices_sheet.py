@@ -9,7 +9,7 @@ from pathlib import Path
 import vl_convert
 
 from allminds.instruments.matrices.drawing.raster import composite_png
-from allminds.instruments.matrices.drawing.sheet import sheet_items, sheet_svg
+from allminds.instruments.matrices.drawing.svg import sheet_items, sheet_svg
 
 IMAGES = Path(__file__).parent / "images"
 

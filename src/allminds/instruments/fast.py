@@ -1,10 +1,12 @@
-"""The rules of `rules` compiled, and the choices that kernels of several instruments make.
+"""The rules of `rules` and the learners of `tables` compiled, for kernels of several instruments.
 
 Import this module only where a kernel runs.
 """
 
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,3 +69,82 @@ def uniform_best(values, count, key, step, j):
     best, equal = largest(values, count)
     pick = np.int64(below(word(key, step, j), np.uint64(equal))) if equal > 1 else 0
     return nth(values, count, best, pick), best
+
+
+# ---------------------------------------------------------------- learners round one table
+
+
+_0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
+
+
+class Habits(NamedTuple):
+    """The parameters of a `TableLearner`, and which of the two it is."""
+
+    sarsa: bool
+    alpha: float
+    gamma: float
+    epsilon: float
+    initial: float
+    scale: float
+    sessions: int
+    released: bool  # looks ahead to the first iteration, as `bootstrap=released` says
+
+
+@kernel
+def choose(habits, table, t, cell, key, play):
+    """Choose a learner's move at step t, and return what it looks ahead to from the step before.
+
+    Play 0 is the test, the others are rehearsals. After the last step there is nothing ahead.
+    """
+    steps = len(table)
+    if t == steps:
+        return 0, 0.0
+    values, clock = table[t, cell], np.uint64(play * steps + t)
+    move, best = uniform_best(values, 9, key, clock, _0)
+    if play > 0 and happens(habits.epsilon, key, clock, _1):
+        move = np.int64(below(word(key, clock, _2), _9))
+    if habits.sarsa:
+        return move, values[move]
+    return move, largest(table[0, cell], 9)[0] if habits.released else best
+
+
+@kernel
+def learn(habits, table, t, cell, move, reward, ahead):
+    """Update the value of a move: the twin of `Tabular.update`."""
+    value = table[t, cell, move]
+    gain = habits.scale * reward
+    table[t, cell, move] = value + habits.alpha * missing(value, gain, ahead, habits.gamma)
+
+
+@kernel
+def _play(around, fields, habits, table, keys, play, moves, ways):
+    """Make one play of all learners: a rehearsal, in which they learn in slot order, or the test.
+
+    Values of the next step are not written in this one, so it does not matter that a learner
+    chooses its next move before a later one has learnt.
+    """
+    slots, steps = len(ways), ways.shape[1] - 1
+    for s in range(slots):
+        moves[s], _ = choose(habits, table, 0, ways[s, 0], keys[s], play)
+    for t in range(steps):
+        field = fields[t + 1 if len(fields) > 1 else 0]
+        for s in range(slots):
+            cell, move = ways[s, t], moves[s]
+            ways[s, t + 1] = to = around[move, cell]
+            moves[s], ahead = choose(habits, table, t + 1, to, keys[s], play)
+            if play > 0:
+                learn(habits, table, t, cell, move, field[to], ahead)
+
+
+@kernel
+def by_table(around, fields, habits, table, keys, ways):
+    """Train and test learners round one table, which is overwritten.
+
+    `around` is [move, cell], where each move leads; `fields` [step, cell] has the rewards, or is
+    one row if they stay as they are; `ways` [slot, step] takes the cells, from those at the start.
+    """
+    table[:] = habits.initial
+    moves = np.empty(len(ways), np.int64)
+    for play in range(1, habits.sessions + 1):
+        _play(around, fields, habits, table, keys, play, moves, ways)
+    _play(around, fields, habits, table, keys, 0, moves, ways)

@@ -29,7 +29,7 @@ def sheet() -> Part:
     """Draw an item of every rule and attribute."""
     import pandas as pd
 
-    from allminds.instruments.matrices.drawing.sheet import sheet_svg
+    from allminds.instruments.matrices.drawing.svg import sheet_svg
     from allminds.instruments.matrices.making.rules import CARRIED
 
     rows = [
@@ -46,8 +46,8 @@ def sheet() -> Part:
 
 def _found(wanted: Sequence[tuple[str, str]]) -> Problem:
     """Make the first item with these kinds of rules on these attributes, none bound to another."""
-    from allminds.instruments.matrices.environment import made
     from allminds.instruments.matrices.making.generator import generate
+    from allminds.instruments.matrices.making.rules import made
 
     kinds, attributes = (",".join(names) for names in zip(*wanted, strict=True))
     settings = made(rules=len(wanted), kinds=kinds, attributes=attributes)
@@ -104,8 +104,8 @@ def figure_2() -> Part:
 @cache
 def _steps() -> Counter[tuple[str, int, str]]:
     """Count how far progressions go: by attribute, number of rules and step."""
-    from allminds.instruments.matrices.environment import made
     from allminds.instruments.matrices.making.generator import problems
+    from allminds.instruments.matrices.making.rules import made
 
     found: Counter[tuple[str, int, str]] = Counter()
     for item in problems(1, 0, PROBLEMS, made(kinds="progression")):
@@ -146,8 +146,8 @@ def ranges() -> Part:
 @cache
 def _battery(rules: int) -> list[Entry]:
     from allminds.instruments.matrices.dataset.battery import battery
-    from allminds.instruments.matrices.environment import made
     from allminds.instruments.matrices.making.generator import problems
+    from allminds.instruments.matrices.making.rules import made
 
     return battery(list(problems(1, 0, PROBLEMS, made(rules=rules))))
 
@@ -173,9 +173,9 @@ def baselines() -> Part:
 
 def claims() -> Sequence[Claim]:
     """Compare what the generator makes with the numbers that the paper states."""
-    from allminds.instruments.matrices.environment import made
     from allminds.instruments.matrices.making.generator import problems
     from allminds.instruments.matrices.making.panel import scale
+    from allminds.instruments.matrices.making.rules import made
 
     items = list(problems(1, 0, 1_000))
     items += problems(1, 0, 400, made(rules=1, kinds="progression"))

@@ -102,7 +102,7 @@ def test_a_mind_that_breaks_is_told_of_by_the_plain_loop():
 
 def test_a_mind_that_acts_otherwise_than_its_policy_says_is_not_compiled():
     tool = registry.make_instrument("prisoners-dilemma")
-    from allminds.instruments.games.minds.strategies import TitForTat
+    from allminds.instruments.games.strategies import TitForTat
 
     class Contrary(TitForTat):
         """Says one thing and does another."""

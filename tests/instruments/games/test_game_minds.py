@@ -13,9 +13,9 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.episode import play
 from allminds.exact import outcome
+from allminds.instruments.games import strategies
 from allminds.instruments.games.game import Round
-from allminds.instruments.games.minds import strategies
-from allminds.instruments.games.minds.planners import maximin
+from allminds.instruments.games.planners import maximin
 
 C, D = 0, 1
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from allminds.complexity import deflate_kernels as kernels_deflate
 from allminds.complexity import lz76_reference
 from allminds.instruments.lambda_.fast.forms import zlib_agrees
-from allminds.instruments.lambda_.space import Space, columns
+from allminds.instruments.lambda_.world import Space, columns
 
 PRINTED = "20122220022222200222222002"
 SPACE = Space.parse("12-|1-2--|1++2--")

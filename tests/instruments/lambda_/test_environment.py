@@ -13,8 +13,7 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain
-from allminds.instruments.lambda_.space import Space
-from allminds.instruments.lambda_.world import HIDDEN, World
+from allminds.instruments.lambda_.world import HIDDEN, Space, World
 
 RING = Space.parse("1+2-|1+2-|1+2-|1+2-")
 LINE = Space.parse("1+2|1+2-|12-")  # 0 - 1 - 2, with 1 further on and 2 back

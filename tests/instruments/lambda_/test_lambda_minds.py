@@ -16,8 +16,7 @@ from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play
 from allminds.instruments.lambda_.minds import ModelBased, PatternModel, QLambda, QLearning, Sarsa
-from allminds.instruments.lambda_.space import Space
-from allminds.instruments.lambda_.world import View
+from allminds.instruments.lambda_.world import Space, View
 
 RING = "1+2-|1+2-|1+2-|1+2-"
 

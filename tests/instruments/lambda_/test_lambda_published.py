@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from allminds.instruments.lambda_.rows import read_rows
-from allminds.instruments.lambda_.space import Space, check_pattern, travel
+from allminds.instruments.lambda_.world import Space, check_pattern, travel
 
 
 class Lot:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from allminds.complexity import lz76_reference
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
-from allminds.instruments.lambda_.space import (
+from allminds.instruments.lambda_.world import (
     Space,
     check_pattern,
     draw_pattern,

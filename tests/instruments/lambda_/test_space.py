@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
-from allminds.instruments.lambda_.space import Space, connected, draw_cells, draw_space, space_bits
+from allminds.instruments.lambda_.world import Space, connected, draw_cells, draw_space, space_bits
 
 
 def random_of(seed):
@@ -108,6 +108,6 @@ def test_what_is_no_space_is_refused(to, said):
 
 
 def test_a_space_that_cannot_be_connected_is_not_looked_for_without_end(monkeypatch):
-    monkeypatch.setattr("allminds.instruments.lambda_.space.ATTEMPTS", 50)
+    monkeypatch.setattr("allminds.instruments.lambda_.world.ATTEMPTS", 50)
     with pytest.raises(Error, match=r"none of 50 spaces of 9 cells, 2 actions and disabled=0\.5"):
         draw_space(9, 2, 0.5, random_of(1))

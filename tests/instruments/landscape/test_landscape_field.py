@@ -11,7 +11,7 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.landscape.field import (
+from allminds.instruments.landscape.world import (
     Hills,
     autocorrelation,
     basin,

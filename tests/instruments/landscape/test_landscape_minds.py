@@ -19,9 +19,8 @@ from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.landscape.environment import Landscape, Standpoint, measures, ways
-from allminds.instruments.landscape.field import Hills
 from allminds.instruments.landscape.present import colour, picture
+from allminds.instruments.landscape.world import Hills, Landscape, Standpoint, measures, ways
 
 TORUS = Torus(11, 11)
 TWO = Hills(TORUS, (1.0, 0.6), (TORUS.cell(2, 2), TORUS.cell(8, 8)))

@@ -22,8 +22,8 @@ from allminds.instruments.matrices.dataset.battery import (
     sight,
     unfair,
 )
+from allminds.instruments.matrices.drawing.visibility import visible
 from allminds.instruments.matrices.making.generator import problems
-from allminds.instruments.matrices.seeing.visibility import visible
 
 
 def examined(seed, count):

@@ -207,7 +207,7 @@ FEW = st.integers(1, 15)
 @pytest.mark.parametrize("order", hypotheses.ORDERS)
 @given(data=st.data())
 def test_compiled_hypotheses_are_those_in_plain_python(order, data):
-    from allminds.instruments.matrices.fast import kernels
+    from allminds.instruments.matrices import fast as kernels
 
     values = data.draw(st.lists(data.draw(st.sampled_from([SINGLE, FEW])), min_size=8, max_size=8))
     scale = Scale(order, 9 if order == "grid" else 4, 1 if order == "numbers" else 0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices import environment as settings
 from allminds.instruments.matrices.dataset.battery import (
     Sight,
     battery,
@@ -14,6 +13,7 @@ from allminds.instruments.matrices.dataset.battery import (
     rule_induction,
     unfair,
 )
+from allminds.instruments.matrices.making import rules as settings
 from allminds.instruments.matrices.making.generator import batch, problems
 from allminds.instruments.matrices.making.rules import encoded
 

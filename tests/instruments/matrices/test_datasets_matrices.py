@@ -21,10 +21,10 @@ from allminds.instruments.matrices.dataset.files import META
 from allminds.instruments.matrices.dataset.items import FORMATS, REGIMES, Recipe, split_of
 from allminds.instruments.matrices.dataset.writing import make
 from allminds.instruments.matrices.drawing.raster import panel_grey, panel_rgb
-from allminds.instruments.matrices.environment import made
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making.generator import batch, generate
 from allminds.instruments.matrices.making.panel import Problem
+from allminds.instruments.matrices.making.rules import made
 
 SMALL = 23
 SPLITS = ("train", "validation", "test")

@@ -11,19 +11,21 @@ import pytest
 import vl_convert
 
 from allminds.instruments.matrices.drawing.raster import panel_rgb
-from allminds.instruments.matrices.drawing.sheet import COLUMNS, sheet_items, sheet_svg
 from allminds.instruments.matrices.drawing.svg import (
+    COLUMNS,
     composite_svg,
     drawn,
     key_svg,
     matrix_svg,
     options_svg,
     panel_svg,
+    sheet_items,
+    sheet_svg,
 )
-from allminds.instruments.matrices.environment import Item, made
+from allminds.instruments.matrices.instrument import Item
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import KINDS, Figure, Marks, Panel
-from allminds.instruments.matrices.making.rules import CARRIED
+from allminds.instruments.matrices.making.rules import CARRIED, made
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from allminds.instruments.matrices import environment as settings
 from allminds.instruments.matrices.making import problems as beliefs
+from allminds.instruments.matrices.making import rules as settings
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.problems import distance, needed_rules
 from allminds.instruments.matrices.making.solver import Scale

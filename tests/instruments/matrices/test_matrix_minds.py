@@ -11,7 +11,7 @@ from allminds import registry
 from allminds.contracts import Failure
 from allminds.core.errors import Error
 from allminds.episode import play
-from allminds.instruments.matrices.environment import Item
+from allminds.instruments.matrices.instrument import Item
 
 TOOL = registry.make_instrument("matrices")
 

@@ -16,10 +16,11 @@ from many import examined
 from oracle import second_answers, solve
 
 from allminds.core.errors import Error
-from allminds.instruments.matrices import environment as settings
 from allminds.instruments.matrices.dataset.battery import unfair
+from allminds.instruments.matrices.drawing.visibility import visible
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making import rules
+from allminds.instruments.matrices.making import rules as settings
 from allminds.instruments.matrices.making.cases import cases
 from allminds.instruments.matrices.making.generator import (
     batch,
@@ -31,7 +32,6 @@ from allminds.instruments.matrices.making.generator import (
 from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS, Figure, Panel, Problem
 from allminds.instruments.matrices.making.rules import decoded, encoded
 from allminds.instruments.matrices.making.solver import verify
-from allminds.instruments.matrices.seeing.visibility import visible
 
 EIGHT = settings.made(rules=3, candidates=8)
 

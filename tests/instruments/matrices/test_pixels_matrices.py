@@ -7,12 +7,13 @@ import pytest
 from test_drawing_matrices import resvg
 
 from allminds.core.seeding import Random
+from allminds.instruments.matrices.drawing.eyes import read, seen, solved
 from allminds.instruments.matrices.drawing.raster import PALETTE, panel_rgb
 from allminds.instruments.matrices.drawing.svg import panel_svg
-from allminds.instruments.matrices.environment import Item, made
+from allminds.instruments.matrices.instrument import Item
 from allminds.instruments.matrices.making.generator import problems
+from allminds.instruments.matrices.making.rules import made
 from allminds.instruments.matrices.minds import PixelSolver
-from allminds.instruments.matrices.seeing.eyes import read, seen, solved
 
 
 def pictures(problem):

@@ -30,7 +30,12 @@ from allminds.instruments.matrices.drawing.raster import (
     panel_rgb,
 )
 from allminds.instruments.matrices.drawing.svg import FRAME, STEP, layout
-from allminds.instruments.matrices.environment import made
+from allminds.instruments.matrices.drawing.visibility import (
+    ENOUGH,
+    pixels,
+    rendered_pixels,
+    visible,
+)
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import (
     CENTRE,
@@ -43,7 +48,7 @@ from allminds.instruments.matrices.making.panel import (
     orientations,
 )
 from allminds.instruments.matrices.making.panel import PALETTE as NAMED
-from allminds.instruments.matrices.seeing.visibility import ENOUGH, pixels, rendered_pixels, visible
+from allminds.instruments.matrices.making.rules import made
 
 
 def black(shape, r, angle=0.0):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from allminds.instruments.matrices.environment import Item
+from allminds.instruments.matrices.instrument import Item
 from allminds.instruments.matrices.making.generator import problems
 from allminds.instruments.matrices.making.panel import Figure, Marks, Panel
 from allminds.instruments.matrices.making.text import (

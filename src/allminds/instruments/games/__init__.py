@@ -1,30 +1,35 @@
 """Games with teams (Insa-Cabrera and Hernández-Orallo 2015): minds that reward each other or not.
 
-`game` has what all games share and games in normal form, `matrix_games` those with a table of
-pay-offs; `commons`, `pluralistic`, `noughts`, `predators` one game each, with its minds;
-`team_games` Λ and Λ* between teams; `pettingzoo` and `foreign` the games of PettingZoo; `minds` the
-players of several games; `fast` and `kernels` the compiled form of the games in normal form. Their
-exact outcomes are computed by `allminds.exact`.
+`game` has what all games share and the games in normal form; `commons`, `pluralistic`, `noughts`
+and `predators` one game each, with its minds; `team_games` Λ and Λ* between teams; `pettingzoo` and
+`foreign` the games of PettingZoo. Minds for several games: `minds` has those that always do the
+same, a person, and learners; `strategies` the classics of the iterated dilemma; `planners` those
+that compute what is best. To write one with an exact outcome (`allminds.exact`), subclass
+`allminds.PolicyMind`. `fast` is the compiled form of the games in normal form.
 """
 
 from allminds.instruments.games import (
     commons,
-    matrix_games,
+    game,
     minds,
     noughts,
     pettingzoo,
+    planners,
     pluralistic,
     predators,
+    strategies,
     team_games,
 )
 
 __all__ = [
     "commons",
-    "matrix_games",
+    "game",
     "minds",
     "noughts",
     "pettingzoo",
+    "planners",
     "pluralistic",
     "predators",
+    "strategies",
     "team_games",
 ]

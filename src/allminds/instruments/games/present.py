@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
 from allminds.instruments.games.commons import Stock
-from allminds.instruments.games.game import Round
-from allminds.instruments.games.matrix_games import MatchingPennies, MatrixGame
+from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
 from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
 from allminds.instruments.games.pluralistic import Public
 from allminds.instruments.games.predators import PREDATORS, PREY, Sight

@@ -1,16 +1,15 @@
-"""Λ (Lambda): Good and Evil travel through a graph of cells in a pattern of actions (P3).
+"""Λ (Lambda): Good and Evil travel through a graph of cells in a pattern of actions.
 
-Read in this order: `space` (cells and actions, the pattern of Good and Evil, complexity), `world`
-(one exercise, the specification), `minds`, `instrument` (the test of the paper and the general
-class), `adaptive` (the anytime test and the staircase). `rows` reads the authors' file, `fast` has
-the quick forms of the same.
+After Insa-Cabrera et al. (2011). Read in this order: `world` (cells and actions, the pattern of
+Good and Evil, complexity, one exercise: the specification), `minds`, `instrument` (the test of the
+paper and the general class), `adaptive` (the anytime test and the staircase). `rows` reads the
+authors' file, `fast` has the quick forms of the same.
 """
 
 from allminds.instruments.lambda_ import minds
 from allminds.instruments.lambda_.adaptive import Anytime, Staircase
 from allminds.instruments.lambda_.instrument import Lambda
-from allminds.instruments.lambda_.space import Space
-from allminds.instruments.lambda_.world import Foresight, View, World
+from allminds.instruments.lambda_.world import Foresight, Space, View, World
 
 __all__ = [
     "Anytime",

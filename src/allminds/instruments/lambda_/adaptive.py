@@ -22,7 +22,7 @@ from allminds.inference.estimates import over_figures
 from allminds.inference.intervals import mostly_alike
 from allminds.inference.units import Values
 from allminds.instruments.lambda_.instrument import CellsInstrument, SpaceSettings
-from allminds.instruments.lambda_.space import (
+from allminds.instruments.lambda_.world import (
     FEWEST,
     MOST,
     Space,

@@ -13,17 +13,22 @@ from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
-from allminds.instruments.lambda_.space import (
+from allminds.instruments.lambda_.world import (
     FEWEST,
+    HIDDEN,
     MOST,
+    Rewards,
+    Sight,
     Space,
+    State,
+    View,
+    World,
     check_pattern,
     columns,
     draw_cells,
     draw_pattern,
     draw_space,
 )
-from allminds.instruments.lambda_.world import HIDDEN, Rewards, Sight, State, View, World
 from allminds.presentation import Presentation
 
 SIZES = range(3, 10)  # cells n_c of the seven exercises of P3's test

@@ -12,8 +12,7 @@ from allminds.instruments.lambda_ import rows
 from allminds.instruments.lambda_.instrument import OTHER as OTHER_SIGN
 from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
 from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
-from allminds.instruments.lambda_.space import MOST
-from allminds.instruments.lambda_.world import HIDDEN, View
+from allminds.instruments.lambda_.world import HIDDEN, MOST, View
 from allminds.presentation import (
     FILLER,
     Column,

@@ -1,7 +1,8 @@
-"""The authors' public rows of P3: 20 tests of seven exercises, given to people and to Q-learning.
+"""The authors' public rows: 20 tests of seven exercises, given to people and to Q-learning.
 
-The file is not ours to ship; this reads it where a user has it. Semicolons between columns, decimal
-commas, no heading. Of its columns, numbered from 1, these count:
+They are those of Insa-Cabrera et al. (2011). The file is not ours to ship; this reads it where a
+user has it. Semicolons between columns, decimal commas, no heading. Of its columns, numbered from
+1, these count:
 
 - 1, 2: cells n_c, and actions n_a with action 0 (stay) among them;
 - 3: the space, its cells parted by `|`; in each, every action from 1 on with a run of `+` or `-`,
@@ -170,8 +171,8 @@ def results(path: Path) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from allminds.instruments.lambda_ import space as complexity
-    from allminds.instruments.lambda_ import space as spaces
+    from allminds.instruments.lambda_.world import Space as Cells
+    from allminds.instruments.lambda_.world import columns
 
     made = []
     for row in read_rows(path):
@@ -183,7 +184,7 @@ def results(path: Path) -> pd.DataFrame:
                 "instrument": "lambda",
                 "index": 7 * row.test + row.cells - 3,
                 "test": row.test,
-                **complexity.columns(spaces.Space(row.space), digits, 0.0),
+                **columns(Cells(row.space), digits, 0.0),
                 "mind": row.subject,
                 "kind": "person" if row.subject == "people" else "program",
                 "person": f"{row.subject} {row.test:02d}",

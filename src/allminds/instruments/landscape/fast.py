@@ -19,13 +19,12 @@ from allminds.core.blocks import Block
 from allminds.core.compiled import below, kernel, word
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.fast import uniform_best
+from allminds.instruments.fast import by_table, uniform_best
 from allminds.instruments.lambda_star.fast.forms import actions_of, settled
-from allminds.instruments.lambda_star.fast.tables import by_table
 from allminds.instruments.lambda_star.fast.walks import habits_of
 from allminds.instruments.lambda_star.grid import neighbours
 from allminds.instruments.lambda_star.minds import LocalSearch, QLearning, Sarsa
-from allminds.instruments.landscape.environment import Landscape
+from allminds.instruments.landscape.world import Landscape
 
 if TYPE_CHECKING:
     from allminds.instruments.landscape.instrument import FitnessLandscape

@@ -17,9 +17,10 @@ from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.world import View, read_move, show_view
-from allminds.instruments.landscape.environment import Landscape, Standpoint
-from allminds.instruments.landscape.field import (
+from allminds.instruments.landscape.world import (
     Hills,
+    Landscape,
+    Standpoint,
     autocorrelation,
     basin,
     draw,

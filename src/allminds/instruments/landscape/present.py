@@ -18,7 +18,7 @@ from allminds.instruments.lambda_star.present import (
     Square,
     mixed,
 )
-from allminds.instruments.landscape.environment import Fitness, Landscape, Standpoint, ways
+from allminds.instruments.landscape.world import Fitness, Landscape, Standpoint, ways
 from allminds.presentation import Column, Rules, joined, lasts
 
 

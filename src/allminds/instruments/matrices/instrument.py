@@ -1,25 +1,72 @@
-"""The instrument `matrices`."""
+"""The instrument `matrices`: one matrix with a blank and its options, and how it is asked."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Any, Literal, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
-from allminds.core.settings import checked
-from allminds.instruments.matrices.environment import (
-    DEFAULT,
-    Item,
-    MatricesSettings,
-    MatrixQuestion,
+from allminds.contracts import (
+    Discrete,
+    Exercise,
+    Failure,
+    Instrument,
+    Question,
+    Record,
+    fingerprint,
 )
+from allminds.core.seeding import Random
+from allminds.core.settings import checked
 from allminds.instruments.matrices.making.cases import cases
 from allminds.instruments.matrices.making.generator import generate
-from allminds.instruments.matrices.making.panel import NAMES, Problem
-from allminds.instruments.matrices.making.rules import encoded
+from allminds.instruments.matrices.making.panel import NAMES, Panel, Problem
+from allminds.instruments.matrices.making.rules import DEFAULT, MatricesSettings, encoded
 from allminds.presentation import Presentation
+
+
+class Item(NamedTuple):
+    """What a mind sees: eight cells, row by row, and the options for the ninth."""
+
+    cells: tuple[Panel, ...]
+    options: tuple[Panel, ...]
+
+
+@dataclass(frozen=True)
+class MatrixQuestion(Question):
+    """One problem. The reward is 1 for the right option and 0 for another."""
+
+    problem: Problem
+    settings: MatricesSettings
+
+    @property
+    def actions(self) -> Sequence[Discrete]:
+        """The options, numbered from 0."""
+        count = len(self.problem.options)
+        return (Discrete(count, labels=tuple(NAMES[:count])),)
+
+    @property
+    def complexity(self) -> Mapping[str, float]:
+        """The number of rules, and the measures."""
+        return {"C": float(self.problem.C), **self.problem.measures}
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The kinds of rules there may be: a mind may have seen other such problems."""
+        return {"settings": self.settings}
+
+    def observe(self, state: int | None, slot: int) -> Item:
+        """Show the matrix without its ninth cell, and the options."""
+        return Item(self.problem.cells[:8], self.problem.options)
+
+    def reward(self, answer: int) -> float:
+        """Reward the right option with 1 and any other with 0."""
+        return float(answer == self.problem.answer)
+
+    def secret(self, state: int | None, slot: int, random: Random) -> int:
+        """Return the number of the right option."""
+        return self.problem.answer
 
 
 @registry.instrument

@@ -15,9 +15,9 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments.matrices.dataset import battery
 from allminds.instruments.matrices.dataset.battery import BlindTable, Sight, best
-from allminds.instruments.matrices.environment import Item, MatricesSettings
+from allminds.instruments.matrices.instrument import Item
 from allminds.instruments.matrices.making.generator import coded
-from allminds.instruments.matrices.making.rules import Code, encoded
+from allminds.instruments.matrices.making.rules import Code, MatricesSettings, encoded
 from allminds.registry import mind
 
 INSTRUMENT = "matrices"
@@ -56,7 +56,7 @@ class PixelSolver(MindBase):
     def act(self, observation: Item, random: Random) -> int:
         """Render the observation first, and look only at the pictures."""
         from allminds.instruments.matrices.drawing import raster
-        from allminds.instruments.matrices.seeing.eyes import solved
+        from allminds.instruments.matrices.drawing.eyes import solved
 
         cells, options = ([raster.panel_rgb(panel) for panel in panels] for panels in observation)
         return solved(cells, options)

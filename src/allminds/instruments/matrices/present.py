@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
-from allminds.instruments.matrices.environment import Item
-from allminds.instruments.matrices.instrument import Matrices
+from allminds.instruments.matrices.instrument import Item, Matrices
 from allminds.instruments.matrices.making.panel import NAMES, SIDE
 from allminds.instruments.matrices.making.rules import encoded
 from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
@@ -62,7 +61,7 @@ class MatricesPresentation(Presentation):
         return MatricesFace(self.tool)
 
     def generators(self) -> Mapping[str, Generator]:
-        from allminds.instruments.matrices.dataset.generator import MatricesGenerator
+        from allminds.instruments.matrices.dataset.writing import MatricesGenerator
 
         return {"matrices": MatricesGenerator()}
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from allminds.core.compiled import below, kernel, word
 from allminds.instruments.fast import happens, missing
-from allminds.instruments.lambda_.space import MOST
+from allminds.instruments.lambda_.world import MOST
 
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
 _PLACES = MOST * MOST * MOST

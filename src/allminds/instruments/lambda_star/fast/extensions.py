@@ -22,9 +22,11 @@ from allminds.core.compiled import below, kernel, word
 from allminds.core.seeding import MINDS, WORLD, Random
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import (
+    choose,
     distance,
     distances,
     largest,
+    learn,
     nth,
     parted,
     reward,
@@ -47,7 +49,6 @@ from allminds.instruments.lambda_star.fast.forms import (
     make_worlds,
     settled,
 )
-from allminds.instruments.lambda_star.fast.tables import choose, learn
 from allminds.instruments.lambda_star.fast.walks import habits_of, meets_itself, walks_of
 from allminds.instruments.lambda_star.grid import neighbours
 from allminds.instruments.lambda_star.groups import SharedTable

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, inlined, kernel, word
-from allminds.instruments.fast import distance, happens, shorter, uniform_best, wrapped
+from allminds.instruments.fast import by_table, distance, happens, shorter, uniform_best, wrapped
 from allminds.instruments.lambda_star.fast.singles import (
     aim,
     cells_round,
@@ -23,6 +23,7 @@ from allminds.instruments.lambda_star.fast.singles import (
     rewards_round,
     sighted,
     toward_best,
+    worth_after,
 )
 
 LOCAL_SEARCH, RANDOM, EXPERT, PLAIN_EXPERT, OPTIMUM = 0, 1, 2, 3, 4
@@ -328,3 +329,36 @@ def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
                     move = toward(rows, cols, r, c, er, ec)
                 go(rows, cols, scene.at, s, move)
             write(scene.at, b, t, l, row, col)
+
+
+# ---------------------------------------------------------------- learners round one table
+
+
+@kernel
+def _rewards(ways, cols, b, t, l, around, field):
+    """Compute the rewards of all cells of Λ* after step t."""
+    good = np.int64(ways.good_row[b, t, l]) * cols + ways.good_col[b, t, l]
+    evil = np.int64(ways.evil_row[b, t, l]) * cols + ways.evil_col[b, t, l]
+    field[:] = 0.0
+    for move in range(9):
+        field[around[move, good]] += worth_after(move) / 2
+        field[around[move, evil]] -= worth_after(move) / 2
+
+
+@kernel
+def table_learners(rules, ways, habits, around, count, keys, row, col):
+    """Play `count` exercises of Λ*: the twin of `SharedQLearning`, of `QLearning` if one, …"""
+    slots, _, _, lanes = row.shape
+    cols, steps, size = rules.cols, rules.steps, around.shape[1]
+    table, fields = np.empty((steps, size, 9)), np.empty((steps + 1, size))
+    cells = np.empty((slots, steps + 1), np.int64)
+    for n in range(count):
+        b, l = n // lanes, n % lanes
+        for t in range(1, steps + 1):
+            _rewards(ways, cols, b, t, l, around, fields[t])
+        for s in range(slots):
+            cells[s, 0] = np.int64(row[s, b, 0, l]) * cols + col[s, b, 0, l]
+        by_table(around, fields, habits, table, keys[:, b, l], cells)
+        for s in range(slots):
+            for t in range(1, steps + 1):
+                row[s, b, t, l], col[s, b, t, l] = cells[s, t] // cols, cells[s, t] % cols

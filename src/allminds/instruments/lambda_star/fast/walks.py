@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from allminds.contracts import Fast, LineUp, Subject
 from allminds.core.watch import Watch, malformed
 from allminds.instruments.chance import RandomMind
+from allminds.instruments.fast import Habits
 from allminds.instruments.lambda_star import groups as collectives
-from allminds.instruments.lambda_star.fast import groups, singles, tables
+from allminds.instruments.lambda_star.fast import groups, singles
 from allminds.instruments.lambda_star.fast.forms import Compiled, Slots, Walk, Worlds, note_failure
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
 from allminds.instruments.lambda_star.fast.singles import look_up
@@ -121,11 +122,11 @@ def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
     )
 
 
-def habits_of(mind: TableLearner, torus: Torus, steps: int) -> tables.Habits | None:
+def habits_of(mind: TableLearner, torus: Torus, steps: int) -> Habits | None:
     """Return the kernels' parameters of a learner, unless its table is too large for them."""
     if torus.cells * steps * 9 > MOST_TABLE_CELLS:
         return None
-    return tables.Habits(
+    return Habits(
         isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,
         mind.sessions, isinstance(mind, QLearning) and mind.bootstrap == "released",
     )  # fmt: skip
@@ -142,7 +143,7 @@ def _by_table(mind: TableLearner, tool: LambdaStar) -> Fill | None:
     around = neighbours(tool.torus)
     if habits is None:
         return None
-    return lambda here, keys, row, col: tables.table_learners(
+    return lambda here, keys, row, col: groups.table_learners(
         here.rules, here.ways, habits, around, here.count, keys, row, col
     )
 

@@ -36,9 +36,9 @@ from allminds.instruments.matrices.drawing.raster import (
     panel_grey,
     panel_png,
 )
-from allminds.instruments.matrices.environment import DEFAULT
 from allminds.instruments.matrices.making import text
 from allminds.instruments.matrices.making.panel import ATTRIBUTES, KINDS, NAMES, Problem
+from allminds.instruments.matrices.making.rules import DEFAULT
 
 META = (*KINDS, *ATTRIBUTES, "marks")  # the columns of meta_matrix
 MOST_RULES = 3
@@ -75,7 +75,7 @@ class Filed(NamedTuple):
     sizes: list[int]  # bytes of each option's picture
 
 
-def made(problems: Iterable[Problem], shard: Shard, recipe: Recipe) -> Made:
+def make_shard(problems: Iterable[Problem], shard: Shard, recipe: Recipe) -> Made:
     """Make the files and the lines of a shard."""
     found = Made({}, [], [], [])
     rows = []

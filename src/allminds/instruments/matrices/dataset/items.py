@@ -19,15 +19,14 @@ from pydantic import Field, field_validator
 from allminds import registry
 from allminds.core.errors import Error, nearest
 from allminds.core.settings import Settings
-from allminds.instruments.matrices.environment import DEFAULT, MatricesSettings
+from allminds.instruments.matrices.drawing.visibility import pixels
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making import text
 from allminds.instruments.matrices.making.cases import shapes_code
 from allminds.instruments.matrices.making.generator import Coded, batch, supply
 from allminds.instruments.matrices.making.panel import COLOURS, SHAPES, SIDE, Problem
-from allminds.instruments.matrices.making.rules import Code, union
-from allminds.instruments.matrices.seeing.visibility import pixels
+from allminds.instruments.matrices.making.rules import DEFAULT, Code, MatricesSettings, union
 
 FORMATS = ("parquet", "imagefolder", "npz", "jsonl")
 BLOCK = 4096  # indices looked at together

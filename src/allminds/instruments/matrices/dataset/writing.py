@@ -18,9 +18,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import Field
 
 from allminds.core.errors import Error
+from allminds.core.settings import Settings, checked
 from allminds.instruments.matrices.dataset.battery import Entry, Sight, of_sights
 from allminds.instruments.matrices.dataset.files import (
     CANARY,
@@ -30,8 +33,9 @@ from allminds.instruments.matrices.dataset.files import (
     card,
     command,
     lines_file,
-    made,
+    make_shard,
     payload,
+    said,
 )
 from allminds.instruments.matrices.dataset.items import (
     SPLITS,
@@ -43,6 +47,8 @@ from allminds.instruments.matrices.dataset.items import (
 )
 from allminds.instruments.matrices.instrument import Matrices
 from allminds.instruments.matrices.making.generator import batch
+from allminds.instruments.matrices.making.rules import made
+from allminds.presentation import DataSet, Generator
 
 SHARD = 500  # items
 JUDGED = 20_000  # items on which shortcuts are tried at most
@@ -52,7 +58,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class DataSet:
+class Written:
     """A data set that was made."""
 
     path: Path
@@ -62,7 +68,7 @@ class DataSet:
     battery: list[Entry]
 
 
-def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = None) -> DataSet:
+def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = None) -> Written:
     """Make a data set in a new folder, or resume one that was interrupted."""
     tell = progress or (lambda *_: None)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -78,7 +84,7 @@ def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = N
         os.replace(ready, out)
     shutil.rmtree(work, ignore_errors=True)
     counts = Counter(item.split for item in chosen)
-    return DataSet(out, len(chosen), {name: counts[name] for name in SPLITS}, total, entries)
+    return Written(out, len(chosen), {name: counts[name] for name in SPLITS}, total, entries)
 
 
 @contextlib.contextmanager
@@ -194,7 +200,7 @@ def _draw(shards: list[Shard], recipe: Recipe, work: Path, jobs: int, tell: Prog
 
 def write_shard(shard: Shard, recipe: Recipe, folder: Path) -> int:
     """Make a shard and write it whole or not at all; return how many items it has."""
-    found = made(batch(recipe.seed, shard.indices, recipe.settings), shard, recipe)
+    found = make_shard(batch(recipe.seed, shard.indices, recipe.settings), shard, recipe)
     temporary = folder / f"{shard.name}.tmp"
     try:
         _write_files(temporary, found)
@@ -289,3 +295,67 @@ def _findings(chosen: list[Chosen], shards: list[Shard], recipe: Recipe, work: P
     measured = {"file": [sizes[item.number] for item in judged]} if sizes else {}
     entries = of_sights(sights, measured) if len(sights) > 1 else []
     return Findings(entries, len(sights), kinds, min(visible))
+
+
+class MatricesOptions(Settings):
+    """The options of `allminds make matrices`."""
+
+    count: int = Field(1000, ge=1, le=10**7, description="How many, all different.")
+    rules: str = Field("any", description="Rules of a matrix: 1, 2, 3, or any.")
+    format: Literal["parquet", "imagefolder", "npz", "jsonl"] = Field(
+        "parquet", description="parquet, imagefolder, npz or jsonl"
+    )
+    candidates: int = Field(4, description="Options: 4, or 8 with --rules 3.")
+    size: int = Field(160, description="Pixels along a panel, 64 to 1024.")
+    regime: str = Field(
+        "neutral", description="What is held out of train: neutral for nothing; see the docs."
+    )
+    kinds: str | None = Field(None, description="Kinds of rules, with commas.")
+    attributes: str | None = Field(None, description="Attributes they govern.")
+    composites: bool = Field(True, description="With pictures of whole problems.")
+    seed: int = Field(1, description="The same seed makes the same questions.")
+
+
+class MatricesGenerator(Generator):
+    """Matrices in the style of Raven, with images, attributes and a data card.
+
+    If it is interrupted, the same command goes on where it stopped.
+    """
+
+    Settings = MatricesOptions
+    example = (
+        "Example: allminds make matrices --count 10000 --rules 2 --format parquet --out matrices"
+    )
+
+    def make(
+        self,
+        settings: MatricesOptions,
+        out: Path,
+        jobs: int,
+        progress: Callable[[str, int, int], None],
+    ) -> DataSet:
+        of_matrices = {"rules", "candidates", "kinds", "attributes"}
+        given = settings.model_dump(include=of_matrices, exclude_none=True)
+        asked = settings.model_dump(exclude=of_matrices) | {"settings": made(**given)}
+        found = make(checked(Recipe, asked, "make matrices"), out, jobs, progress)
+        each = found.total_bytes / found.items
+        splits = ", ".join(f"{number:,} {name}" for name, number in found.splits.items())
+        battery = [
+            {"shortcut": one.name, "hits": one.hits, "chance": one.chance, "stderr": one.stderr}
+            for one in found.battery
+        ]
+        table = [
+            {
+                "shortcut": one.name, "accuracy": f"{one.hits:.3f}",
+                "chance": f"{one.chance:.3f} ± {one.stderr:.3f}", "": said(one),
+            }
+            for one in found.battery
+        ]  # fmt: skip
+        return DataSet(
+            f"{found.items:,} matrices in {out} ({splits}), {each:,.0f} bytes each",
+            {
+                "out": str(out), "items": found.items, "splits": found.splits, "bytes": each,
+                "battery": battery,
+            },
+            table,
+        )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Draw problems as SVG and PNG."""
+"""Draw problems as SVG and PNG, and solve them from their pixels."""

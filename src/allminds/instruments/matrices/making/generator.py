@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key, stratum
-from allminds.instruments.matrices.environment import DEFAULT, MatricesSettings
 from allminds.instruments.matrices.making import rules as codes
 from allminds.instruments.matrices.making import solver
 from allminds.instruments.matrices.making.arrays import (
@@ -32,10 +31,11 @@ from allminds.instruments.matrices.making.arrays import (
 from allminds.instruments.matrices.making.cases import Case, Cases, cases
 from allminds.instruments.matrices.making.panel import SHAPES, Problem
 from allminds.instruments.matrices.making.problems import DESIGNS, problem
+from allminds.instruments.matrices.making.rules import DEFAULT, MatricesSettings
 from allminds.instruments.matrices.making.solver import ORDERS, Scale
 
 if TYPE_CHECKING:
-    from allminds.instruments.matrices.fast.kernels import Tables
+    from allminds.instruments.matrices.fast import Tables
 
 # Steps of the making stream: the case, then a step for each rule, then the order of the options.
 CASE, RULES, ORDER = 0, 1, 4
@@ -200,7 +200,7 @@ class Batch:
 def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings = DEFAULT) -> Batch:
     """Make problems of a seed by their numbers, and verify all of them."""
     from allminds.core import compiled
-    from allminds.instruments.matrices.fast import kernels
+    from allminds.instruments.matrices import fast
 
     numbers = np.asarray(indices, np.int64)
     if numbers.size and numbers.min() < 0:
@@ -221,10 +221,10 @@ def batch(seed: int, indices: Sequence[int] | Ints, settings: MatricesSettings =
     for n, count in enumerate(settings.counts):
         here = rules == n
         design = np.array(DESIGNS[count, options], np.int64)
-        made = kernels.make(keys[here], _tables(_cases(count, settings)), design)
+        made = fast.make(keys[here], _tables(_cases(count, settings)), design)
         for part, some in zip(parts, made, strict=True):
             part[here] = some
-    good = kernels.verified(*parts[:3], *_field_scales())
+    good = fast.verified(*parts[:3], *_field_scales())
     if not good.all():
         raise Error(f"matrices: problem {numbers[~good][0]} of seed {seed} cannot be verified")
     return found
@@ -266,7 +266,7 @@ def _in_numbers(scale: Scale) -> tuple[int, int, int]:
 @cache
 def _tables(all_cases: Cases) -> Tables:
     """Build the arrays that the kernel needs for one number of rules."""
-    from allminds.instruments.matrices.fast.kernels import Tables
+    from allminds.instruments.matrices.fast import Tables
 
     plans = [plan for group in all_cases.groups for plan in group]
     listed = _in_order(all_cases)

@@ -1,4 +1,4 @@
-"""Panels as codes, and the rules: what an attribute can carry and which rules go together.
+"""Panels as codes, and the rules: what an attribute can carry, which go together, the settings.
 
 Each field of a panel is a set of values, with a bit for each of them. A cell with one size has
 one bit in that field, a cell with a pair of sizes two, and a layer that is absent none at all.
@@ -13,9 +13,12 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from allminds.core.errors import Error
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from allminds.core.errors import Error, nearest
+from allminds.core.settings import Settings, checked
 from allminds.instruments.matrices.making.panel import (
     ATTRIBUTES,
     COLOURS,
@@ -290,3 +293,75 @@ def check(kinds: tuple[Kind, ...], attributes: tuple[Attribute, ...]) -> None:
         if not set(fit) & set(kinds):
             unable = " or ".join(kinds)
             raise Error(f"matrices: {attribute} cannot carry {unable}, but {', '.join(fit)}")
+
+
+# ---------------------------------------------------------------- the settings
+
+
+class MatricesSettings(Settings):
+    """Settings of the instrument matrices."""
+
+    rules: Literal[1, 2, 3, "any"] = Field(
+        "any", description="C, the rules of a matrix: 1, 2, 3, or any of these in turn"
+    )
+    candidates: Literal[4, 8] = Field(4, description="options: 4, or 8 with three rules")
+    kinds: tuple[Kind, ...] = Field(KINDS, description="kinds of rules, with commas between")
+    attributes: tuple[Attribute, ...] = Field(
+        ATTRIBUTES, description="attributes that rules may govern, with commas between"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _what_fits(cls, values: Any) -> Any:
+        """Restrict kinds to the named attributes, or attributes to the named kinds."""
+        if not isinstance(values, dict) or ("kinds" in values) == ("attributes" in values):
+            return values
+        if "kinds" in values:
+            kinds = _chosen(values["kinds"], KINDS)
+            return values | {"attributes": able(kinds)}
+        attributes = _chosen(values["attributes"], ATTRIBUTES)
+        return values | {"kinds": fitting(attributes)}
+
+    @field_validator("rules", "candidates", mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        return int(value) if isinstance(value, str) and value.strip().isdigit() else value
+
+    @field_validator("kinds", "attributes", mode="before")
+    @classmethod
+    def _known(cls, value: Any, info: ValidationInfo) -> Any:
+        return _chosen(value, KINDS if info.field_name == "kinds" else ATTRIBUTES)
+
+    @model_validator(mode="after")
+    def _can_be_made(self) -> MatricesSettings:
+        if self.candidates == 8 and self.rules != 3:
+            raise ValueError("candidates=8 needs three rules; set rules=3")
+        check(self.kinds, self.attributes)
+        return self
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """The numbers of rules that matrices have in turn."""
+        return (1, 2, 3) if self.rules == "any" else (self.rules,)
+
+
+def made(**values: Any) -> MatricesSettings:
+    """Build settings of matrices from keyword values and check them."""
+    return checked(MatricesSettings, values, "matrices")
+
+
+def _chosen(value: Any, known: tuple[str, ...]) -> Any:
+    """Parse names from a list or from words with commas: in canonical order, each once."""
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, (list, tuple)):
+        raise ValueError(f"{value!r} will not do; choose from {', '.join(known)}")
+    names = [str(name).strip() for name in given]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no '{name}'; {nearest(name, known)}")
+    if not names:
+        raise ValueError(f"choose from {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+DEFAULT = made()

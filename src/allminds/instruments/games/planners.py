@@ -21,7 +21,7 @@ from allminds.exact import (
     Walker,
 )
 from allminds.instruments.games.game import MATRIX_GAMES, Round
-from allminds.instruments.games.minds.learners import TableReader
+from allminds.instruments.games.minds import TableReader
 from allminds.registry import mind
 
 # ---------------------------------------------------------------- minimax

@@ -35,6 +35,7 @@ from allminds.instruments.matrices.drawing.raster import (
     paint,
     painted,
 )
+from allminds.instruments.matrices.drawing.visibility import CHANGE, changes
 from allminds.instruments.matrices.making.panel import (
     CENTRE,
     COLOURS,
@@ -53,7 +54,6 @@ from allminds.instruments.matrices.making.panel import (
 )
 from allminds.instruments.matrices.making.panel import PALETTE as NAMED
 from allminds.instruments.matrices.making.rules import LAYOUTS, encoded
-from allminds.instruments.matrices.seeing.visibility import CHANGE, changes
 
 NEARLY = 3  # pixels by which a box may differ
 FEW = 12  # pixels that may be left unexplained

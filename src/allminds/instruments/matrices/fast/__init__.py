@@ -1,1 +1,0 @@
-"""Compiled forms of the generator and the solver, bit-equal to the plain ones."""

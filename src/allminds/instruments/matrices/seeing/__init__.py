@@ -1,1 +1,0 @@
-"""Solve problems from their pixels."""
