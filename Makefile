@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test test-quick lint types check bench docs wheel clean
+.PHONY: help run test test-quick lint types check bench docs dist clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -64,9 +64,14 @@ docs: $(VENV)/.installed-docs  ## the documentation site, in site/; a warning is
 	PYTHONPATH=docs NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site: site/index.html"
 
-wheel: | $(BIN)/python  ## the wheel, in dist/
-	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
-	@ls dist/*.whl
+$(VENV)/.installed-release: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[release]'
+	@touch $@ $(VENV)/.installed
+
+dist: $(VENV)/.installed-release  ## wheel and source archive, in dist/, checked as the package index would
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
 
 clean:  ## remove what was installed and made
 	rm -rf $(VENV) build dist site docs/reproduced.html .pytest_cache .mypy_cache .ruff_cache .hypothesis

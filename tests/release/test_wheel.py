@@ -1,4 +1,4 @@
-"""The wheel: it builds, holds everything, and works when it is installed elsewhere.
+"""The release: it builds, holds everything, and works when it is installed elsewhere.
 
 The environment is a clean one, with the wheel alone in it; what allminds depends on is lent from
 the environment of the tests, as downloading it (some 900 MB) takes minutes.
@@ -32,14 +32,19 @@ def done(*words, cwd, check=True):
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    there = tmp_path_factory.mktemp("wheel")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    made = done(*pip, "wheel", "--no-deps", "--wheel-dir", there, ROOT, cwd=there, check=False)
-    if made.returncode and "hatchling" in made.stderr:
+def release(tmp_path_factory):
+    """The source archive, and the wheel that is built from it."""
+    there = tmp_path_factory.mktemp("release")
+    made = done(sys.executable, "-m", "build", "--outdir", there, ROOT, cwd=there, check=False)
+    if made.returncode and "hatchling" in made.stdout + made.stderr:
         pytest.skip("no package index to get hatchling from")
     assert made.returncode == 0, made.stderr
-    (path,) = there.glob("*.whl")
+    return there
+
+
+@pytest.fixture(scope="module")
+def wheel(release):
+    (path,) = release.glob("*.whl")
     return path
 
 
@@ -56,6 +61,13 @@ def python(wheel, tmp_path_factory):
     lent = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
     (Path(site.stdout.strip()) / "lent.pth").write_text("\n".join(sorted(lent)) + "\n")
     return made
+
+
+def test_a_package_index_would_accept_both_files_and_show_the_readme(release):
+    files = sorted(release.iterdir())
+    assert [path.suffix for path in files] == [".whl", ".gz"]
+    checked = done(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=release)
+    assert checked.stdout.count("PASSED") == 2, checked.stdout
 
 
 def test_the_wheel_holds_every_file_of_the_package(wheel):
