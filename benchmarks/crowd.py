@@ -8,19 +8,26 @@ person does: it loads the page anew and goes on from what it shows.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
+from typing import Any
 from urllib.parse import urlencode
 
+from checker import Exchange
+
 PATIENCE = 30.0  # seconds for a reply, before the page is loaded anew
+NONE: Mapping[str, str] = {}
 PAUSE = 1.0  # seconds until somebody who got no reply tries again
 _CHOICES = re.compile(r'name="choice" value="([^"]*)"')
 _FIELDS = re.compile(r'name="(token|place|exercise|step)" value="([^"]*)"')
+_REWARD = re.compile(r'data-reward="([^"]*)"')
+_TOKENS = re.compile(r'name="token" value="[^"]*"')
 
 
 class Lost(Exception):
@@ -28,35 +35,41 @@ class Lost(Exception):
 
 
 class Connection:
-    """One connection to a server, opened when it is needed."""
+    """One connection to a server, opened when it is needed, from an address of this machine."""
 
-    def __init__(self) -> None:
-        self.port = 0
+    def __init__(self, source: str = "127.0.0.1") -> None:
+        self.port, self.source = 0, source
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def sent(
-        self, port: int, method: str, path: str, cookie: str, fields: dict[str, str]
-    ) -> tuple[int, dict[str, str], bytes]:
+        self, port: int, method: str, path: str, cookie: str, fields: dict[str, str],
+        headers: Mapping[str, str] = NONE,
+    ) -> tuple[int, dict[str, str], bytes]:  # fmt: skip
         """A request and its reply: status, headers, body."""
         try:
             async with asyncio.timeout(PATIENCE):
-                return await self._sent(port, method, path, cookie, urlencode(fields).encode())
+                body = urlencode(fields).encode()
+                return await self._sent(port, method, path, cookie, body, headers)
         except (OSError, EOFError, TimeoutError, ValueError, IndexError) as error:
             self.close()
             raise Lost(f"{type(error).__name__}: {error}") from None
 
     async def _sent(
-        self, port: int, method: str, path: str, cookie: str, body: bytes
+        self, port: int, method: str, path: str, cookie: str, body: bytes, more: Mapping[str, str]
     ) -> tuple[int, dict[str, str], bytes]:
         if self._streams is None or self.port != port:
             self.close()
-            self._streams = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+            self._streams = await asyncio.open_connection(
+                "127.0.0.1", port, limit=1 << 20, local_addr=(self.source, 0)
+            )
             self.port = port
         reader, writer = self._streams
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: application/json\r\n"
             f"Cookie: {cookie}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
+            f"Content-Length: {len(body)}\r\n"
+            + "".join(f"{name}: {value}\r\n" for name, value in more.items())
+            + "\r\n"
         )
         writer.write(head.encode() + body)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
@@ -83,6 +96,7 @@ class Diary:
     acknowledged: list[Move] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)  # of every choice that was answered
     errors: dict[str, int] = field(default_factory=dict)
+    history: list[Exchange] = field(default_factory=list)
     joined: int = 0
 
     def failed(self, what: str) -> None:
@@ -93,11 +107,14 @@ class Diary:
 class Participant:
     """One of the crowd. `port` says where the server is that it talks to now."""
 
+    over: tuple[str, ...] = ("done", "closed")  # screens after which nothing is left to do
+
     def __init__(
-        self, label: str, invite: str, port: Callable[[], int], diary: Diary, rng: Random
-    ) -> None:
+        self, label: str, invite: str, port: Callable[[], int], diary: Diary, rng: Random,
+        source: str = "127.0.0.1",
+    ) -> None:  # fmt: skip
         self.label, self.invite, self.port, self.diary, self.rng = label, invite, port, diary, rng
-        self.connection = Connection()
+        self.connection = Connection(source)
         self.cookie, self.screen = "", ""
         self.exercise, self.step = -1, -1
         self.form: dict[str, str] = {}
@@ -107,7 +124,7 @@ class Participant:
         """Join at a moment, then a choice whenever one is due, until the end."""
         await asyncio.sleep(max(0.0, start - time.monotonic()))
         due = start
-        while time.monotonic() < until and self.screen not in ("done", "closed"):
+        while time.monotonic() < until and self.screen not in self.over:
             try:
                 if not self.cookie:
                     await self._join()
@@ -133,7 +150,7 @@ class Participant:
 
     async def _to_exercise(self) -> None:
         """Whatever comes before the next choice: consent, instructions, pauses."""
-        while self.screen not in ("exercise", "done", "closed"):
+        while self.screen not in ("exercise", "closed", *self.over):
             if not self.screen:
                 await self._asked("GET", "/", {})
             elif self.screen == "consent":
@@ -156,16 +173,39 @@ class Participant:
             self.diary.failed("a choice was shown again")
 
     async def _asked(self, method: str, path: str, fields: dict[str, str]) -> None:
-        port = self.port()
-        status, _, body = await self.connection.sent(port, method, path, self.cookie, fields)
+        status, found = await self._exchanged(self.connection, method, path, fields)
         if status != 200:
             raise Lost(f"{method} {path} was answered by {status}")
-        found = json.loads(body)
         self.screen = found["screen"]
         none = found["exercise"] is None
         self.exercise, self.step = (-1, -1) if none else (found["exercise"], found["step"])
         self.form = dict(_FIELDS.findall(found["html"]))
         self.choices = _CHOICES.findall(found["html"])
+
+    async def _exchanged(
+        self, connection: Connection, method: str, path: str, fields: dict[str, str]
+    ) -> tuple[int, dict[str, Any]]:
+        """Send a request over a connection and note it with its reply, or that there was none."""
+        begun, status, found = time.monotonic(), 0, dict[str, Any]()
+        try:
+            status, _, body = await connection.sent(self.port(), method, path, self.cookie, fields)
+            if status == 200:
+                found = json.loads(body)
+            return status, found
+        finally:
+            html, sent = found.get("html", ""), path == "/choice"
+            none = found.get("exercise") is None
+            reward = _REWARD.search(html)
+            self.diary.history.append(
+                Exchange(
+                    self.label, begun, time.monotonic(), path,
+                    (int(fields["exercise"]), int(fields["step"])) if sent else None,
+                    fields["choice"] if sent else "", status, found.get("screen", ""),
+                    None if none else (found["exercise"], found["step"]),
+                    reward[1] if reward else "",
+                    hashlib.sha256(_TOKENS.sub("", html).encode()).hexdigest()[:16],
+                )
+            )  # fmt: skip
 
 
 async def crowded(

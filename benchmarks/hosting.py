@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "web"))
 
@@ -35,7 +36,7 @@ EXERCISES, STEPS = 60, 15  # short exercises, and more of them than anybody gets
 # ---------------------------------------------------------------- the study
 
 
-def study(people: int) -> Study:
+def study(people: int, **changes: Any) -> Study:
     """Exercises between three cells, without practice, and without limits of speed."""
     test = {
         "instrument": "lambda", "settings": {"form": "general", "cells": 3, "steps": STEPS},
@@ -46,13 +47,13 @@ def study(people: int) -> Study:
         "retention": "2100-01-01", "consent": {"version": "1", "text": {"en": "Agree?"}},
         "tests": [test], "seed": 1,
     }  # fmt: skip
-    return roomy(checked(Study, values, "the study"), people)
+    return roomy(checked(Study, values | changes, "the study"), people)
 
 
-def invited(where: str, people: int) -> list[tuple[str, str]]:
-    """A new database with the study; everybody's label and the secret of the link."""
+def invited(where: str, people: int, made: Study | None = None) -> list[tuple[str, str]]:
+    """A new database with a study; everybody's label and the secret of the link."""
     store = Store(where, create=True)
-    store.add_study(study(people), "load", 1)
+    store.add_study(made or study(people), "load", 1)
     found = store.invite(store.study(), [f"p{n}" for n in range(people)], 1)
     store.close()
     return found
@@ -61,11 +62,25 @@ def invited(where: str, people: int) -> list[tuple[str, str]]:
 # ---------------------------------------------------------------- the web server
 
 
-class Server:
-    """`allminds serve` in a process of its own, which can be killed and started again."""
+SHIFTED = """
+import sys
+from pathlib import Path
+from allminds.web.app import now_in_ms
+from allminds.web.serve import serve
+where, port, ahead = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+serve(where, port=port, clock=lambda: now_in_ms() + int(ahead.read_text()))
+"""  # a server whose clock is so many milliseconds ahead as a file says
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+
+class Server:
+    """`allminds serve` in a process of its own, which can be killed and started again.
+
+    With `ahead`, a file, its clock is as many milliseconds ahead as that file says. What it logs is
+    added to the file `log`, if there is one.
+    """
+
+    def __init__(self, where: str, ahead: Path | None = None, log: Path | None = None) -> None:
+        self.where, self.ahead, self.log = where, ahead, log
         self.process: subprocess.Popen[bytes] | None = None
         self.seconds = 0.0  # of processor time, of those that have ended
         with socket.socket() as free:
@@ -75,7 +90,10 @@ class Server:
     def start(self) -> None:
         """Start it, and wait until it says that it serves."""
         command = [sys.executable, "-m", "allminds", "serve", self.where, "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        if self.ahead is not None:
+            command = [sys.executable, "-uc", SHIFTED, self.where, str(self.port), str(self.ahead)]
+        with open(self.log or os.devnull, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
         assert self.process.stdout is not None
         if not self.process.stdout.readline().startswith(b"serving"):
             raise RuntimeError(f"allminds serve did not start: exit code {self.process.wait()}")
@@ -106,9 +124,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(where: str, number: int) -> Iterator[list[Server]]:
+def serving(
+    where: str, number: int, ahead: Path | None = None, log: Path | None = None
+) -> Iterator[list[Server]]:
     """Some servers on one database."""
-    servers = [Server(where) for _ in range(number)]
+    servers = [Server(where, ahead, log) for _ in range(number)]
     try:
         for server in servers:
             server.start()

@@ -126,6 +126,16 @@ def test_a_clock_that_is_wrong_ends_no_session_for_good(opened, clock, visits):
     assert person.finish() == "done"
 
 
+def test_a_clock_that_was_slow_and_is_set_right_ends_no_session(opened, clock):
+    person = begun(opened, moves=1)
+    clock.now -= 25 * HOUR
+    assert person.choose() == "exercise"
+    clock.now += 25 * HOUR
+    assert person.choose() == "exercise"
+    assert person.form["step"] == "3"
+    assert person.finish() == "done"
+
+
 def test_a_study_that_a_wrong_clock_closed_is_open_again(opened, clock):
     closes = datetime.fromtimestamp((clock.now + HOUR) / 1000, UTC).isoformat()
     person = begun(opened, moves=1, closes=closes)
@@ -209,6 +219,21 @@ def test_an_exercise_can_be_replaced_by_a_fresh_one_of_the_same_size(opened, clo
         found = list(results(db, person.server.store.study()))
     assert [one["status"] for one in found] == ["void", "ok"]
     assert found[0]["reason"] == "broken off and replaced by another"
+
+
+def test_no_two_with_exercises_of_their_own_get_the_same_one_instead(opened, clock):
+    tests = [{"instrument": "lambda", "exercises": 3}]
+    changes = {"tests": tests, "resume": {"policy": "replace"}, "assignment": "own"}
+    server, _, links = opened(count=3, **changes)
+    for link in links:
+        person = Person(server)
+        person.join(link)
+        person.begin()
+        person.choose()
+        clock.now += 31 * MINUTE
+        assert person.load() == "instructions"
+    numbers = [row.number for row in exercises(server)]
+    assert len(numbers) == len(set(numbers)) == 6
 
 
 def test_an_exercise_can_be_void(opened, clock):

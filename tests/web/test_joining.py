@@ -128,6 +128,23 @@ def test_an_invited_person_keeps_the_place(opened):
     assert invited.begin() == "exercise"
 
 
+def test_whoever_takes_a_place_that_got_free_has_exercises_of_their_own(opened):
+    """Opened links have numbers too, and more of them than there are places."""
+    server, _, links = opened(count=2, participants=4, assignment="own")
+    link = server.store.open_link(server.store.study())
+    people = [Person(server) for _ in range(9)]
+    for person, secret in zip(people, [*links, *[link] * 7], strict=True):
+        assert person.join(secret) == "consent"
+    for person in (people[0], people[1], people[8], people[4]):
+        assert person.begin() == "exercise"
+    assert people[5].post("/consent", accept="yes") == "closed"
+    people[1].post("/withdraw")
+    assert people[5].join(link) == "consent"
+    assert people[5].begin() == "exercise"
+    numbers = [row.number for row in rows(server, ExerciseRow)]
+    assert len(numbers) == len(set(numbers)) == 4
+
+
 def test_signed_ids_cannot_be_made_up(opened):
     server, _, _ = opened(count=0, external_id="PID", external_signed=True)
     study = server.store.study()

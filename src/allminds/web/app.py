@@ -278,7 +278,11 @@ async def _turn(service: Service, token: str, act: Callable[[], T]) -> T:
     """Act in a session; one that is not remembered, and may be long, is read in a thread first."""
     sessions = service.sessions
     if hashed(token) not in sessions.memory:
-        await to_thread.run_sync(sessions.warm, token, limiter=service.readers)
+        try:
+            await to_thread.run_sync(sessions.warm, token, limiter=service.readers)
+        except DatabaseError as error:
+            if not locked(error):
+                raise  # else it is read when it acts
     return await patiently(act)
 
 

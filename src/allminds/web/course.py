@@ -25,6 +25,7 @@ from allminds.web.tables import DONE, EventRow, ExerciseRow
 
 ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
 SCREEN = ORDER + 1  # and what is shuffled on the screen
+SPARE = 1000  # exercises of each participant among which one is replaced, if they have their own
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,18 @@ class Course:
             numbers = _shuffled(numbers, random)
         return numbers[place.number]
 
-    def fresh(self, test: int, number: int, used: Sequence[int]) -> int:
-        """Return the next exercise with the same complexity that is not in `used`."""
-        tool, seed = self.tool(test), self.study.seed
-        people = self.study.participants if self.study.assignment == "own" else 1
+    def fresh(self, test: int, number: int, used: Sequence[int], participant: int = 0) -> int:
+        """Return the next exercise with the same complexity that is not in `used`.
+
+        With exercises of one's own, each participant has a range for this that is nobody else's.
+        """
+        tool, seed, own = self.tool(test), self.study.seed, self.study.assignment == "own"
+        people = self.study.participants if own else 1
         column = tool.strata
         wanted = tool.exercise(seed, number).environment.complexity[column] if column else None
         tests = [n for n in range(len(self.study.tests)) if self.study.same_series(n, test)]
         other = max(self.study.tests[n].first + people * self.study.count(n) for n in tests)
+        other += participant % people * SPARE
         while other in used or (
             column and tool.exercise(seed, other).environment.complexity[column] != wanted
         ):

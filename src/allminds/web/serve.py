@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from allminds.core.errors import Error
-from allminds.web.app import create_app
+from allminds.web.app import create_app, now_in_ms
 from allminds.web.connections import Connection, most_connections
 from allminds.web.debrief import Machines
 from allminds.web.security import LOOPBACK
@@ -100,7 +100,7 @@ def widest(limits: list[Limits]) -> Limits:
 def serve(
     where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
     cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
-    proxies: Sequence[str] = (),
+    proxies: Sequence[str] = (), clock: Callable[[], int] = now_in_ms,
 ) -> None:  # fmt: skip
     """Serve until interrupted; call `said` with the address, once everything is in order."""
     import uvicorn
@@ -113,12 +113,12 @@ def serve(
         contextlib.closing(Machines()) as machines,
     ):
         found = studies(store)
-        for sentence in overdue(found, datetime.now(UTC).date()):
+        for sentence in overdue(found, datetime.fromtimestamp(clock() / 1000, UTC).date()):
             print(f"allminds: {sentence}", file=sys.stderr)
         for study in found:
             machines.warm(study)
         limits = widest([study.limits for study in found])
-        app = create_app(store, limits=limits, public=url, machines=machines)
+        app = create_app(store, limits=limits, public=url, machines=machines, clock=clock)
         config = uvicorn.Config(
             app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
             log_level="warning", timeout_graceful_shutdown=GRACE, proxy_headers=bool(proxies),

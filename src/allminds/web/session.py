@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from allminds.contracts import Failure, Record
 from allminds.web.course import Course, Replays, Stop, course, fingerprint, own_side
 from allminds.web.questions import checks
-from allminds.web.store import forget, full, part
+from allminds.web.store import forget, free_number, full, part
 from allminds.web.study import PERSON, QUESTIONS, Study
 from allminds.web.tables import (
     MOST_SHOWN,
@@ -188,7 +188,7 @@ class LiveSession:
             self._flag(row, "replaced")
             row.finished = self.now
             used = [other.number for other in self.rows.exercises if not other.practice]
-            self._begin(self.course.fresh(row.test, row.number, used))
+            self._begin(self.course.fresh(row.test, row.number, used, self.participant.number))
         elif meaning == "void":
             self._flag(row, "void")
             row.finished = self.now
@@ -222,7 +222,7 @@ class LiveSession:
         """Agree; answers about the participant are kept if they are among those on offer."""
         if not self._present(place, "consent") or not accepted:
             return
-        if not self.participant.invited and self._full():
+        if not self.participant.invited and not self._placed():
             self.crowded_out = True
             return
         said = {name: about[name] for name in self.study.ask if about.get(name) in QUESTIONS[name]}
@@ -236,8 +236,14 @@ class LiveSession:
         self.event("consent", payload={"version": version, "language": lang})
         self.advance()
 
-    def _full(self) -> bool:
-        return full(self.db, self.db.get_one(StudyRow, self.study_row.id), self.now)
+    def _placed(self) -> bool:
+        """Take a place in the study, with exercises that nobody else has; return False if full."""
+        study = self.db.get_one(StudyRow, self.study_row.id)
+        if full(self.db, study, self.now):
+            return False
+        self.db.add(self.participant)
+        self.participant.number = free_number(self.db, study, self.now, self.participant.number)
+        return True
 
     def next(self, place: int) -> None:
         """Go on from instructions or a pause."""

@@ -244,11 +244,8 @@ def add_participant(
     """Add one more participant, or return None if the study is full; one at a time."""
     if full(db, study, now):
         return None
-    last = db.scalar(
-        select(func.max(ParticipantRow.number)).where(ParticipantRow.study_id == study.id)
-    )
     row = ParticipantRow(
-        study_id=study.id, number=0 if last is None else last + 1, invite_hash=invite_hash,
+        study_id=study.id, number=free_number(db, study, now), invite_hash=invite_hash,
         label=label or _label(), external_id=external_id or None, created=now, invited=invited,
     )  # fmt: skip
     db.add(row)
@@ -260,19 +257,24 @@ def add_participant(
 
 
 def full(db: Session, study: StudyRow, now: int) -> bool:
-    """Return whether every place of a study is taken; lock it until the transaction is over.
+    """Return whether every place of a study is taken; lock it until the transaction is over."""
+    db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
+    taken = select(func.count()).select_from(_placed(study, now).subquery())
+    return (db.scalar(taken) or 0) >= study.max_n
+
+
+def _placed(study: StudyRow, now: int) -> Select[int]:
+    """Select the numbers of the participants who have a place.
 
     A place is taken by whoever agreed to take part and is not gone, and kept for whoever has a link
     of their own. Those who withdrew, stayed away too long or merely opened an open link have none.
     """
-    db.execute(select(StudyRow.id).where(StudyRow.id == study.id).with_for_update())
     away = now - int(stored(study.plan).resume.long_hours * 3_600_000)
     here = (SessionRow.status == "finished") | (
         (SessionRow.status == "running") & (SessionRow.last_seen >= away)
     )
-    query = (
-        select(func.count())
-        .select_from(ParticipantRow)
+    return (
+        select(ParticipantRow.number)
         .outerjoin(SessionRow, SessionRow.participant_id == ParticipantRow.id)
         .where(ParticipantRow.study_id == study.id, ParticipantRow.withdrawn_at.is_(None))
         .where(
@@ -282,7 +284,21 @@ def full(db: Session, study: StudyRow, now: int) -> bool:
             )
         )
     )
-    return (db.scalar(query) or 0) >= study.max_n
+
+
+def free_number(db: Session, study: StudyRow, now: int, mine: int | None = None) -> int:
+    """Return the number for a new participant, whose exercises nobody with a place has.
+
+    Exercises of one's own go by the number modulo the places of the study. `mine` is kept if it
+    will do. Call it while the study is locked (`full`) and not full.
+    """
+    held = {number % study.max_n for number in db.scalars(_placed(study, now))}
+    if mine is not None and mine % study.max_n not in held:
+        return mine
+    query = select(func.max(ParticipantRow.number)).where(ParticipantRow.study_id == study.id)
+    last = db.scalar(query)
+    first = 0 if last is None else last + 1
+    return next(first + n for n in range(study.max_n) if (first + n) % study.max_n not in held)
 
 
 def sweep(db: Session, study: StudyRow, before: int, external_id: str = "") -> None:

@@ -272,8 +272,11 @@ def held(db: Session, token_hash: str, lock: bool = True) -> Held | None:
 
 
 def here(db: Session, row: SessionRow, now: int) -> bool:
-    """Mark the session as active now; return False if it is no longer as this row says."""
-    known = row.version
+    """Mark the session as active now; return False if it is no longer as this row says.
+
+    The time never goes back: after a clock that was slow and is set right nobody was away.
+    """
+    known, now = row.version, max(now, row.last_seen)
     where = {"session": row.id, "known": known, "now": now}
     if db.connection().execute(_HERE, where).rowcount != 1:
         return False
