@@ -54,7 +54,7 @@ The web server has commands of its own, with their figures in `docs/reliability.
 
     .venv/bin/python benchmarks/load.py              # 200 people at once, on two databases
     .venv/bin/python benchmarks/server_faults.py     # the same while servers are killed
-    .venv/bin/python benchmarks/history.py           # the whole history checked, under all kinds of trouble
+    .venv/bin/python benchmarks/history.py           # requests and replies checked, in trouble
     .venv/bin/python benchmarks/faults.py            # runs that are killed and resumed
 
 ## What is compared
