@@ -25,6 +25,7 @@ from allminds.inference import Units
 from allminds.inference.units import clustered_error
 from allminds.statistics.pilot import Pilot, Spread, within
 from allminds.statistics.reliability import (
+    Strata,
     Values,
     components,
     exercises_for_generalisability,
@@ -160,22 +161,26 @@ def _differences(pilot: Pilot, width: float, wanted: Wanted) -> list[Answer]:
     return [
         _of_spread(
             "difference", f"{pilot.minds[a]} − {pilot.minds[b]}", width,
-            _of_pair(pilot, pilot.units[:, a] - pilot.units[:, b]), pilot, wanted,
+            pair_spread(pilot.units[:, a] - pilot.units[:, b], pilot.strata, pilot.unit),
+            pilot, wanted,
         )
         for a, b in pairs
     ]  # fmt: skip
 
 
-def _of_pair(pilot: Pilot, differences: Values) -> Spread | str:
-    """Estimate how much the difference of two minds varies, with the strata of `compare`."""
+def pair_spread(differences: Values, strata: Strata, unit: int = 1) -> Spread | str:
+    """Estimate how much the difference of two minds varies, with the strata of `compare`.
+
+    `unit` is the number of exercises that each difference stands for; NaN is missing.
+    """
     rows = ~np.isnan(differences)
     there, lost = differences[rows], float(1 - rows.mean())
     if len(there) < 2:
         return "fewer than two exercises in common"
-    if np.ptp(there) == 0 or pilot.unit > 1:
+    if np.ptp(there) == 0 or unit > 1:
         residuals = there - there.mean()
-        return Spread.of_residuals(residuals, len(there) - 1, unit=pilot.unit, lost=lost)
-    strata = np.unique(pilot.strata[rows], return_inverse=True)[1]
+        return Spread.of_residuals(residuals, len(there) - 1, unit=unit, lost=lost)
+    strata = np.unique(strata[rows], return_inverse=True)[1].astype(np.intp)
     residuals, freedom, groups = within(there, strata)
     if not freedom:
         residuals, freedom, groups = within(there, np.zeros(len(there), np.intp))
