@@ -26,7 +26,7 @@ Column = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Played:
+class TestPlays:
     """The plays of the minds of one test, by the names that are shown, and their traits."""
 
     plays: dict[str, Plays]
@@ -40,7 +40,7 @@ class Played:
         return frozenset(mind for mind, traits in self.traits.items() if FUTURE in traits)
 
 
-def read_plays(parts: Sequence[tuple[Path, Mapping[str, str]]], tool: Instrument) -> Played:
+def read_plays(parts: Sequence[tuple[Path, Mapping[str, str]]], tool: Instrument) -> TestPlays:
     """Read the plays of a test; a part comes with the shown names of its line-ups."""
     import pyarrow.parquet as pq
 
@@ -66,7 +66,7 @@ def read_plays(parts: Sequence[tuple[Path, Mapping[str, str]]], tool: Instrument
     whole = {mind: _joined(lot) for mind, lot in lots.items()}
     values = [of["complexity"] for of in whole.values()]
     varies = bool(column) and any(len(np.unique(of[np.isfinite(of)])) > 1 for of in values)
-    return Played(
+    return TestPlays(
         {mind: _plays(of) for mind, of in whole.items()}, column if varies else "",
         {mind: of["complexity"] for mind, of in whole.items()} if varies else {}, traits,
     )  # fmt: skip
