@@ -59,6 +59,7 @@ bench: $(VENV)/.installed-test  ## speed, as ratios in one run
 
 docs: $(VENV)/.installed-docs  ## the documentation site, in site/; a warning is an error
 	$(BIN)/python docs/make_cli.py
+	$(BIN)/python docs/make_instruments.py
 	$(BIN)/python docs/make_papers.py
 	$(BIN)/allminds reproduce --out docs/reproduced.html > /dev/null
 	PYTHONPATH=docs NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -23,7 +23,10 @@ STAGES = (
     ("estimates", "scores, intervals, verdicts", "inference/  statistics/"),
     ("report", "page, terminal, notebook", "report/  terminal/  evaluate.py"),
 )
-FILES = {"check", "contracts", "episode", "evaluate", "exact", "presentation", "registry"}
+FILES = {
+    "check", "contracts", "description", "episode", "evaluate", "exact", "facts", "presentation",
+    "registry",
+}  # fmt: skip
 PURPOSES = {
     "cli": "the commands",
     "evaluate": "the public API",
@@ -37,6 +40,8 @@ PURPOSES = {
     "instruments": "the tests and their minds",
     "voting": "chances that a vote is right",
     "complexity": "measures of strings",
+    "description": "what a mind sees, in words",
+    "facts": "what a mind sees, as data",
     "check": "conformance",
     "exact": "outcomes without sampling",
     "episode": "one exercise being played",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )  # fmt: skip
     from allminds.core.errors import Error
     from allminds.core.seeding import Random
+    from allminds.description import Description, describe
     from allminds.registry import group, instrument, mind
     from allminds.runs.plan import Plan, Test, read_plan
     from allminds.runs.run import How, resume, run
@@ -40,6 +41,7 @@ _HOMES = {
     "runs.run": ("How", "resume", "run"),
     "runs.store": ("RunFolder",),
     "check": ("check_instrument", "check_mind"),
+    "description": ("Description", "describe"),
     "contracts": (
         "BatchMind",
         "Discrete",
@@ -59,10 +61,10 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "BatchMind", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase", "Plan",
-    "PolicyMind", "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits", "Wrapper",
-    "check_instrument", "check_mind", "evaluate", "group", "instrument", "mind", "read_plan",
-    "resume", "run",
+    "BatchMind", "Description", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase",
+    "Plan", "PolicyMind", "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits",
+    "Wrapper", "check_instrument", "check_mind", "describe", "evaluate", "group", "instrument",
+    "mind", "read_plan", "resume", "run",
 ]  # fmt: skip
 
 

@@ -200,6 +200,12 @@ class Presentation:
     """
 
     columns: ClassVar[Mapping[str, Column]] = {}  # what each complexity column means
+    meanings: ClassVar[Mapping[str, str]] = {}  # what each field of an observation means
+    facts: ClassVar[Mapping[str, str]] = {}  # what each fact of a task means
+    moves: str = ""  # what the actions do, beyond their labels
+    pay: str = ""  # when rewards come, and for what
+    unseen: str = ""  # what minds are not shown
+    example: str = ""  # an action as a Python expression of `observation` and `random`
     readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {}  # of results in files of its own
     pictured: bool = False  # a language model is shown `image`, unless text is asked for
     most_actions: int | None = None  # that an exercise has, where exercises differ in it

@@ -212,6 +212,19 @@ def minds(instrument_name: str) -> dict[str, Any]:
     return _minds_for(instrument_name)
 
 
+def minds_by_kind(instrument_name: str) -> dict[str, dict[str, Any]]:
+    """Return the minds of an instrument in four kinds.
+
+    These are single minds, those that are told the future, groups, and minds for any instrument.
+    """
+    found: dict[str, dict[str, Any]] = {"single": {}, "future": {}, "group": {}, "anywhere": {}}
+    for name, maker in minds(instrument_name).items():
+        future = _traits(maker).sees == "future"
+        kind = "group" if _is_group(maker) else "future" if future else "single"
+        found["anywhere" if ("*", name) in _minds else kind][name] = maker
+    return found
+
+
 def _minds_for(instrument_name: str) -> dict[str, Any]:
     """Collect the minds for an instrument among those imported so far."""
     prefix, colon, _ = instrument_name.partition(":")

@@ -5,7 +5,7 @@ from importlib import import_module
 from allminds.cli.app import main
 
 VERBS = (  # in the order of --help
-    "run", "evaluate", "list", "report", "compare", "replay", "import_export", "plan_size",
+    "run", "evaluate", "show", "list", "report", "compare", "replay", "import_export", "plan_size",
     "testbed", "complexity", "calibrate", "predict", "vote", "crossing", "select", "serve", "study",
     "make", "reproduce",
 )  # fmt: skip

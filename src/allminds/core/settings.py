@@ -69,6 +69,60 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     )
 
 
+# ---------------------------------------------------------------- settings in words
+
+
+WORDS = {
+    "integer": "a whole number", "number": "a number", "string": "text",
+    "boolean": "true or false", "null": "nothing",
+}  # fmt: skip
+BOUNDS = {
+    "minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}",
+    "exclusiveMaximum": "below {}",
+}  # fmt: skip
+
+
+def described(model: type[BaseModel]) -> list[dict[str, Any]]:
+    """List the settings of a model: name, values in words, default, and meaning."""
+    schema = model.model_json_schema()
+    known, required = schema.get("$defs", {}), schema.get("required", ())
+    return [
+        {
+            "name": name,
+            "values": _values(one, known),
+            "required": name in required,
+            "default": None if name in required else plain(model.model_fields[name].get_default()),
+            "meaning": one.get("description", ""),
+        }
+        for name, one in schema.get("properties", {}).items()
+    ]
+
+
+def _values(schema: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    """Say in words which values a setting can have."""
+    if "$ref" in schema:
+        schema = known[schema["$ref"].rpartition("/")[2]]
+    if "anyOf" in schema:
+        return " or ".join(_values(one, known) for one in schema["anyOf"])
+    if "const" in schema or "enum" in schema:
+        *most, last = map(str, schema.get("enum", [schema.get("const")]))
+        return " or ".join(filter(None, [", ".join(most), last]))
+    if schema.get("type") == "array":
+        each = _values(schema["items"], known) if schema.get("items") else "values"
+        return f"{each}, or several of them, by commas"
+    bounds = [said.format(schema[key]) for key, said in BOUNDS.items() if key in schema]
+    return " ".join([WORDS.get(schema.get("type", ""), "a value"), *bounds])
+
+
+def plain(value: Any) -> Any:
+    """Convert a value to what JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(one) for one in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
 # ---------------------------------------------------------------- numbers and ranges
 
 

@@ -20,8 +20,20 @@ from allminds.instruments.games import (
     strategies,
     team_games,
 )
+from allminds.instruments.games.commons import Stock
+from allminds.instruments.games.game import Round
+from allminds.instruments.games.noughts import Board
+from allminds.instruments.games.pettingzoo import Seen
+from allminds.instruments.games.pluralistic import Public
+from allminds.instruments.games.predators import Sight
 
 __all__ = [
+    "Board",
+    "Public",
+    "Round",
+    "Seen",
+    "Sight",
+    "Stock",
     "commons",
     "game",
     "minds",

@@ -36,6 +36,7 @@ FOR_YOURSELF = "Get as much as you can for yourself."
 ROUNDS = {"rounds": Column("rounds of the game", "1, 2, …")}
 CELLS = {"cells": Column("cells of the board", "1, 2, …")}
 RANDOM = "random"
+TEAM_PAY = "The share of its team, as the rules say, the same for every member."
 
 
 def you_all(task: Task) -> str:
@@ -69,6 +70,20 @@ def two_teams(tool: Any, task: Task, yours: str = "") -> str:
 
 class TablePresentation(Presentation):
     """A game by its table of pay-offs."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "step": "rounds played so far",
+        "own": "its own action in the last round; -1 before the first",
+        "others": "the actions of the other slots in the last round, in slot order; () before "
+        "the first",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "rules": "the game itself: `rules.table[joint]` has the rewards of all slots, by the tuple "
+        "of their actions; `rules.labels`, `rules.players`, `rules.steps`"
+    }
+    unseen = "Only the last round is shown: what was before, a mind has to remember."
+    pay = "What the table of pay-offs has for the actions of all slots in this round."
+    example = "observation.others[0] if observation.others else 0"
 
     columns: ClassVar[Mapping[str, Column]] = ROUNDS
     usual: ClassVar[Mapping[str, tuple[str, ...]]] = {  # by the name of the game
@@ -153,6 +168,18 @@ class PublicGoodsPresentation(TablePresentation):
 class CommonsPresentation(Presentation):
     """A stock that several harvest from."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "step": "rounds played so far",
+        "stock": "units that are left to harvest",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "rules": "the game itself: `rules.players`, `rules.capacity`, `rules.most`, "
+        "`rules.growth`, `rules.steps`, and `rules.grown(left)`, the stock of the next round"
+    }
+    moves = "Action n asks for n units."
+    unseen = "Not shown: what each of the others took; their sum follows from the stock."
+    pay = "What it got in this round: -1 for nothing, 1 for the most one may ask for."
+
     columns: ClassVar[Mapping[str, Column]] = ROUNDS
     minds = ("greedy", "sustain", RANDOM)
 
@@ -180,6 +207,18 @@ class CommonsPresentation(Presentation):
 
 class PluralisticPresentation(Presentation):
     """To say in public what one thinks, or what the others say."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "step": "rounds played so far",
+        "attitude": "what it thinks itself, which never changes: 0 opposes, 1 supports",
+        "others": "what the other slots last did in public, in slot order: 0 opposed, 1 supported",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "conformity": "weight c of agreement; that of being true to oneself is 1 - c"
+    }
+    unseen = "Not shown: what the others think in private."
+    pay = "In every round: 1 - c for truth and c for agreement, as the rules say."
+    example = "observation.attitude"
 
     columns: ClassVar[Mapping[str, Column]] = ROUNDS
     minds = ("honest", "conform", RANDOM)
@@ -211,6 +250,18 @@ class PluralisticPresentation(Presentation):
 
 class PredatorsPresentation(Presentation):
     """The presentation of predator and prey, in which three chase one."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "step": "steps made so far",
+        "slot": "its own slot: 0, 1 and 2 are predators, 3 is the prey",
+        "cells": "the cells of slots 0 to 3, numbered from 1 row by row",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "rows": "rows of the torus",
+        "cols": "columns of the torus",
+    }
+    unseen = "Nothing is hidden: all see where all stand."
+    pay = "Once, when the prey is caught or has lived through the last step; before that 0."
 
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "greedy")
@@ -248,6 +299,15 @@ class PredatorsPresentation(Presentation):
 class NoughtsPresentation(Presentation):
     """Three in a row."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "cells": "nine cells row by row: `.` is empty, `x` is of slot 0, `o` of slot 1",
+        "turn": "the slot that is to move",
+    }
+    facts: ClassVar[Mapping[str, str]] = {"rules": "the game itself: `rules.steps`"}
+    moves = "The label is the row and the column of the cell."
+    unseen = "Nothing is hidden: both see the whole board."
+    pay = "Once, at the end: 1 to the winner, -1 to the loser, 0 for a draw."
+
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "minimax")
 
@@ -275,6 +335,7 @@ class NoughtsPresentation(Presentation):
 class TeamLambdaStarPresentation(GoodAndEvil):
     """Λ* between two teams."""
 
+    pay = TEAM_PAY
     minds = (RANDOM, "local-search", "expert")
 
     @property
@@ -293,6 +354,7 @@ class TeamLambdaStarPresentation(GoodAndEvil):
 class TeamLambdaPresentation(CellsPresentation):
     """Λ between two teams."""
 
+    pay = TEAM_PAY
     minds = (RANDOM, "follower", "expert")
 
     def special(self, task: Task) -> Sequence[str]:

@@ -50,7 +50,7 @@ class LambdaSettings(SpaceSettings):
     """Settings of the instrument Λ."""
 
     form: Literal["test", "general", "given"] = Field(
-        "test", description="P3's seven exercises, the general class, or given environments"
+        "test", description="the paper's seven exercises, the general class, or given environments"
     )
     cells: int | None = Field(
         None, ge=FEWEST, le=MOST, description="n_c in form=general; by default 2^-n on 2..9"

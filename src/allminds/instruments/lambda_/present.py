@@ -55,6 +55,27 @@ class CellsPresentation(Presentation):
         "upsilon": Column("Υ before the exercise, in the anytime test"),
     }
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "symbols": "the cells of the two symbols, in an order that is kept throughout an exercise; "
+        "-1 is out of sight",
+        "cell": "its own cell",
+        "reachable": "the cell that each action leads to: action n leads to `reachable[n]`",
+        "others": "the cells of the other minds, in slot order; -1 is out of sight",
+        "cells": "how many cells there are; they are numbered from 0",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "cells": "how many cells there are",
+        "observation": "full, or adjacent: only its own cell and those that actions lead to",
+        "rewards": "position, or trail: rewards lie in cells and fade",
+    }
+    moves = "Action 0 stays; where the others lead depends on the cell: `observation.reachable`."
+    unseen = "Not shown: which of the two symbols is Good, and the pattern that both repeat."
+    example = "random.below(len(observation.reachable))"
+
+    @property
+    def pay(self) -> str:  # type: ignore[override] # by a setting
+        return TRAIL if self.tool.settings.rewards == "trail" else POSITION
+
     def rules(self, task: Task) -> Rules:
         first, second = SYMBOLS
         given = self.tool.settings

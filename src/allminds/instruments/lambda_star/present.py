@@ -45,6 +45,24 @@ class Square(NamedTuple):
 class OnTorus(Presentation):
     """What all tests share whose minds walk on a torus and see the cells round them."""
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "cells": "the numbers of the cells in sight, row by row, its own in the middle",
+        "rewards": "what lies in each of these cells now, in the same order",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "rows": "rows of the torus, whose cells are numbered row by row from 1",
+        "cols": "columns of the torus",
+        "range": "how many cells a mind sees to every side",
+        "needed": "minds that must be near Good for it to pay",
+        "responsive": "chance a step that Good flees, and that Evil follows",
+    }
+    moves = "Each moves by one cell; the edges are joined, so that no move is blocked."
+
+    @property
+    def example(self) -> str:  # type: ignore[override] # a wider sight has cells no move leads to
+        near = self.tool.settings.range == 1
+        return "1 + observation.rewards.index(max(observation.rewards))" if near else ""
+
     @property
     def torus(self) -> Torus:
         """The torus that the minds walk on."""
@@ -92,6 +110,11 @@ class GoodAndEvil(OnTorus):
     """Λ* and the tests that are made of it."""
 
     asked = 22  # one of each complexity of the paper
+    unseen = "Not shown: Good and Evil themselves, other minds, and what lies beyond its sight."
+    pay = (
+        "The reward of the mind's own cell after all have moved: 1 on Good, 0.5 next to it, the "
+        "negatives for Evil, and their sum near both."
+    )
     columns: ClassVar[Mapping[str, Column]] = {
         "K": Column("complexity of the pattern: LZ76 phrases", "1, 2, …"),
         "H": Column("log₂ of the places where what is sought may be", "bits"),
@@ -133,6 +156,8 @@ class LambdaStarPresentation(GoodAndEvil):
 class CoordinationPresentation(GoodAndEvil):
     """Good gives only to several at once."""
 
+    pay = f"{GoodAndEvil.pay} Good's part is paid only while enough minds are near it."
+
     def special(self, task: Task) -> Sequence[str]:
         return (
             OWN_CELL,
@@ -156,6 +181,8 @@ class ResponsivePresentation(GoodAndEvil):
 
 class CoveragePresentation(GoodAndEvil):
     """What is seen counts."""
+
+    pay = "The share of all cells that any mind has seen so far, the same for every slot."
 
     def special(self, task: Task) -> Sequence[str]:
         who, whose = ("all of you", "any of you has") if task.slots > 1 else ("you", "you have")

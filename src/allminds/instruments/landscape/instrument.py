@@ -60,9 +60,9 @@ class FitnessLandscape(Instrument):
     """Fitness landscape: find the highest of many hills, and stay on it.
 
     A field of fitness in [-1, 1] lies over a torus, with many local optima and one global one, of
-    fitness 1 (P4 §6.2). A mind sees the cells round it and their fitness, makes one king move a
-    step and gets the fitness of its cell: to go on looking costs, and to stop may mean a lesser
-    hill. With `drift` the hills wander, each a king move with that chance a step.
+    fitness 1 (Chmait et al. 2016, §6.2). A mind sees the cells round it and their fitness, makes
+    one king move a step and gets the fitness of its cell: to go on looking costs, and to stop may
+    mean a lesser hill. With `drift` the hills wander, each a king move with that chance a step.
 
     **Actions** 1..9 as in `lambda-star`. **Observation** `View`: cells and fitness of the Moore
     neighbourhood in reading order. **Rewards** the fitness of the mind's cell, whose mean over all

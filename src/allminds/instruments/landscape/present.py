@@ -33,6 +33,9 @@ class LandscapePresentation(OnTorus):
         "drift": Column("chance that a hill moves in a step", "0 to 1"),
     }
 
+    unseen = "Not shown: the land beyond its sight, and other minds."
+    pay = "The height of the mind's own cell after the step."
+
     @property
     def torus(self) -> Torus:
         torus: Torus = self.tool.ground

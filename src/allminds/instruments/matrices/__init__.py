@@ -11,5 +11,15 @@ gives away, `fast` has the compiled forms.
 from allminds.instruments.matrices import minds
 from allminds.instruments.matrices.instrument import Item, Matrices, MatrixQuestion
 from allminds.instruments.matrices.making.generator import generate
+from allminds.instruments.matrices.making.panel import Figure, Marks, Panel
 
-__all__ = ["Item", "Matrices", "MatrixQuestion", "generate", "minds"]
+__all__ = [
+    "Figure",
+    "Item",
+    "Marks",
+    "Matrices",
+    "MatrixQuestion",
+    "Panel",
+    "generate",
+    "minds",
+]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.matrices.instrument import Item, Matrices
-from allminds.instruments.matrices.making.panel import NAMES, SIDE
+from allminds.instruments.matrices.making.panel import COLOURS, NAMES, SIDE
 from allminds.instruments.matrices.making.rules import encoded
 from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
 
@@ -31,6 +31,29 @@ class MatricesPresentation(Presentation):
         "option_distance": Column("attributes in which a wrong option differs, on average"),
         "elements": Column("things drawn in the nine cells", "1, 2, …"),
     }
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "cells": "the first eight panels of the matrix, row by row; the ninth is missing",
+        "options": "the panels to choose from: action n chooses `options[n]`",
+        "Panel.figure": "what is in the centre, or None",
+        "Panel.marks": "what is on the rim, or None",
+        "Figure.shape": "circle, ellipse, line, arc, or a polygon by its sides, 3 to 9",
+        "Figure.size": "levels 0 to 6",
+        "Figure.count": "how many copies, 1 to 4",
+        "Figure.colour": ", ".join(COLOURS),
+        "Figure.angle": "degrees, clockwise",
+        "Figure.place": "places of a 3 x 3 grid, 0 to 8 row by row; 4 is the centre",
+        "Figure.layout": "how the copies are arranged; the same in all panels of a matrix",
+        "Marks.inventory": "lines, corners or dots",
+        "Marks.present": "which of them are there, numbered from 0",
+        "Marks.colour": "as of a figure",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "settings": "the kinds of rules and the attributes that there may be"
+    }
+    moves = "The label is the letter of the option."
+    unseen = "Not shown: the rules of the matrix, and how many there are."
+    pay = "1 for the right option, 0 for another."
 
     def rules(self, task: Task) -> Rules:
         return Rules(

@@ -36,6 +36,20 @@ class SeriesPresentation(Presentation):
         "letters": Column("letters of the series that are shown", "1, 2, …"),
     }
 
+    meanings: ClassVar[Mapping[str, str]] = {
+        "shown": "the series, with `_` at the blank",
+        "options": "the letters that may be answered: action n answers `options[n]`",
+    }
+    moves = f"The label is the letter that is answered. {NO_ANSWER} gives no answer."
+    unseen = "Not shown: the rule of the series, and its complexity."
+    example = "random.below(len(observation.options))"
+
+    @property
+    def pay(self) -> str:  # type: ignore[override] # by a setting
+        costs = self.tool.settings.scoring == "administered"
+        wrong = "-1/4 for a wrong one and 0 for none" if costs else "0 for any other or none"
+        return f"1 for the right letter, {wrong}."
+
     def rules(self, task: Task) -> Rules:
         names = labels(task)
         choice = f"Choose from: {', '.join(names)}." if len(names) < len(LETTERS) else ""

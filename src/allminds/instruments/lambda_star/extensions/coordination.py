@@ -80,8 +80,8 @@ class LambdaStarCoordination(LambdaStar):
 
     As `lambda-star`, but what Good gives, +1 in its cell and +0.5 next to it, it gives only at a
     step at which at least `needed` minds are in its neighbourhood; Evil takes from anybody as
-    ever. The map shows Good whether or not it pays, so that minds can wait for each other (P4
-    §6.1). With needed=1 it is `lambda-star`, step by step.
+    ever. The map shows Good whether or not it pays, so that minds can wait for each other
+    (Chmait et al. 2016, §6.1). With needed=1 it is `lambda-star`, step by step.
 
     **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards** as said. A
     random mind's expectation, which is exact, is below 0: Good withholds, Evil does not.

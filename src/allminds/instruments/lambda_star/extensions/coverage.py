@@ -110,10 +110,10 @@ class LambdaStarCoverage(LambdaStar):
     """Λ* as a land to be watched: the share of cells that the group has seen, over time.
 
     The torus, its minds and what they see are those of `lambda-star`; Good and Evil are on the
-    map, but only tempt. All minds are one team (P4 §6.1). The reward of a step is the share of all
-    cells that have been in anybody's sight by then, the start included: it lies in (0, 1] and
-    never falls. The score is the mean over the steps, the area under that curve; the reward of the
-    last step is what was covered in the end.
+    map, but only tempt. All minds are one team (Chmait et al. 2016, §6.1). The reward of a
+    step is the share of all cells that have been in anybody's sight by then, the start included:
+    it lies in (0, 1] and never falls. The score is the mean over the steps, the area under that
+    curve; the reward of the last step is what was covered in the end.
 
     **Actions**, **Observation**, **Episode end**: as in `lambda-star`. **Rewards** as said. Whoever
     stays gets one neighbourhood, 9 of the cells; the expectation of random minds is exact.

@@ -100,8 +100,8 @@ class LambdaStarResponsive(LambdaStar):
 
     As `lambda-star`, but at every step Good with chance `responsive` makes a move away from the
     mind nearest to it instead of its pattern's, and so does Evil toward the mind nearest to it
-    (P4 §6.1). They respond to where the minds stand before the step: all move at once. With
-    responsive=0 it is `lambda-star`, step by step.
+    (Chmait et al. 2016, §6.1). They respond to where the minds stand before the step: all move at
+    once. With responsive=0 it is `lambda-star`, step by step.
 
     **Actions**, **Observation**, **Rewards**, **Episode end**: as in `lambda-star`. K is that of
     the pattern, which Good follows only when it does not respond.
