@@ -14,7 +14,7 @@ from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.frames import reason_of
 from allminds.core.settings import settings_text
-from allminds.core.writing import Block, Code, Picture, Table, as_html, as_markdown, as_text
+from allminds.core.writing import Block, Code, Picture, Listing, as_html, as_markdown, as_text
 from allminds.facts import facts_of
 from allminds.inference.words import number
 
@@ -136,7 +136,7 @@ def _sections(data: Mapping[str, Any]) -> Iterator[tuple[str, list[Block]]]:
             for one in data["complexity"]]  # fmt: skip
     yield (
         "What complexity means",
-        [Table(("column", "meaning", "values", "here"), rows)]
+        [Listing(("column", "meaning", "values", "here"), rows)]
         if rows
         else ["There are no columns."],
     )
@@ -207,10 +207,10 @@ def _what_is_seen(seen: Mapping[str, Any]) -> Iterator[Block]:
     yield f"`{seen['class']}`: {seen['meaning']}" if seen["meaning"] else f"`{seen['class']}`"
     if seen["import"]:
         yield Code(seen["import"], "python")
-    yield Table(head, rows(seen["fields"]), (0, 1, 3))
+    yield Listing(head, rows(seen["fields"]), (0, 1, 3))
     for one in seen["made_of"]:
         yield f"`{one['class']}`: {one['meaning']}"
-        yield Table(head, rows(one["fields"]), (0, 1, 3))
+        yield Listing(head, rows(one["fields"]), (0, 1, 3))
 
 
 def _what_to_do(actions: Mapping[str, Any]) -> list[Block]:
@@ -272,13 +272,13 @@ def _calls(data: Mapping[str, Any]) -> list[Block]:
     ]
     found: list[Block] = [
         "Only `act` is needed; a plain function is `act`. A new mind is made for every exercise.",
-        Table(("call", "when"), rows),
+        Listing(("call", "when"), rows),
     ]
     if data["facts"]:
         facts = [(one["name"], one["type"], one["meaning"], one["sample"]) for one in data["facts"]]
         found += [
             "`task` has `slot`, `slots`, `team`, `actions`, `steps` and these `facts`:",
-            Table(("fact", "type", "meaning", "sample"), facts, (0, 1, 3)),
+            Listing(("fact", "type", "meaning", "sample"), facts, (0, 1, 3)),
         ]
     else:
         found.append("`task` has `slot`, `slots`, `team`, `actions` and `steps`.")
@@ -331,7 +331,7 @@ def _set(settings: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
         )
         for one in settings
     ]
-    yield Table(("setting", "values", "default", "meaning"), rows, (0, 2))
+    yield Listing(("setting", "values", "default", "meaning"), rows, (0, 2))
 
 
 def _shown(value: Any) -> str:
@@ -356,4 +356,4 @@ def _who_there_is(minds: Mapping[str, Any]) -> Iterator[Block]:
     for kind, title in titles.items():
         if minds[kind]:
             yield title
-            yield Table(("mind", "what"), [(one["name"], one["what"]) for one in minds[kind]])
+            yield Listing(("mind", "what"), [(one["name"], one["what"]) for one in minds[kind]])

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Table(NamedTuple):
+class Listing(NamedTuple):
     """A table; columns whose numbers are in `code` are Python."""
 
     head: tuple[str, ...]
@@ -34,19 +34,19 @@ class Picture(NamedTuple):
     svg: str
 
 
-Block = str | Table | Code | Picture
+Block = str | Listing | Code | Picture
 
 
 def as_text(block: Block, width: int) -> str:
     """Write a block for a terminal of so many columns."""
     if isinstance(block, str):
         return textwrap.fill(block.replace("`", ""), width)
-    if isinstance(block, Table):
+    if isinstance(block, Listing):
         return _table_text(block, width)
     return textwrap.indent(block.text, "    ")
 
 
-def _table_text(table: Table, width: int) -> str:
+def _table_text(table: Listing, width: int) -> str:
     """Set a table in columns, each as wide as it needs, the widest ones cut to fit."""
     rows = [tuple(cell.replace("`", "") for cell in row) for row in (table.head, *table.rows)]
     columns = [column for column in range(len(table.head)) if any(row[column] for row in rows[1:])]
@@ -68,7 +68,7 @@ def as_markdown(block: Block) -> str:
     """Write a block as Markdown; a picture is the SVG itself."""
     if isinstance(block, str):
         return _escaped(block)
-    if isinstance(block, Table):
+    if isinstance(block, Listing):
         head = f"| {' | '.join(block.head)} |\n|{' --- |' * len(block.head)}"
         return "\n".join([head, *(_row(row, block.code) for row in block.rows)])
     if isinstance(block, Code):
