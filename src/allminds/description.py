@@ -14,7 +14,7 @@ from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.frames import reason_of
 from allminds.core.settings import settings_text
-from allminds.core.writing import Block, Code, Picture, Listing, as_html, as_markdown, as_text
+from allminds.core.writing import Block, Code, Listing, Picture, as_html, as_markdown, as_text
 from allminds.facts import facts_of
 from allminds.inference.words import number
 
