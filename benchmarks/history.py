@@ -228,7 +228,12 @@ async def _lived(
 
 
 def lived(
-    kind: str, seconds: float, people: int = 16, seed: int = 1, every: float = 0.25
+    kind: str,
+    seconds: float,
+    people: int = 16,
+    seed: int = 1,
+    every: float = 0.25,
+    log: Path | None = None,
 ) -> dict[str, Any]:
     """Live through all of it on one kind of database; the figures, and what was wrong."""
     with database(kind) as (where, postgres), tempfile.TemporaryDirectory() as folder:
@@ -237,7 +242,7 @@ def lived(
         made = study(places, participants=places, assignment="own")
         links, token, link = _opened(where, people * 3 // 4, made)
         diary, rng = Diary(), Random(seed)
-        with serving(where, 2, ahead) as servers:
+        with serving(where, 2, ahead, log) as servers:
 
             def port() -> int:  # a proxy in front would do this: whoever is down is left out
                 up = [one.port for one in servers if one.process is not None]
@@ -352,10 +357,11 @@ def main() -> int:
     parser.add_argument("--people", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", action="append", choices=DATABASES)
+    parser.add_argument("--log", type=Path, help="a file for what the servers log")
     asked = parser.parse_args()
     wrong = 0
     for kind in asked.database or DATABASES:
-        found = lived(kind, 60 * asked.minutes, asked.people, asked.seed)
+        found = lived(kind, 60 * asked.minutes, asked.people, asked.seed, log=asked.log)
         found["load average"] = round(os.getloadavg()[0], 2)
         shown([{name: value for name, value in found.items() if name != "wrong"}])
         for sentence in found["wrong"][:20]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +12,7 @@ from studio import CELLS, HOUR, MINUTE, Person, study
 
 from allminds import registry
 from allminds.episode import Episode
-from allminds.web.export import results
+from allminds.web.export import export_folder, results
 from allminds.web.session import meaning
 from allminds.web.tables import EventRow, ExerciseRow, SessionRow
 
@@ -244,6 +245,29 @@ def test_an_exercise_can_be_void(opened, clock):
     assert person.context["exercise"] == 2, "without the pause that would show a reward"
     assert exercises(person.server)[0].flags == ["interrupted", "void"]
     assert person.finish() == "done"
+
+
+@pytest.mark.parametrize("policy", ["replace", "void"])
+def test_leaving_what_goes_badly_works_so_often_and_is_reported(opened, clock, policy, tmp_path):
+    """Whoever leaves every exercise after the first move gets away with `most` of them."""
+    tests = [{"instrument": "lambda", "settings": CELLS, "exercises": 4}]
+    person = begun(opened, moves=1, tests=tests, resume={"policy": policy, "most": 2})
+    for _ in range(4):
+        clock.now += 31 * MINUTE
+        assert person.load() == "instructions"
+        assert person.post("/next") == "exercise"
+        person.choose()
+    assert person.finish() == "done"
+    ended = "replaced" if policy == "replace" else "void"
+    flags = [row.flags for row in exercises(person.server)]
+    assert [ended in one for one in flags].count(True) == 2
+    assert flags[2] == ["interrupted", "reloaded"], "the third goes on where it was"
+    store = person.server.store
+    made = export_folder(store, store.study(), tmp_path / "out")
+    said = " ".join(made["parity"])
+    assert "at most 2 of a participant: in all 2 exercises, in 1 sessions." in said
+    lines = [json.loads(one) for one in (tmp_path / "out" / "events.jsonl").open()]
+    assert [one["broken_off"] for one in lines if one.get("kind") == "session"] == [2]
 
 
 def test_a_void_last_exercise_ends_the_session(opened, clock):

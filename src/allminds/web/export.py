@@ -26,6 +26,7 @@ from allminds.core.table import SCHEMA, units_of
 from allminds.runs.imports import read_csv
 from allminds.runs.provenance import versions
 from allminds.web.course import (
+    ENDED,
     Course,
     ReplayedExercise,
     Replays,
@@ -36,7 +37,7 @@ from allminds.web.course import (
 )
 from allminds.web.monitor import behaviours, iso
 from allminds.web.questions import face
-from allminds.web.session import meaning
+from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
 from allminds.web.study import PERSON, GivenTest, Study, stored
 from allminds.web.tables import (
@@ -50,6 +51,7 @@ from allminds.web.tables import (
     StudyRow,
 )
 
+BROKEN_OFF = (ENDED["void"][1], ENDED["replaced"][1])  # reasons: what the rules for gaps ended
 Lines = Callable[[Session, StudyRow, bool], Iterator[str]]
 
 COLUMNS = (
@@ -178,9 +180,10 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
             "device": session.device, "started": iso_ms(session.started),
             "finished": None if session.finished is None else iso_ms(session.finished),
             "flags": behaviour.flags() if behaviour else [],
+            "broken_off": broken_off(exercises := _exercises(db, session)),
         }  # fmt: skip
         yield line | ({"external_id": participant.external_id} if external else {})
-        for row in _exercises(db, session):
+        for row in exercises:
             yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row)
         query = select(ConsentRow).where(ConsentRow.participant_id == participant.id)
         about = [consent.about for consent in db.scalars(query)]
@@ -353,7 +356,7 @@ def export_folder(
             "rows": len(rows),
             "exercises": len({row["exercise"] for row in rows}),
             "minds": sorted({row["mind"] for row in rows}),
-            "parity": parity(stored(study.plan)),
+            "parity": parity(stored(study.plan), rows),
             "versions": versions(),
         }
         if rows:
@@ -393,8 +396,11 @@ def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
     pq.write_table(table, folder / "records.parquet", compression="zstd")
 
 
-def parity(study: Study) -> list[str]:
-    """List how a participant's test differs from a program's: to be said with comparisons."""
+def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """List how a participant's test differs from a program's: to be said with comparisons.
+
+    `rows` are the results, of which those are counted that a gap ended.
+    """
     said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
     for test, given in enumerate(study.tests):
         slot = given.slot if given.opponent else 0
@@ -414,7 +420,12 @@ def parity(study: Study) -> list[str]:
     ]
     gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
     if study.resume.policy in gaps:
-        found.append(f"Exercises with a long gap were {gaps[study.resume.policy]}.")
+        ended = [row["person"] for row in rows if row["reason"] in BROKEN_OFF]
+        found.append(
+            f"Exercises with a long gap were {gaps[study.resume.policy]}, at most "
+            f"{study.resume.most} of a participant: in all {len(ended)} exercises, in "
+            f"{len(set(ended))} sessions."
+        )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Literal
 
@@ -184,6 +184,8 @@ class LiveSession:
         self._flag(row, "interrupted")
         if row.practice or row.game_id is not None:
             pass  # it does not count, or the other person decides by waiting
+        elif broken_off(self.rows.exercises) >= self.study.resume.most:
+            pass  # whoever leaves what goes badly does so once
         elif meaning == "replace":
             self._flag(row, "replaced")
             row.finished = self.now
@@ -371,6 +373,11 @@ class LiveSession:
     def counted(self, test: int) -> list[ExerciseRow]:
         """List the exercises of a test that were begun, practice left out."""
         return [row for row in self.rows.exercises if row.test == test and not row.practice]
+
+
+def broken_off(exercises: Iterable[ExerciseRow]) -> int:
+    """Count the exercises that the rules for gaps ended before their time."""
+    return sum("void" in row.flags or "replaced" in row.flags for row in exercises)
 
 
 def find(db: Session, digest: str, now: int, lock: bool = True) -> LiveSession | None:

@@ -72,6 +72,7 @@ class Resume(Settings):
     """What a gap in the midst of an exercise means."""
 
     policy: Literal["continue", "replace", "void"] = "continue"
+    most: int = Field(1, ge=0, le=1000, description="exercises of one person replaced or void")
     short_minutes: float = Field(30, gt=0, description="from here on, instructions again")
     long_hours: float = Field(24, gt=0, description="from here on, the session is over")
 
