@@ -78,7 +78,7 @@ def test_several_processes_play_it():
     settings = {"steps": 200}
     minds = ["repeater", "random"]
     one, two = (
-        am.evaluate(MINE, minds, episodes=3000, settings=settings, how=How(jobs=jobs))
+        am.evaluate(MINE, minds, episodes=900, settings=settings, how=How(jobs=jobs))
         for jobs in (1, 2)
     )
     assert one.frame().equals(two.frame())

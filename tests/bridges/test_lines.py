@@ -118,14 +118,15 @@ def test_bytes_that_are_no_text_and_endless_lines_are_malformed(program):
     assert "without a new line" in record.reason
 
 
-def test_one_that_hangs_fails_by_its_own_limit_and_by_the_runners(program):
+def test_one_that_hangs_fails_by_its_own_limit_and_not_by_that_of_other_minds(program):
     record = played(program("time.sleep(60)", seconds=0.3))
     assert (record.status, record.reason) == (("timeout",), "gave no answer within 0.3 s")
     found = evaluate(
-        "lambda-star", [program("time.sleep(60)")], settings=SMALL, episodes=2, time_limit=0.3,
-        how=How(jobs=1),
+        "lambda-star", [program("time.sleep(60)", seconds=0.9)], settings=SMALL, episodes=2,
+        time_limit=0.01, how=How(jobs=1),
     )["results"][0]  # fmt: skip
     assert found["failures"] == {"timeout": 2}
+    assert found["reason"] == "gave no answer within 0.9 s"
 
 
 def test_one_that_does_not_read_is_not_waited_for(tmp_path):

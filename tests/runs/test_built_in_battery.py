@@ -90,35 +90,24 @@ def test_a_mind_that_can_take_nothing_is_an_error(file, mind, said):
 
 
 @pytest.mark.slow
-def test_the_battery_in_small_runs_and_is_reported(file, tmp_path):
+def test_the_battery_tells_floor_from_best_in_every_test_and_is_reported(file, tmp_path):
+    """A test in which all minds do the same measures nothing, and is not in the battery."""
     battery = Resolved.of(plans.read_plan(), ["mine.py:Mine"]).plan
-    small = [
-        test.model_copy(update={"episodes": 100 if "staircase" in test.instrument else 15})
-        for test in battery.tests
-        if "levin-search" not in test.minds
-    ]
-    folder = runs.run(battery.model_copy(update={"tests": small}), tmp_path / "run")
-    tests = folder.summary()["tests"]
-    assert all(row["failed"] == 0 for test in tests for row in test["results"])
-    shown = profiles(small, tests)
-    assert "random" not in shown
-    assert shown["mine.py:Mine"][0].instrument == "lambda-star"
-    page = write_report(folder, tmp_path / "report.html").read_text()
-    assert all(test["instrument"] in page for test in tests)
-    assert "mine.py:Mine" in page
-
-
-@pytest.mark.slow
-def test_every_test_of_the_battery_tells_its_floor_from_its_best(tmp_path):
-    """A test in which everybody does the same measures nothing, and is not in the battery."""
-    battery = plans.read_plan()
     short = [
         test.model_copy(update={"episodes": min(test.episodes, 200)}) for test in battery.tests
     ]
     folder = runs.run(battery.model_copy(update={"tests": short}), tmp_path / "run")
-    for test in folder.summary()["tests"]:
+    tests = folder.summary()["tests"]
+    for test in tests:
+        assert all(row["failed"] == 0 for row in test["results"])
         rows = [row for row in test["results"] if row["score"] is not None]
         floor = next(row for row in rows if row["end"] == "floor")
         best = max(rows, key=lambda row: row["score"])
         low, high = (row["ci95"] or [row["score"]] * 2 for row in (best, floor))
         assert low[0] > high[1], f"{test['instrument']}: {best['mind']} and {floor['mind']}"
+    shown = profiles(short, tests)
+    assert "random" not in shown
+    assert shown["mine.py:Mine"][0].instrument == "lambda-star"
+    page = write_report(folder, tmp_path / "report.html").read_text()
+    assert all(test["instrument"] in page for test in tests)
+    assert "mine.py:Mine" in page
