@@ -250,6 +250,13 @@ class Presentation:
         """Draw the whole state as SVG."""
         return text_svg(self.text(environment, state))
 
+    def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
+        """Say in a clause what a slot's action between two states meant; by default nothing.
+
+        Only what is computed from the states: a report puts it below the pictures of a play.
+        """
+        return ""
+
     def image(self, observation: Any) -> bytes:
         """Draw an observation as a PNG picture; needed if the class is `pictured`."""
         raise Error(f"{self.tool.name} is shown to language models as text, not as an image")

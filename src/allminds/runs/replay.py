@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Exercise, Instrument, LineUp, Record
+from allminds.contracts import Exercise, Failure, Instrument, LineUp, Record
 from allminds.core.errors import Error, nearest
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play_on
@@ -34,7 +35,7 @@ class Replay:
             if step:
                 made, got = self.record.actions[step - 1], self.record.rewards[step - 1]
                 done = "  ".join(
-                    f"slot {slot}: {self._action(slot, made.get(slot))} {got[slot]:+g}"
+                    f"slot {slot}: {self.action(slot, made.get(slot))} {got[slot]:+g}"
                     for slot in range(len(got))
                 )
             lines += ["", f"step {step}  {done}".rstrip()]
@@ -54,10 +55,12 @@ class Replay:
             "status": list(self.record.status),
         }
 
-    def _action(self, slot: int, action: Any) -> str:
-        space = self.exercise.environment.actions[slot]
-        labels = getattr(space, "labels", ())
-        return labels[action - space.start] if labels and action is not None else str(action)  # type: ignore[attr-defined]
+    def action(self, slot: int, action: Any) -> str:
+        """Write an action of a slot by its label, or as it is if it has none."""
+        space: Any = self.exercise.environment.actions[slot]
+        labels, start = getattr(space, "labels", ()), getattr(space, "start", 0)
+        named = action is not None and 0 <= action - start < len(labels)
+        return str(labels[action - start]) if named else str(action)
 
 
 def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Replay:
@@ -103,3 +106,52 @@ def _states(exercise: Exercise, record: Record) -> list[Any]:
         episode.play(actions)
         states.append(episode.state)
     return states
+
+
+def retraced(
+    tool: Instrument,
+    seed: int,
+    index: int,
+    mind: str,
+    rows: Mapping[str, Sequence[Any]],
+    actions: Sequence[Sequence[int]],
+) -> Replay:
+    """Play the recorded actions of an exercise again, without any mind.
+
+    Parameters
+    ----------
+    rows
+        The columns of its records, slot by slot: exercise, steps, score, status and reason.
+    actions
+        The recorded actions, [step][slot]; those of slots that were not awaited do not matter.
+    """
+    exercise = tool.exercise(seed, index)
+    if exercise.id != rows["exercise"][0]:
+        raise Error(
+            f"{rows['exercise'][0]} is not an exercise of this allminds, which has {exercise.id} "
+            "in its place; use the allminds that made it"
+        )
+    episode = Episode(exercise)
+    states = [episode.state]
+    for made in actions[: int(rows["steps"][0])]:
+        if not episode.waiting:
+            break
+        if episode.play({slot: int(made[slot]) for slot in episode.waiting}):
+            states.append(episode.state)
+    at_fault = {
+        slot: Failure(status, rows["reason"][slot] or "")
+        for slot, status in enumerate(rows["status"])
+        if status not in ("ok", "void")
+    }
+    if episode.record is None and at_fault:
+        episode.fail(at_fault)
+    record = episode.record
+    recorded = [None if score is None else float(score) for score in rows["score"]]
+    if (
+        record is None
+        or record.steps != rows["steps"][0]
+        or list(record.score) != recorded
+        or list(record.status) != list(rows["status"])
+    ):
+        raise Error(f"the recorded actions of {mind} on {exercise.id} do not give its score")
+    return Replay(tool, exercise, mind, states, record)

@@ -13,6 +13,8 @@ from allminds.instruments.lambda_.instrument import OTHER as OTHER_SIGN
 from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
 from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
 from allminds.instruments.lambda_.world import HIDDEN, MOST, View
+from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.present import EVIL, GOOD, Square, mixed, torus_svg
 from allminds.presentation import (
     FILLER,
     Column,
@@ -115,6 +117,30 @@ class CellsPresentation(Presentation):
         seen = observation
         to = (*seen.reachable, *[FILLER] * (MOST - len(seen.reachable)))
         return *seen.symbols, seen.cell, *to, *seen.others, seen.cells
+
+    def picture(self, environment: Any, state: Any) -> str:
+        """Draw the cells in a row with their numbers: Good (+), Evil (−), minds, and trails."""
+        squares = [
+            Square(cell, mixed(GOOD if left > 0 else EVIL, abs(left)))
+            for cell, left in enumerate(state.trail, 1)
+            if left
+        ]
+        squares += [Square(state.good + 1, GOOD, "+"), Square(state.evil + 1, EVIL, "−")]
+        row = Torus(1, environment.observe(state, 0).cells)
+        return torus_svg(row, squares, [cell + 1 for cell in state.minds], numbers=True)
+
+    def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
+        """Say from which cell to which the mind, Good and Evil went."""
+        ways = {
+            "it": (before.minds[slot], after.minds[slot]),
+            "Good": (before.good, after.good),
+            "Evil": (before.evil, after.evil),
+        }
+        return "; ".join(
+            f"{name} stayed in cell {here}" if here == there
+            else f"{name} went from cell {here} to {there}"
+            for name, (here, there) in ways.items()
+        )  # fmt: skip
 
     def face(self, slot: int) -> Face:
         return CellsFace(self.tool)

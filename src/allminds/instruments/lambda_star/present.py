@@ -140,6 +140,19 @@ class GoodAndEvil(OnTorus):
         """Say what a mind gets."""
         return (OWN_CELL,)
 
+    def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
+        """Say how far Good and Evil were before and after a move, and whether they were seen."""
+        reach, torus = self.tool.settings.range, self.torus
+        said = []
+        for name in ("good", "evil"):
+            far, then = (
+                torus.distance(state.minds[slot], getattr(state, name)) for state in (before, after)
+            )
+            seen = "in sight" if far <= reach else "at the edge of sight"
+            seen = seen if far <= reach + 1 else "out of sight"
+            said.append(f"{name.capitalize()} was {away(far)}, {seen}, and then {away(then)}")
+        return "; ".join(said)
+
     def face(self, slot: int) -> Face:
         return TorusFace(self.tool)
 
@@ -195,34 +208,54 @@ class CoveragePresentation(GoodAndEvil):
 # ---------------------------------------------------------------- the picture
 
 
+def away(cells: int) -> str:
+    """Write a distance in cells."""
+    return "in its cell" if not cells else f"{cells} cell{'s' * (cells > 1)} away"
+
+
 def mixed(colour: str, share: float) -> str:
     """Mix a share of a colour into white."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     return "#" + "".join(f"{round(255 + (part - 255) * share):02x}" for part in parts)
 
 
-def torus_svg(torus: Torus, squares: Iterable[Square], minds: Sequence[int]) -> str:
-    """Draw squares, and on them the minds as discs with the number of their slot."""
+def torus_svg(
+    torus: Torus, squares: Iterable[Square], minds: Sequence[int], numbers: bool = False
+) -> str:
+    """Draw squares, and on them the minds as discs with the number of their slot.
+
+    With `numbers`, the cells are numbered from 0 below the picture, which must be one row.
+    """
     width, height = torus.cols * SQUARE, torus.rows * SQUARE
     parts = []
     for cell, colour, mark in squares:
         left, top = _corner(torus, cell)
         parts.append(
             f'<rect x="{left}" y="{top}" width="{SQUARE}" height="{SQUARE}" fill="{colour}"/>'
-            f'<text x="{left + 3}" y="{top + 12}" font-size="13" fill="white">{mark}</text>'
         )
+        if mark:
+            parts.append(
+                f'<text x="{left + 2}" y="{top + 15}" font-size="20" font-weight="bold" '
+                f'fill="white">{mark}</text>'
+            )
     lines = [f"M{x} 0V{height}" for x in range(0, width + 1, SQUARE)]
     lines += [f"M0 {y}H{width}" for y in range(0, height + 1, SQUARE)]
     parts.append(f'<path d="{"".join(lines)}" stroke="{GRID}" fill="none"/>')
     for slot, cell in enumerate(minds):
         left, top = _corner(torus, cell)
-        x, y = left + SQUARE / 2, top + SQUARE / 2
+        x, y = left + 0.62 * SQUARE, top + 0.62 * SQUARE
         parts.append(
             f'<circle cx="{x}" cy="{y}" r="{SQUARE * 0.3}" fill="{MIND}" stroke="white"/>'
             f'<text x="{x}" y="{y + 4}" font-size="12" text-anchor="middle" '
             f'fill="white">{slot}</text>'
         )
-    return sheet(width + 1, height + 1, "".join(parts))
+    if numbers:
+        parts += [
+            f'<text x="{(n + 0.5) * SQUARE}" y="{height + 14}" font-size="13" '
+            f'text-anchor="middle" fill="#555">{n}</text>'
+            for n in range(torus.cols)
+        ]
+    return sheet(width + 1, height + 1 + (18 if numbers else 0), "".join(parts))
 
 
 def _corner(torus: Torus, cell: int) -> tuple[int, int]:

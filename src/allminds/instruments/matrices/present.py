@@ -9,7 +9,7 @@ from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.matrices.instrument import Item, Matrices
 from allminds.instruments.matrices.making.panel import COLOURS, NAMES, SIDE
-from allminds.instruments.matrices.making.rules import encoded
+from allminds.instruments.matrices.making.rules import FIELD_OF, encoded
 from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
 
 LARGEST_CODE = 2**16 - 1  # of a panel
@@ -64,6 +64,20 @@ class MatricesPresentation(Presentation):
 
     def picture(self, environment: Any, state: Any) -> str:
         return str(self.tool.show(environment.observe(state, 0), "svg"))
+
+    def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
+        """Name the rules that a wrong option breaks, by what it has other than the answer."""
+        problem = environment.problem
+        chosen, right = (encoded(problem.options[n]) for n in (action, problem.answer))
+        broken = [
+            f"{rule.attribute} of the {rule.layer} ({rule.kind.replace('-', ' ')})"
+            for rule in problem.rules
+            if chosen[FIELD_OF[rule.layer, rule.attribute]]
+            != right[FIELD_OF[rule.layer, rule.attribute]]
+        ]
+        if not broken:
+            return ""
+        return f"it breaks {len(broken)} of {len(problem.rules)} rules, {', '.join(broken)}"
 
     def image(self, observation: Item) -> bytes:
         from allminds.instruments.matrices.drawing.raster import composite_png

@@ -79,6 +79,12 @@ class SeriesPresentation(Presentation):
             raise Error(f"{name}: '{shown}' is longer than the {LONGEST} letters of a vector")
         return [CODES.index(letter) for letter in shown.ljust(LONGEST) + observation.options]
 
+    def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
+        """Write the series as the answer completes it."""
+        if action == NO_ANSWER:
+            return ""
+        return f"it makes {environment.shown.replace(BLANK, environment.options[action])}"
+
     def face(self, slot: int) -> Face:
         return SeriesFace(self.tool)
 

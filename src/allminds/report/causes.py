@@ -1,0 +1,383 @@
+"""Cause cards: exercises on which two minds part, played again from the recorded actions.
+
+No mind is imported or called: what it did is in the run folder, and the environment says the rest.
+The cards are illustrations, chosen by a stated rule; whether one mind is better than another is
+for `compare` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allminds.core.errors import Error
+from allminds.core.names import parse_all
+from allminds.report.data import TestData
+from allminds.report.sources import Floats, Source, who
+from allminds.runs.replay import Replay, retraced
+from allminds.runs.store import RunFolder, read_part
+
+LARGEST = 2  # cards of a test, besides the typical one
+MOST_TESTS = 3  # with cards of one mind: those on which it loses most
+MOST_MINDS = 3  # with cards
+LONGEST = 120  # characters of a reason or of a value that was seen
+TINY = 1e-9  # rewards are sums of floats
+
+
+# ---------------------------------------------------------------- one exercise, two plays
+
+
+@dataclass(frozen=True)
+class Play:
+    """What one mind did on an exercise, played again from its recorded actions."""
+
+    mind: str
+    replay: Replay
+    slots: tuple[int, ...]  # of the mind
+    score: float
+
+    @property
+    def steps(self) -> int:
+        """The number of steps that were made."""
+        return self.replay.record.steps
+
+    @property
+    def failed(self) -> str:
+        """The kind of failure that ended the play and its reason, or nothing."""
+        record = self.replay.record
+        status = next((word for word in record.status if word not in ("ok", "void")), "")
+        if not status:
+            return ""
+        reason = " ".join(record.reason.split())
+        short = reason if len(reason) <= LONGEST else f"{reason[: LONGEST - 1]}…"
+        return f"{status}: {short}" if short and short != status else status
+
+    @cached_property
+    def gained(self) -> Floats:
+        """The reward so far, after 0, 1, 2, … steps; what a failure costs counts.
+
+        The scored slots are averaged. What the score of a failed play has beyond the rewards that
+        were made is spread evenly over the steps that were not.
+        """
+        record, world = self.replay.record, self.replay.exercise.environment
+        scored = list(self.replay.tool.scored_slots)
+        if self.failed:
+            scored = [n for n in scored if record.score[n] is not None] or scored
+        made = [float(np.mean([rewards[n] for n in scored])) for rewards in record.rewards]
+        if self.failed:
+            left = 1 if world.score == "total" else world.steps - len(made)
+            whole = self.score * (1 if world.score == "total" else world.steps)
+            made += [(whole - sum(made)) / left] * left
+        return np.concatenate([[0.0], np.cumsum(made)])
+
+    def reward(self, step: int) -> float:
+        """Return the reward that counts for a step, counted from 1; 0 after the end."""
+        return float(np.diff(self.gained)[step - 1]) if step < len(self.gained) else 0.0
+
+    def since(self, step: int) -> float:
+        """Return the reward from a step on, to the end."""
+        return float(self.gained[-1] - self.gained[min(step, len(self.gained)) - 1])
+
+    def action(self, step: int) -> str:
+        """Write what the mind chose at a step; a group's members one after the other."""
+        if step > self.steps:
+            return ""
+        made = self.replay.record.actions[step - 1]
+        return ", ".join(self.replay.action(n, made[n]) for n in self.slots if n in made)
+
+    def others(self, step: int) -> str:
+        """Write what the other slots chose at a step."""
+        made = self.replay.record.actions[step - 1] if step <= self.steps else {}
+        return ", ".join(self.replay.action(n, made[n]) for n in made if n not in self.slots)
+
+    def seen(self, step: int) -> dict[str, str]:
+        """Return what the mind's first slot was shown before a step, field by field."""
+        if step > len(self.replay.states):
+            return {}
+        world, state = self.replay.exercise.environment, self.replay.states[step - 1]
+        observation = world.observe(state, self.slots[0])
+        names = getattr(observation, "_fields", None)
+        if names is None:
+            return {"observation": _written(observation)}
+        return {name: _written(getattr(observation, name)) for name in names}
+
+    def remark(self, step: int) -> str:
+        """Say what the instrument has to say of the mind's first action at a step."""
+        if step > self.steps:
+            return ""
+        replay, slot = self.replay, self.slots[0]
+        action = replay.record.actions[step - 1].get(slot)
+        if action is None:
+            return ""
+        world, (before, after) = replay.exercise.environment, replay.states[step - 1 : step + 1]
+        return replay.tool.presentation.remark(world, before, after, slot, action)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """An exercise on which two minds part."""
+
+    index: int
+    why: str  # it was chosen
+    mine: Play
+    rival: Play
+
+    @cached_property
+    def gaps(self) -> Floats:
+        """How far the rival is ahead in reward, after 1, 2, 3, … steps."""
+        mine, rival = self.mine.gained, self.rival.gained
+        longest = max(len(mine), len(rival))
+        ahead = [np.pad(one, (0, longest - len(one)), mode="edge") for one in (rival, mine)]
+        return np.asarray(ahead[0] - ahead[1])[1:]
+
+    @property
+    def step(self) -> int:
+        """The step at which the gap reaches half its final size; the last if there is none."""
+        return half_step(self.gaps) or len(self.gaps)
+
+    @cached_property
+    def parted(self) -> int | None:
+        """The first step at which any slot did something else; None if there is none."""
+        mine, rival = self.mine.replay.record.actions, self.rival.replay.record.actions
+        alike = [dict(a) == dict(b) for a, b in zip(mine, rival, strict=False)]
+        if False in alike:
+            return alike.index(False) + 1
+        return None if len(mine) == len(rival) else len(alike) + 1
+
+    @property
+    def question(self) -> bool:
+        """True if the exercise is one question for one mind."""
+        world = self.mine.replay.exercise.environment
+        return world.steps == 1 and len(world.actions) == 1
+
+
+def half_step(gaps: Floats) -> int | None:
+    """Find the first step, from 1, at which a gap reaches half its final size; None without one."""
+    final = float(gaps[-1]) if len(gaps) else 0.0
+    if abs(final) <= TINY:
+        return None
+    reached = gaps * np.sign(final) >= abs(final) / 2 - TINY
+    return int(np.argmax(reached)) + 1
+
+
+def _written(value: Any) -> str:
+    """Write a value that was seen; one that is no plain value by its size and kind."""
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, float):
+        text = f"{value:g}"
+    elif isinstance(value, tuple | list) and all(isinstance(v, int | float | str) for v in value):
+        text = " ".join(map(_written, value)) or "none"
+    elif isinstance(value, tuple | list):
+        text = f"{len(value)} × {type(value[0]).__name__}"
+    else:
+        text = str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+# ---------------------------------------------------------------- which exercises
+
+
+@dataclass
+class Parting:
+    """A mind and its rival on one test: how often they part, and the exercises that show it."""
+
+    data: TestData
+    mind: str
+    rival: str
+    searched: int = 0
+    worse: int = 0  # exercises
+    better: int = 0
+    share: float = 0.0  # of all that the mind lost there, in the largest ones
+    largest: int = 0  # cards
+    causes: list[Cause] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def partings(
+    tests: Sequence[TestData],
+    folders: Sequence[RunFolder],
+    minds: Sequence[str],
+    rival: str | None = None,
+) -> list[Parting]:
+    """Find, for each mind, the tests on which it loses most, and their cards."""
+    found = []
+    for mind in list(minds)[:MOST_MINDS]:
+        pairs = []
+        for data in tests:
+            for shown in (one for one in data.minds if mind in (one, data.bare.get(one, one))):
+                other = rival_of(data, shown, rival)
+                if other is not None:
+                    pairs.append((_lost(data, shown, other), data, shown, other))
+        pairs.sort(key=lambda pair: -pair[0])
+        found += [parting(data, folders, one, other) for _, data, one, other in pairs[:MOST_TESTS]]
+    return found
+
+
+def fair(data: TestData, mind: str) -> bool:
+    """Return False for a mind that sees the future, or has no rank."""
+    row = next(row for row in data.summary["results"] if row["mind"] == mind)
+    clairvoyant = "sees the future" in data.traits.get(mind, "")
+    return not clairvoyant and row["score"] is not None and row["ranked"]
+
+
+def rival_of(data: TestData, mind: str, wanted: str | None = None) -> str | None:
+    """Choose the fair mind with the best score above the mind's own, else the floor.
+
+    In a game only line-ups with the same opponents are rivals, where there are any.
+    """
+    scores = {row["mind"]: row["score"] for row in data.summary["results"]}
+    others = [one for one in scores if one != mind and scores[one] is not None]
+    if wanted is not None:
+        return next((one for one in others if wanted in (one, data.bare.get(one, one))), None)
+    alike = [one for one in others if _opponents(data, one) == _opponents(data, mind)]
+    others = [one for one in alike or others if fair(data, one)]
+    own = scores[mind]
+    above = [one for one in others if own is None or scores[one] > own]
+    if above:
+        return max(above, key=lambda one: scores[one])
+    floors = [row["mind"] for row in data.summary["results"] if row["end"] == "floor"]
+    return next((one for one in floors if one in others), None)
+
+
+def _opponents(data: TestData, mind: str) -> tuple[str, ...]:
+    """Name those in the other slots of a game; nobody where all slots count."""
+    if data.tool.slots == 1 or data.tool.scored == "all":
+        return ()
+    return tuple(map(str, parse_all(data.plain[mind])[1:]))
+
+
+def _lost(data: TestData, mind: str, rival: str) -> float:
+    """Compute what share of the range of scores the mind is behind its rival."""
+    scores = {row["mind"]: row["score"] for row in data.summary["results"]}
+    wide = data.tool.highest - data.tool.lowest
+    own = data.tool.lowest if scores[mind] is None else scores[mind]
+    return float(scores[rival] - own) / wide if wide else 0.0
+
+
+def parting(data: TestData, folders: Sequence[RunFolder], mind: str, rival: str) -> Parting:
+    """Choose the exercises that show how a mind and a rival part, and play them again."""
+    found = Parting(data, mind, rival)
+    if data.tool.adaptive:
+        found.notes.append(
+            f"{data.tool.name} is adaptive: {mind} and {rival} had exercises of their own, and no "
+            "two plays can be put side by side."
+        )
+        return found
+    kept = min(folders[data.run_of(one) - 1].plan.traces for one in (mind, rival))
+    chosen = _chosen(found, kept)
+    try:
+        for index, why in chosen:
+            plays = [_again(data, folders, one, index) for one in (mind, rival)]
+            found.causes.append(Cause(index, why, *plays))
+    except Error as error:
+        found.causes.clear()
+        found.notes.append(f"There are no cards: {error}.")
+    return found
+
+
+def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
+    """Choose the largest losses and the median gap; note how often the two part."""
+    data = found.data
+    places = [data.minds.index(one) for one in (found.mind, found.rival)]
+    mine, rival = data.scores[:kept, places].T if len(data.scores) else np.zeros((2, 0))
+    gaps = rival - mine
+    numbers: NDArray[np.intp] = np.flatnonzero(np.isfinite(gaps))
+    if not len(numbers):
+        found.notes.append(
+            "There are no cards: the run keeps no actions of this test; set traces in its plan to "
+            "the number of exercises whose actions shall be kept, and run it again."
+        )
+        return []
+    gaps = np.where(np.abs(gaps[numbers]) > TINY, gaps[numbers], 0.0)
+    found.searched = len(numbers)
+    found.worse, found.better = int((gaps > 0).sum()), int((gaps < 0).sum())
+    order = np.lexsort((numbers, _complexity(data, numbers), -gaps))
+    largest = [n for n in order[:LARGEST] if gaps[n] > 0]
+    found.largest = len(largest)
+    found.share = float(gaps[largest].sum() / gaps[gaps > 0].sum()) if largest else 0.0
+    if not found.worse and not found.better:
+        found.notes.append("Both have the same score on every exercise.")
+        return []
+    middle = int(order[::-1][(len(order) - 1) // 2])
+    chosen = [(int(numbers[n]), "the largest loss" if not place else "the next largest")
+              for place, n in enumerate(largest)]  # fmt: skip
+    if len(numbers) == 1:
+        return [(int(numbers[0]), "the only exercise")]
+    if gaps[middle] == 0:
+        found.notes.append("A typical exercise (of median gap) is one on which they did alike.")
+    elif middle not in largest:
+        chosen.append((int(numbers[middle]), "a typical exercise: the median gap"))
+    return chosen
+
+
+def _complexity(data: TestData, numbers: NDArray[np.intp]) -> Floats:
+    """Return the complexity of exercises where it is what they are spread over, else zeros."""
+    about = data.about[2] if data.about.shape[1] else np.zeros(0)
+    return about[numbers] if len(about) > numbers.max(initial=-1) else np.zeros(len(numbers))
+
+
+# ---------------------------------------------------------------- recorded actions
+
+
+def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int) -> Play:
+    """Play what a mind did on an exercise again from the record."""
+    source = next(one for one in data.sources if mind in one.names.values())
+    name, seed = data.plain[mind], folders[source.run - 1].plan.seed
+    rows = _rows(source, name, index)
+    actions = _actions(source, name, index, data.tool.slots)
+    replay = retraced(data.tool, seed, index, mind, rows, actions)
+    slots = tuple(data.tool.scored_slots)
+    portrait = data.portraits.get(mind)
+    if data.tool.scored == "first" and portrait and portrait.slots:
+        slots = portrait.slots
+    return Play(mind, replay, slots, float(data.scores[index, data.minds.index(mind)]))
+
+
+def _rows(source: Source, mind: str, index: int) -> Mapping[str, Sequence[Any]]:
+    """Read the records of a mind on an exercise, slot by slot, as columns."""
+    columns = ["index", "slot", "exercise", "steps", "score", "status", "reason"]
+    for part in _parts(source, index):
+        found = _where(part, who(part), mind, index, columns)
+        if len(found):
+            rows: dict[str, list[Any]] = found.sort_by("slot").to_pydict()
+            return rows
+    raise Error(f"the run has no record of {mind} on exercise {index}")
+
+
+def _actions(source: Source, mind: str, index: int, slots: int) -> Sequence[Sequence[int]]:
+    """Read what every slot did at every step of an exercise, [step][slot]."""
+    for part in _parts(source, index):
+        path = part.parents[1] / "traces" / part.name
+        if path.exists():
+            found = _where(path, "mind", mind, index, ["index", "step", "slot", "action"])
+            if len(found):
+                made = np.zeros((int(found["step"].to_numpy().max()), slots), np.int64)
+                made[found["step"].to_numpy() - 1, found["slot"].to_numpy()] = found["action"]
+                actions: list[list[int]] = made.tolist()
+                return actions
+    raise Error(
+        f"the run keeps no actions of {mind} on exercise {index}; run the plan again with this "
+        "allminds"
+    )
+
+
+def _parts(source: Source, index: int) -> list[Path]:
+    """List the parts whose exercises, which their names give, include this one."""
+    spans = [(part, [int(n) for n in part.stem.split("-")[-2:]]) for part in source.parts]
+    return [part for part, (first, last) in spans if first <= index < last]
+
+
+def _where(path: Path, column: str, mind: str, index: int, columns: Sequence[str]) -> Any:
+    """Read the rows of one mind on one exercise from a file."""
+    import pyarrow.compute as pc
+
+    rows = read_part(path, [column, *columns])
+    rows = rows.filter(pc.equal(rows["index"], index))
+    return rows.filter(pc.equal(rows[column].cast("string"), mind))
