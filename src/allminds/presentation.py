@@ -212,6 +212,7 @@ class Presentation:
     asked: int | None = None  # exercises that a language model is given when no number is named
     fresh: ClassVar[Mapping[str, Any]] = {}  # settings of items that no language model has read
     minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
+    legend: str = ""  # what the signs of `picture` mean, as a sentence
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
@@ -245,6 +246,12 @@ class Presentation:
         return str(self.tool.show(environment.observe(state, 0), "text"))
 
     # ------------------------------------------------------------ pictures
+
+    @property
+    def drawn(self) -> bool:
+        """True if `picture` shows the whole state, not only what the first slot is told."""
+        own = type(self).picture is not Presentation.picture
+        return own or type(self.tool).show_state is not Instrument.show_state
 
     def picture(self, environment: Any, state: Any) -> str:
         """Draw the whole state as SVG."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error
 from allminds.core.names import parse_all
+from allminds.report.charts.drawing import without_folders
 from allminds.report.data import TestData
 from allminds.report.sources import Floats, Source, who
 from allminds.runs.replay import Replay, retraced
@@ -96,16 +97,26 @@ class Play:
         made = self.replay.record.actions[step - 1] if step <= self.steps else {}
         return ", ".join(self.replay.action(n, made[n]) for n in made if n not in self.slots)
 
+    @property
+    def rest(self) -> str:
+        """The words for the other slots of a game."""
+        return f"the other{'s' * (self.replay.tool.slots - len(self.slots) > 1)}"
+
     def seen(self, step: int) -> dict[str, str]:
-        """Return what the mind's first slot was shown before a step, field by field."""
+        """Return what the mind's first slot was shown before a step, field by field.
+
+        Fields that are no plain values, such as panels, are left to the picture.
+        """
         if step > len(self.replay.states):
             return {}
         world, state = self.replay.exercise.environment, self.replay.states[step - 1]
         observation = world.observe(state, self.slots[0])
         names = getattr(observation, "_fields", None)
+        fields = {name: getattr(observation, name) for name in names or ()}
+        written = {name: _written(value) for name, value in fields.items()}
         if names is None:
-            return {"observation": _written(observation)}
-        return {name: _written(getattr(observation, name)) for name in names}
+            written = {"observation": _written(observation)}
+        return {name: text for name, text in written.items() if text}
 
     def remark(self, step: int) -> str:
         """Say what the instrument has to say of the mind's first action at a step."""
@@ -167,17 +178,17 @@ def half_step(gaps: Floats) -> int | None:
 
 
 def _written(value: Any) -> str:
-    """Write a value that was seen; one that is no plain value by its size and kind."""
-    if isinstance(value, str):
+    """Write a value that was seen; nothing if it is not made of numbers and words."""
+    if isinstance(value, float):
+        text = f"{value:g}".replace("-", "−")
+    elif isinstance(value, int):
+        text = str(value).replace("-", "−")
+    elif isinstance(value, str):
         text = value
-    elif isinstance(value, float):
-        text = f"{value:g}"
     elif isinstance(value, tuple | list) and all(isinstance(v, int | float | str) for v in value):
         text = " ".join(map(_written, value)) or "none"
-    elif isinstance(value, tuple | list):
-        text = f"{len(value)} × {type(value[0]).__name__}"
     else:
-        text = str(value)
+        return ""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
@@ -191,6 +202,7 @@ class Parting:
     data: TestData
     mind: str
     rival: str
+    alike: int = 0  # losses as large as the largest
     searched: int = 0
     worse: int = 0  # exercises
     better: int = 0
@@ -199,25 +211,55 @@ class Parting:
     causes: list[Cause] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The two names without the folders of files, if that leaves them different."""
+        mind, rival = without_folders(self.mind), without_folders(self.rival)
+        return (mind, rival) if mind != rival else (self.mind, self.rival)
+
 
 def partings(
     tests: Sequence[TestData],
     folders: Sequence[RunFolder],
-    minds: Sequence[str],
+    minds: Sequence[str] = (),
     rival: str | None = None,
 ) -> list[Parting]:
-    """Find, for each mind, the tests on which it loses most, and their cards."""
+    """Find, for each mind asked about, the tests on which it loses most, and their cards.
+
+    By default these are the minds that the runs were made for; without any, the best fair mind of
+    each test.
+    """
+    yours = list(minds) or [mind for folder in folders for mind in folder.plan.yours]
+    if not yours:
+        best = [(data, one) for data in tests for one in _best(data)]
+        return _most_lost(best, folders, rival)
     found = []
-    for mind in list(minds)[:MOST_MINDS]:
-        pairs = []
-        for data in tests:
-            for shown in (one for one in data.minds if mind in (one, data.bare.get(one, one))):
-                other = rival_of(data, shown, rival)
-                if other is not None:
-                    pairs.append((_lost(data, shown, other), data, shown, other))
-        pairs.sort(key=lambda pair: -pair[0])
-        found += [parting(data, folders, one, other) for _, data, one, other in pairs[:MOST_TESTS]]
+    for mind in list(dict.fromkeys(yours))[:MOST_MINDS]:
+        taken = [
+            (data, one)
+            for data in tests
+            for one in data.minds
+            if mind in (one, data.bare.get(one, one))
+        ]
+        found += _most_lost(taken, folders, rival)
     return found
+
+
+def _most_lost(
+    taken: Sequence[tuple[TestData, str]], folders: Sequence[RunFolder], wanted: str | None
+) -> list[Parting]:
+    """Make the cards of the tests on which a mind is farthest behind its rival."""
+    pairs = [(data, mind, rival_of(data, mind, wanted)) for data, mind in taken]
+    behind = [(_lost(data, mind, rival), data, mind, rival) for data, mind, rival in pairs if rival]
+    behind.sort(key=lambda pair: -pair[0])
+    return [parting(data, folders, mind, rival) for _, data, mind, rival in behind[:MOST_TESTS]]
+
+
+def _best(data: TestData) -> list[str]:
+    """Return the fair mind with the best score that is not the floor, if there is one."""
+    scores = {row["mind"]: row["score"] for row in data.summary["results"] if row["end"] != "floor"}
+    there = [one for one in scores if fair(data, one)]
+    return [max(there, key=lambda one: float(scores[one]))] if there else []
 
 
 def fair(data: TestData, mind: str) -> bool:
@@ -241,16 +283,18 @@ def rival_of(data: TestData, mind: str, wanted: str | None = None) -> str | None
     own = scores[mind]
     above = [one for one in others if own is None or scores[one] > own]
     if above:
-        return max(above, key=lambda one: scores[one])
+        best: str = max(above, key=lambda one: float(scores[one]))
+        return best
     floors = [row["mind"] for row in data.summary["results"] if row["end"] == "floor"]
     return next((one for one in floors if one in others), None)
 
 
 def _opponents(data: TestData, mind: str) -> tuple[str, ...]:
-    """Name those in the other slots of a game; nobody where all slots count."""
+    """Name those in the other slots of a game, itself if it is alone; nobody if all slots count."""
     if data.tool.slots == 1 or data.tool.scored == "all":
         return ()
-    return tuple(map(str, parse_all(data.plain[mind])[1:]))
+    first, *others = map(str, parse_all(data.plain[mind]))
+    return tuple(others) or (first,) * (data.tool.slots - 1)
 
 
 def _lost(data: TestData, mind: str, rival: str) -> float:
@@ -270,11 +314,16 @@ def parting(data: TestData, folders: Sequence[RunFolder], mind: str, rival: str)
             "two plays can be put side by side."
         )
         return found
+    if _opponents(data, mind) != _opponents(data, rival):
+        found.notes.append("The two did not have the same opponents in this game.")
     kept = min(folders[data.run_of(one) - 1].plan.traces for one in (mind, rival))
     chosen = _chosen(found, kept)
     try:
         for index, why in chosen:
-            plays = [_again(data, folders, one, index) for one in (mind, rival)]
+            plays = [
+                _again(data, folders, one, index, shown)
+                for one, shown in zip((mind, rival), found.names, strict=True)
+            ]
             found.causes.append(Cause(index, why, *plays))
     except Error as error:
         found.causes.clear()
@@ -298,22 +347,23 @@ def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
     gaps = np.where(np.abs(gaps[numbers]) > TINY, gaps[numbers], 0.0)
     found.searched = len(numbers)
     found.worse, found.better = int((gaps > 0).sum()), int((gaps < 0).sum())
-    order = np.lexsort((numbers, _complexity(data, numbers), -gaps))
-    largest = [n for n in order[:LARGEST] if gaps[n] > 0]
-    found.largest = len(largest)
-    found.share = float(gaps[largest].sum() / gaps[gaps > 0].sum()) if largest else 0.0
-    if not found.worse and not found.better:
-        found.notes.append("Both have the same score on every exercise.")
+    if not found.worse:
         return []
-    middle = int(order[::-1][(len(order) - 1) // 2])
-    chosen = [(int(numbers[n]), "the largest loss" if not place else "the next largest")
-              for place, n in enumerate(largest)]  # fmt: skip
+    order = np.lexsort((numbers, _complexity(data, numbers), -gaps))
+    found.alike = int((gaps >= gaps[order[0]] - TINY).sum())
+    largest = [int(n) for n in order[:LARGEST] if gaps[n] > 0]
+    found.largest = len(largest)
+    found.share = float(gaps[largest].sum() / gaps[gaps > 0].sum())
+    equal = found.alike > 1
+    first, next_ = ("one of the largest losses",) * 2 if equal else ("the largest loss", "the next")
+    chosen = [(int(numbers[n]), next_ if place else first) for place, n in enumerate(largest)]
+    middle = int(order[(len(order) - 1) // 2])
     if len(numbers) == 1:
-        return [(int(numbers[0]), "the only exercise")]
+        return [(int(numbers[0]), "the only exercise searched")]
     if gaps[middle] == 0:
-        found.notes.append("A typical exercise (of median gap) is one on which they did alike.")
+        found.notes.append("On a typical exercise, that of the median gap, both did alike.")
     elif middle not in largest:
-        chosen.append((int(numbers[middle]), "a typical exercise: the median gap"))
+        chosen.append((int(numbers[middle]), "a typical exercise (the median gap)"))
     return chosen
 
 
@@ -326,18 +376,18 @@ def _complexity(data: TestData, numbers: NDArray[np.intp]) -> Floats:
 # ---------------------------------------------------------------- recorded actions
 
 
-def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int) -> Play:
+def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int, shown: str) -> Play:
     """Play what a mind did on an exercise again from the record."""
     source = next(one for one in data.sources if mind in one.names.values())
     name, seed = data.plain[mind], folders[source.run - 1].plan.seed
     rows = _rows(source, name, index)
     actions = _actions(source, name, index, data.tool.slots)
-    replay = retraced(data.tool, seed, index, mind, rows, actions)
+    replay = retraced(data.tool, seed, index, shown, rows, actions)
     slots = tuple(data.tool.scored_slots)
     portrait = data.portraits.get(mind)
     if data.tool.scored == "first" and portrait and portrait.slots:
         slots = portrait.slots
-    return Play(mind, replay, slots, float(data.scores[index, data.minds.index(mind)]))
+    return Play(shown, replay, slots, float(data.scores[index, data.minds.index(mind)]))
 
 
 def _rows(source: Source, mind: str, index: int) -> Mapping[str, Sequence[Any]]:

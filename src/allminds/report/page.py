@@ -11,6 +11,7 @@ from allminds.report.charts.files import write_whole
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
 from allminds.report.sections import (
+    causes,
     cells,
     factors,
     glance,
@@ -86,6 +87,7 @@ def render(
         title=_title(tests, len(folders), parts["people"]),
         said=_sentence(tests),
         glance=glance.sentences(single, parts, people.sentence(found_people)),
+        causes=causes.section(single, folders),
         runs=runs.section(folders, tests),
         factors=[section for section in crossed if section],
         tests=[test_section(data, of.get(data.number)) for data in single],

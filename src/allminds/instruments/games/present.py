@@ -265,6 +265,7 @@ class PredatorsPresentation(Presentation):
 
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "greedy")
+    legend = "0, 1 and 2 are the predators, P is the prey. The edges are joined."
 
     def rules(self, task: Task) -> Rules:
         given, prize = self.tool.settings, number(1 / PREDATORS)

@@ -14,7 +14,14 @@ from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
 from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
 from allminds.instruments.lambda_.world import HIDDEN, MOST, View
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.lambda_star.present import EVIL, GOOD, Square, mixed, torus_svg
+from allminds.instruments.lambda_star.present import (
+    EVIL,
+    GOOD,
+    GOOD_AND_EVIL,
+    Square,
+    mixed,
+    torus_svg,
+)
 from allminds.presentation import (
     FILLER,
     Column,
@@ -42,6 +49,7 @@ class CellsPresentation(Presentation):
     """Two symbols in a graph of cells, and the mind among them."""
 
     most_actions = MOST
+    legend = GOOD_AND_EVIL
     asked = 7  # one test of the paper
     readers: ClassVar[Mapping[str, Callable[[Path], Any]]] = {"lambda-2011": rows.results}
     columns: ClassVar[Mapping[str, Column]] = {

@@ -31,6 +31,7 @@ MOVES_IN_WORDS = (
 OWN_CELL = "After the step you get the reward of your cell. Collect as much as you can."
 SQUARE = 32  # pixels along a cell
 GOOD, EVIL, MIND, GRID = "#009e73", "#d55e00", "#0072b2", "#c8c8c8"
+GOOD_AND_EVIL = "+ is Good, − is Evil, and a disc a mind with the number of its slot."
 SEEN = "#dceaf5"  # a cell that a mind has seen
 
 
@@ -109,6 +110,7 @@ class OnTorus(Presentation):
 class GoodAndEvil(OnTorus):
     """Λ* and the tests that are made of it."""
 
+    legend = GOOD_AND_EVIL + " The edges are joined."
     asked = 22  # one of each complexity of the paper
     unseen = "Not shown: Good and Evil themselves, other minds, and what lies beyond its sight."
     pay = (
@@ -148,9 +150,9 @@ class GoodAndEvil(OnTorus):
             far, then = (
                 torus.distance(state.minds[slot], getattr(state, name)) for state in (before, after)
             )
-            seen = "in sight" if far <= reach else "at the edge of sight"
-            seen = seen if far <= reach + 1 else "out of sight"
-            said.append(f"{name.capitalize()} was {away(far)}, {seen}, and then {away(then)}")
+            seen = "in sight" if far <= reach else "out of sight"
+            seen = "at the edge of sight" if far == reach + 1 else seen
+            said.append(f"{name.capitalize()} {away(far)} ({seen}), then {away(then)}")
         return "; ".join(said)
 
     def face(self, slot: int) -> Face:
@@ -210,7 +212,7 @@ class CoveragePresentation(GoodAndEvil):
 
 def away(cells: int) -> str:
     """Write a distance in cells."""
-    return "in its cell" if not cells else f"{cells} cell{'s' * (cells > 1)} away"
+    return "in the same cell" if not cells else f"{cells} cell{'s' * (cells > 1)} away"
 
 
 def mixed(colour: str, share: float) -> str:
@@ -241,13 +243,16 @@ def torus_svg(
     lines = [f"M{x} 0V{height}" for x in range(0, width + 1, SQUARE)]
     lines += [f"M0 {y}H{width}" for y in range(0, height + 1, SQUARE)]
     parts.append(f'<path d="{"".join(lines)}" stroke="{GRID}" fill="none"/>')
-    for slot, cell in enumerate(minds):
+    for cell in dict.fromkeys(minds):
         left, top = _corner(torus, cell)
         x, y = left + 0.62 * SQUARE, top + 0.62 * SQUARE
+        here = [str(slot) for slot, at in enumerate(minds) if at == cell]
+        label = "".join(here) if len(here) < 4 else f"×{len(here)}"
+        size = 12 if len(here) == 1 else 9
         parts.append(
             f'<circle cx="{x}" cy="{y}" r="{SQUARE * 0.3}" fill="{MIND}" stroke="white"/>'
-            f'<text x="{x}" y="{y + 4}" font-size="12" text-anchor="middle" '
-            f'fill="white">{slot}</text>'
+            f'<text x="{x}" y="{y + size / 3}" font-size="{size}" text-anchor="middle" '
+            f'fill="white">{label}</text>'
         )
     if numbers:
         parts += [

@@ -25,6 +25,10 @@ from allminds.presentation import Column, Rules, joined, lasts
 class LandscapePresentation(OnTorus):
     """A land of hills on a torus."""
 
+    legend = (
+        "Green is high and orange low, ^ is the highest top, and a disc a mind with the number of "
+        "its slot. The edges are joined."
+    )
     columns: ClassVar[Mapping[str, Column]] = {
         "optima": Column("local optima of the landscape", "1, 2, …"),
         "basin": Column("share of cells from which a climber comes to the highest top", "0 to 1"),

@@ -77,7 +77,9 @@ class MatricesPresentation(Presentation):
         ]
         if not broken:
             return ""
-        return f"it breaks {len(broken)} of {len(problem.rules)} rules, {', '.join(broken)}"
+        rules = len(problem.rules)
+        how = "the only rule" if rules == 1 else f"{len(broken)} of {rules} rules"
+        return f"it breaks {how}, {', '.join(broken)}"
 
     def image(self, observation: Item) -> bytes:
         from allminds.instruments.matrices.drawing.raster import composite_png

@@ -137,11 +137,16 @@ def _numbered(mind: str, number: int) -> str:
     return f"{mind.partition('(')[0][: LONGEST_LABEL - 4]} #{number}"
 
 
+def without_folders(mind: str) -> str:
+    """Drop the folders of the files in a name."""
+    return re.sub(r"[^(),*]*/(?=[^/(),*]*\.py:)", "", mind)
+
+
 def _shortened(mind: str) -> str:
     """Shorten a name: drop the folders of a file, and then its middle."""
     if len(mind) <= LONGEST_LABEL:
         return mind
-    mind = re.sub(r"[^(),*]*/(?=[^/(),*]*\.py:)", "", mind)
+    mind = without_folders(mind)
     half = LONGEST_LABEL // 2
     return mind if len(mind) <= LONGEST_LABEL else f"{mind[:half]}…{mind[1 - half :]}"
 

@@ -18,24 +18,22 @@ from allminds.runs.store import RunFolder
 
 AROUND = 3  # steps before and after that are drawn too
 MOST_ROWS = 60  # of the table of steps
-WIDTH, HEIGHT, TOP = 410, 90, 28  # of the curve; of the box inside; room for the title
+WIDTH, HEIGHT, TOP = 410, 90, 40  # of the curve; of the box inside; room for title and step
 
 
-def section(
-    tests: Sequence[TestData], folders: Sequence[RunFolder], minds: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Collect the cards of each mind and test; none where there is nothing to say."""
-    found = partings(tests, folders, minds)
+def section(tests: Sequence[TestData], folders: Sequence[RunFolder]) -> list[dict[str, Any]]:
+    """Collect the cards of each mind that is asked about, test by test."""
     return [
         {
             "data": one.data,
-            "mind": one.mind,
-            "rival": one.rival,
+            "mind": one.names[0],
+            "rival": one.names[1],
             "about": about(one),
             "notes": one.notes,
+            "legend": one.data.tool.presentation.legend if one.causes else "",
             "cards": [_card(cause) for cause in one.causes],
         }
-        for one in found
+        for one in partings(tests, folders)
     ]
 
 
@@ -46,19 +44,23 @@ def about(found: Parting) -> str:
     """Say what was searched and by which rule the cards were chosen."""
     if not found.searched:
         return ""
+    mind, rival = found.names
+    kept = f"{count(found.searched, 'exercise')} whose actions the run keeps"
+    if not found.worse:
+        how = "both did alike on all" if not found.better else "it did worse on none"
+        return f"{mind} beside {rival}: of the {kept}, {how}, so there are no cards."
     alike = found.searched - found.worse - found.better
     said = (
-        f"Of the {count(found.searched, 'exercise')} searched (those whose actions the run keeps), "
-        f"{found.mind} did worse than {found.rival} on {found.worse}, better on {found.better} and "
-        f"alike on {alike}."
+        f"Of the {kept}, {mind} did worse than {rival} on {found.worse}, better on {found.better} "
+        f"and alike on {alike}."
     )
-    if not found.largest:
-        return said
-    many = found.largest > 1
+    if found.alike > found.largest:
+        chosen = f"{found.largest} of the {found.alike} equal and largest losses, the least complex"
+    else:
+        chosen = "the largest loss" if found.largest == 1 else f"the {found.largest} largest losses"
     return (
-        f"{said} Shown {'are' if many else 'is'} the {f'{found.largest} ' * many}largest "
-        f"loss{'es' * many}, {found.share:.0%} of all that it lost there: extreme cases, not "
-        "typical ones. Of equal losses the least complex exercise comes first."
+        f"{said} Shown first: {chosen}. What it lost there is {100 * found.share:.0f} % of all "
+        "that it lost; chosen as the largest, such exercises are not typical."
     )
 
 
@@ -85,18 +87,32 @@ def _asked(cause: Cause) -> list[str]:
             said.append(f"{play.mind} gave no answer.")
         else:
             right = "right" if chosen == answer else "wrong"
-            said.append(f"{play.mind} answered {chosen}, which is {right}{remark and ': '}{remark}.")
+            said.append(
+                f"{play.mind} answered {chosen}, which is {right}{remark and ': '}{remark}."
+            )
     if answer not in (cause.mine.action(1), cause.rival.action(1)):
         said.append(f"Right is {answer}.")
     return said
 
 
 def _played(cause: Cause) -> list[str]:
-    """Say what both did at the step at which the gap reached half its size, and what followed."""
-    step, gap = cause.step, float(cause.gaps[-1])
+    """Say what both did where they part and where the gap reached half its size."""
+    step, gap, parted = cause.step, float(cause.gaps[-1]), cause.parted
     mine, rival = cause.mine, cause.rival
+    said = [
+        f"{play.mind} failed at step {play.steps + 1} ({play.failed}), and what it did not play "
+        "counts as lost."
+        for play in (mine, rival)
+        if play.failed
+    ]
+    if parted is None:
+        said.append("Both did the same at every step.")
+    elif parted < step:
+        said.append(f"They part at step {parted}: {_did(mine, parted)}; {_did(rival, parted)}.")
+    elif parted == step and parted > 1:
+        said.append(f"Up to step {step - 1} both did the same.")
     whole = mine.replay.exercise.environment.steps
-    said = [f"At step {step} of {whole}, {_did(mine, step)}; {_did(rival, step)}."]
+    said.append(f"At step {step} of {whole}, {_did(mine, step)}; {_did(rival, step)}.")
     if abs(gap) > TINY:
         behind, ahead = (mine, rival) if gap > 0 else (rival, mine)
         said.append(
@@ -104,24 +120,18 @@ def _played(cause: Cause) -> list[str]:
             f"step on {behind.mind} got {signed(behind.since(step))} and {ahead.mind} "
             f"{signed(ahead.since(step))}."
         )
-    if cause.parted is None:
-        said.append("Both did the same at every step.")
-    elif cause.parted > 1:
-        said.append(f"Up to step {cause.parted - 1} both did the same.")
     return said
 
 
 def _did(play: Play, step: int) -> str:
     if step <= play.steps:
         chose, others = play.action(step), play.others(step)
-        against = f" (the others {others})" if others else ""
+        against = f" ({play.rest} {others})" if others else ""
         verb = f"chose {chose}" if chose else "was not to move"
         return f"{play.mind} {verb}{against} and got {signed(play.reward(step))}"
-    if not play.failed:
-        return f"{play.mind} was done after step {play.steps}"
-    if step == play.steps + 1:
-        return f"{play.mind} failed ({play.failed}), and what it did not play counts as lost"
-    return f"{play.mind} had failed at step {play.steps + 1} ({play.failed})"
+    if play.failed:
+        return f"{play.mind} {'failed' if step == play.steps + 1 else 'had failed'}"
+    return f"{play.mind} was done after step {play.steps}"
 
 
 # ---------------------------------------------------------------- cards
@@ -130,21 +140,24 @@ def _did(play: Play, step: int) -> str:
 def _card(cause: Cause) -> dict[str, Any]:
     """Collect what the page shows of an exercise."""
     mine, rival = cause.mine, cause.rival
-    world = mine.replay.exercise.environment
-    names = {play.mind: f"{signed(play.score)}" for play in (mine, rival)}
-    card = {
+    world, shown = mine.replay.exercise.environment, mine.replay.tool.presentation
+    card: dict[str, Any] = {
         "index": cause.index,
         "why": cause.why,
         "complexity": ", ".join(f"{k} {v:g}" for k, v in list(world.complexity.items())[:1]),
-        "scores": names,
+        "scores": {play.mind: signed(play.score) for play in (mine, rival)},
         "said": sentences(cause),
-        "seen": _seen(cause),
+        "question": cause.question,
     }
     if cause.question:
-        return card | {"picture": _scaled(_picture(mine, 0)), "options": _options(cause)}
+        seen = {**mine.seen(1), **rival.seen(1)}
+        picture = _scaled(_picture(mine, 0), 1.0 if shown.pictured else 1.8)
+        return card | {"picture": picture, "options": _options(cause), "seen": seen}
+    drawn = shown.drawn
     return card | {
-        "frames": _frames(cause),
-        "remarks": [(play.mind, play.remark(cause.step)) for play in (mine, rival)],
+        "frames": _frames(cause) if drawn else [],
+        "strip": None if drawn else _strip(cause),
+        "moments": _moments(cause),
         "curve": _curve(cause) if len(cause.gaps) > 1 else "",
         "rows": _rows(cause),
         "whole": len(cause.gaps) <= MOST_ROWS,
@@ -167,45 +180,77 @@ def _options(cause: Cause) -> list[dict[str, Any]]:
     ]
 
 
-def _seen(cause: Cause) -> list[tuple[str, str, str]]:
-    """Return the fields of what either saw before the step: name, mine, rival."""
-    step = 1 if cause.question else cause.step
-    mine, rival = cause.mine.seen(step), cause.rival.seen(step)
-    return [
-        (name, mine.get(name, "–"), rival.get(name, "–")) for name in dict.fromkeys([*mine, *rival])
-    ]
+def _moments(cause: Cause) -> list[dict[str, Any]]:
+    """Put side by side what either saw and did where they part, and at half the gap."""
+    at = {cause.step: "half the gap"}
+    if cause.parted is not None and cause.parted <= cause.step:
+        both = "they part, and half the gap"
+        at = {cause.parted: "they part"} | (
+            {cause.step: both} if cause.parted == cause.step else at
+        )
+    plays = (cause.mine, cause.rival)
+    found = []
+    for step, what in at.items():
+        seen = [play.seen(step) for play in plays]
+        rows = [
+            (f"saw {name}", *(one.get(name, "–") for one in seen))
+            for name in dict.fromkeys([*seen[0], *seen[1]])
+        ]
+        rows.append(("chose", *(play.action(step) or "–" for play in plays)))
+        rows.append(("in fact", *(play.remark(step) for play in plays)))
+        rows.append(("got", *(signed(play.reward(step)) for play in plays)))
+        told = [row for row in rows if set(row[1:]) - {"", "none"}]
+        found.append({"step": step, "what": what, "rows": told})
+    return found
 
 
 def _frames(cause: Cause) -> list[dict[str, Any]]:
-    """Draw the states round the step, both plays beside each other."""
+    """Draw the states where they part and round the step, both plays beside each other."""
     step, last = cause.step, len(cause.gaps)
-    first = max(0, step - 1 - AROUND)
-    if cause.parted is not None and cause.parted - 1 < step - 1:
-        first = cause.parted - 1
-    after = sorted({first, step - 1, step, min(last, step + AROUND)})
+    parted = min(cause.parted or step, step)
+    if parted < step - 1:
+        shown = {parted - 1, min(parted - 1 + AROUND, step - 2), step - 1, step}
+    else:
+        shown = {max(0, parted - 1 - (parted == step) * AROUND), step - 1, step,
+                 min(last, step + AROUND)}  # fmt: skip
     return [
         {
-            "at": "at the start" if not at else f"after step {at}",
             "key": at == step,
             "plays": [
-                {"mind": play.mind, "caption": _caption(play, at, step),
+                {"mind": play.mind, "caption": _caption(play, at, (parted, step)),
                  "picture": _scaled(_picture(play, at))}
                 for play in (cause.mine, cause.rival)
             ],
         }
-        for at in after
+        for at in sorted(shown)
     ]  # fmt: skip
 
 
-def _caption(play: Play, at: int, step: int) -> str:
-    """Say what the mind did to get here, or does next from the state before the step."""
-    if at > play.steps:
-        return "failed" if play.failed else "done"
-    if at == step - 1:
-        return f"now chooses {play.action(step)}" if play.action(step) else "not to move"
-    return f"so far {signed(float(play.gained[at]))}" if at != step else (
-        f"got {signed(play.reward(step))}"
-    )
+def _caption(play: Play, at: int, steps: tuple[int, int]) -> str:
+    """Say when it is, and what the mind has got so far, or does next where that matters."""
+    if at > play.steps or (at == play.steps and play.failed):
+        how = f"failed at step {play.steps + 1}" if play.failed else "was done"
+        return f"{how}; its last state, after step {play.steps}"
+    when = f"after step {at}" if at else "at the start"
+    if at + 1 in steps:
+        return f"{when}: {f'chooses {next_}' if (next_ := play.action(at + 1)) else 'not to move'}"
+    if at == steps[1]:
+        return f"{when}: got {signed(play.reward(at))}"
+    return f"{when}: has {signed(float(play.gained[at]))}"
+
+
+def _strip(cause: Cause) -> dict[str, Any]:
+    """List what both line-ups did at the steps round the step, where states are not drawn."""
+    last, step = len(cause.gaps), cause.step
+    first = max(1, min(step - AROUND, last - 2 * AROUND))
+    steps = range(first, min(last, first + 2 * AROUND) + 1)
+    lines = []
+    for play in (cause.mine, cause.rival):
+        others = [play.others(n) or "–" for n in steps]
+        lines.append((play.mind, [play.action(n) or "–" for n in steps]))
+        lines += [(f"{play.rest} beside {play.mind}", others)] if set(others) != {"–"} else []
+        lines.append((f"{play.mind} got", [signed(play.reward(n)) for n in steps]))
+    return {"steps": list(steps), "lines": lines, "key": step}
 
 
 def _picture(play: Play, at: int) -> str:
@@ -215,15 +260,15 @@ def _picture(play: Play, at: int) -> str:
     return replay.tool.presentation.picture(replay.exercise.environment, state)
 
 
-def _scaled(svg: str) -> str:
-    """Let a picture of fixed size shrink and grow with the page, but not beyond its size."""
+def _scaled(svg: str, times: float = 1.0) -> str:
+    """Let a picture shrink and grow with the page, but not beyond its size, or `times` that."""
     head, end, rest = svg.partition(">")
     size = re.search(r'width="([\d.]+)" height="([\d.]+)"', head)
     if size is None:
         return svg
     width, height = size.groups()
     box = "" if "viewBox" in head else f' viewBox="0 0 {width} {height}"'
-    plain = head.replace(size[0], f'style="max-width:{width}px"{box}', 1)
+    plain = head.replace(size[0], f'style="max-width:{times * float(width):g}px"{box}', 1)
     return plain + end + rest
 
 
@@ -239,14 +284,16 @@ def _curve(cause: Cause) -> str:
     left, room = ink.y_room(domain), 30 + ink.LETTER * max(map(len, labels.values()))
     box = ink.Box(left, TOP, WIDTH - left - room, HEIGHT, (0, last), domain)
     at = box.x(cause.step)
-    parts = [ink.y_axis(box, "reward so far"), ink.x_axis(box, "step")]
+    parts = [ink.y_axis(box, ""), ink.text(2, 8, "reward so far"), ink.x_axis(box, "step")]
     parts.append(ink.rules([(at, box.top - 4, at, box.bottom)], ink.INK, 1.2, dash=(2, 2)))
-    parts.append(ink.text(at, box.top - 12, f"step {cause.step}", "middle"))
+    parts.append(ink.text(at, box.top - 11, f"step {cause.step}", "middle"))
     ends = [box.y(float(play.gained[-1])) for play in plays]
     for play, style, y in zip(plays, STYLES, spread(ends, 15, box.top, box.bottom), strict=False):
         ways = [(box.x(n), box.y(float(v))) for n, v in enumerate(play.gained)]
         parts.append(ink.line(ways, style.colour, 1.8, () if play is cause.mine else (5, 3)))
-        parts.append(ink.symbols(style.shape, [ways[min(cause.step, len(ways) - 1)]], style.colour, 4))
+        parts.append(
+            ink.symbols(style.shape, [ways[min(cause.step, len(ways) - 1)]], style.colour, 4)
+        )
         parts.append(ink.symbols(style.shape, [(box.right + 12, y)], style.colour, 3.6))
         parts.append(ink.text(box.right + 20, y, labels[play.mind]))
     return ink.picture(WIDTH, box.bottom + ink.depth(), parts)
