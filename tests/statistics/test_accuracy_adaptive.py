@@ -10,7 +10,6 @@ from allminds.statistics.accuracy import (
     AdaptiveTest,
     accuracy,
     administer,
-    expected_stderr,
     item_information,
     most_informative_ratio,
 )
@@ -42,10 +41,6 @@ def test_information_is_the_expected_square_of_the_score(beta):
 def test_items_far_too_easy_or_hard_tell_nothing():
     for c in (0, 0.2):
         assert item_information([0, 1e-9, 1e6, np.inf], 10, chance=c) == pytest.approx(0, abs=1e-9)
-    assert expected_stderr([0], 10, options=2) == np.inf
-    assert expected_stderr([10] * 4, 10, options=2) == pytest.approx(
-        0.5 * expected_stderr([10], 10, options=2)
-    )
     with pytest.raises(Error, match="tells nothing"):
         item_information(5, 5, options=1)
 

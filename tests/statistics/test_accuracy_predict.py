@@ -13,7 +13,6 @@ from allminds.statistics.accuracy import (
     clopper_pearson,
     compare,
     infer_difficulty,
-    lower_bounds,
     maximum_likelihood,
     prediction,
 )
@@ -39,7 +38,7 @@ def test_the_interval_of_eq_1_is_that_of_the_ability():
     ends = accuracy(9.0, np.array(ability.interval), options=26)
     scatter = found.e1.interval[1] - found.e1.interval[0]
     assert scatter >= ends[1] - ends[0] - 1e-3  # widened where answers scatter more
-    alpha_low = lower_bounds(counts)[0]
+    alpha_low = maximum_likelihood(counts, confidence=0.9)[0].interval[0]
     assert found.supported.by_curve <= accuracy(9.0, alpha_low, options=26) + 1e-3
 
 

@@ -20,7 +20,6 @@ from allminds.statistics.testbed import (
     Payoffs,
     Testbed,
     Weights,
-    combined_properties,
     exact_profile,
     sigma,
     upsilon,
@@ -336,14 +335,7 @@ def test_public_goods_with_six_minds_exactly():
 def test_several_environments_weigh_what_they_are_given():
     games = [pennies(), two("dilemma", ["heads", "tails", "random"], DILEMMA, DILEMMA.T, "random")]
     bed = Testbed(games, Weights(environments=[0.25, 0.75]))
-    each = [profile(game) for game in games]
-    both = combined_properties(each, bed.w_m)
     assert upsilon(bed).upsilon == pytest.approx(-0.075)
-    assert both["upsilon"].value == pytest.approx(-0.075)
-    assert both["reward_dependency"].value == pytest.approx(0.25 * 2 / 3 + 0.75)
-    assert both["zero_sum"].value is False
-    assert both["cooperative_anticipation"].value is None
-    assert both["cyclic_share"].value == pytest.approx(0.0)  # pennies have none
 
 
 def test_constants_scale_upsilon():

@@ -22,10 +22,8 @@ from allminds.voting import (
     majority_accuracy,
     plurality_accuracy,
     plurality_bounds,
-    weighted_accuracy,
     weighted_bounds,
 )
-from allminds.voting.correlated import simulate_correlation
 from allminds.voting.dependent import _outer
 
 accuracy = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]))
@@ -171,7 +169,10 @@ def test_without_correlation_members_are_independent(p, m):
     assert correlated_majority(p, 0) == pytest.approx(majority_accuracy(p), abs=1e-12)
     assert correlated_plurality(p, 0, m) == pytest.approx(plurality_accuracy(p, m), abs=1e-12)
     weights = np.arange(1.0, len(p) + 1)
-    expected = weighted_accuracy(p, weights, 2)
+    right = np.array(list(itertools.product((0, 1), repeat=len(p))))
+    lead = (2 * right - 1) @ weights
+    chance = np.where(right, p, 1 - np.array(p)).prod(axis=1)
+    expected = float(chance @ np.where(lead == 0, 0.5, lead > 0))
     assert correlated_weighted(p, weights, 0) == pytest.approx(expected, abs=1e-12)
 
 
@@ -196,9 +197,11 @@ def answers(rng, p, correlation, items):
 def test_intervals_of_the_correlation_cover(correlation, items):
     """100 tests, nominal 95 %: more than 13 misses have a chance of .001."""
     rng = np.random.default_rng(4)
-    missed, total = simulate_correlation(rng, 100, [0.5, 0.6, 0.75, 0.8], correlation, items)
+    votes = (answers(rng, [0.5, 0.6, 0.75, 0.8], correlation, items) for _ in range(100))
+    found = [one for one in map(estimate_correlation, votes) if one is not None]
+    missed = sum(not one.interval[0] <= correlation <= one.interval[1] for one in found)
     assert missed <= 13
-    assert total > 95
+    assert len(found) > 95
 
 
 def test_items_given_twice_are_no_more_than_items():

@@ -17,10 +17,8 @@ from allminds.voting.rules import (
     majority_accuracy,
     majority_vote,
     plurality_accuracy,
-    replacement_gain,
     vote,
     vote_weights,
-    weighted_accuracy,
 )
 
 __all__ = [
@@ -38,9 +36,7 @@ __all__ = [
     "majority_vote",
     "plurality_accuracy",
     "plurality_bounds",
-    "replacement_gain",
     "vote",
     "vote_weights",
-    "weighted_accuracy",
     "weighted_bounds",
 ]

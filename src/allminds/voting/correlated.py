@@ -238,28 +238,3 @@ def _widening(patterns: Floats, counts: Floats, whole: _Votes, best: float) -> f
     mean = float(times @ left) / units
     variance = (units - 1) / units * float(times @ (left - mean) ** 2)
     return max(1.0, variance * whole.curvature(best))
-
-
-# ---------------------------------------------------------------- simulation
-
-
-def simulate_correlation(
-    rng: np.random.Generator,
-    repeats: int,
-    p: ArrayLike,
-    correlation: float,
-    items: int,
-) -> tuple[int, int]:
-    """Count how often the 95 % interval of a correlation misses it, and how many were made."""
-    from scipy.special import ndtri
-
-    tau = ndtri(accuracies(p))
-    missed = total = 0
-    for _ in range(repeats):
-        common, own = rng.normal(size=(items, 1)), rng.normal(size=(items, tau.size))
-        latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
-        found = estimate_correlation(tau + latent > 0)
-        if found is not None:
-            total += 1
-            missed += not found.interval[0] <= correlation <= found.interval[1]
-    return missed, total

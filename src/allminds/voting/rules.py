@@ -123,20 +123,11 @@ def majority_accuracy(p: ArrayLike, ties: Ties = "coin") -> float:
     return min(1.0, float(number_right(members) @ majority_wins(members.size, ties)))
 
 
-def replacement_gain(p1: float, p2: float, p3: float, p3_new: float) -> float:
-    """Compute the gain of a majority of three whose third member p3 is replaced by p3'.
-
-    It is (p1 + p2 - 2 p1 p2)(p3' - p3): the third vote matters when the first two differ. (The
-    paper's last step, 2 (1 - p1) p2 (p3' - p3), is right only for p1 = p2.)
-    """
-    accuracies([p1, p2, p3, p3_new])
-    return (p1 + p2 - 2 * p1 * p2) * (p3_new - p3)
-
-
 def gain_of_replacing(p: ArrayLike, index: int, new: float, ties: Ties = "coin") -> float:
     """Compute the gain of a majority of any size if member `index`, from 0, gets accuracy `new`.
 
-    It is the chance that this vote decides, times the difference in accuracy.
+    It is the chance that this vote decides, times the difference in accuracy. The paper's last
+    step, 2 (1 - p1) p2 (p3' - p3) for three members, is right only for p1 = p2.
     """
     members = accuracies(p)
     accuracies([new])
@@ -217,10 +208,6 @@ def _power(polynomial: Floats, exponent: int, terms: int) -> Floats:
 # ---------------------------------------------------------------- weighted votes
 
 
-MEMBERS, MEMBERS_OF_TWO_OPTIONS = 12, 20  # as many as can be enumerated in some ten seconds
-ROWS = 100_000  # states handled at once
-
-
 def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) -> Floats:
     """Compute the best weights for independent votes, log((m-1) p / (1-p)), for m options.
 
@@ -241,78 +228,6 @@ def vote_weights(p: ArrayLike, options: int, trials: ArrayLike | None = None) ->
         )
     weights: Floats = np.log((m - 1) * members / (1 - members))
     return weights
-
-
-def weighted_accuracy(p: ArrayLike, weights: ArrayLike, options: int) -> float:
-    """Compute the probability that independent members elect the right one of m options by weight.
-
-    A wrong vote falls on each of the m - 1 wrong options alike; an option without votes has weight
-    0. Exact, by enumerating the members that are right and the wrong votes that agree, so for no
-    more than 12 members (20 if there are two options).
-    """
-    members, m = accuracies(p), number_of_options(options)
-    given = finite_weights(weights, members.size)
-    limit = MEMBERS_OF_TWO_OPTIONS if m == 2 else MEMBERS
-    if members.size > limit:
-        raise Error(
-            f"the accuracy of a weighted vote among {m} options is exact up to {limit} members, "
-            f"and this group has {members.size}; simulate the votes of larger groups."
-        )
-    columns = min(m - 1, members.size + 1)  # one is free for every vote, if there are as many
-    start = _States(np.zeros(1), np.zeros((1, columns)), np.zeros(1, np.intp), np.ones(1))
-    tie = TIE * float(np.abs(given).sum())
-    return min(1.0, _chance(start, members, given, m - 1, tie))
-
-
-class _States:
-    """Ways in which some members have voted, one row each."""
-
-    def __init__(self, right: Floats, wrong: Floats, used: NDArray[np.intp], chance: Floats):
-        self.right = right  # weight of the right option
-        self.wrong = wrong  # weight of wrong options, those with votes first
-        self.used = used  # how many of them have votes
-        self.chance = chance
-
-    def __getitem__(self, rows: slice) -> _States:
-        return _States(self.right[rows], self.wrong[rows], self.used[rows], self.chance[rows])
-
-
-def _chance(states: _States, p: Floats, weights: Floats, options: int, tie: float) -> float:
-    """Sum the chance that the right option wins over all votes of the remaining members."""
-    if not p.size:
-        return _won(states, options, tie)
-    if states.chance.size > ROWS:  # halves, to bound the memory
-        middle = states.chance.size // 2
-        halves = (states[:middle], states[middle:])
-        return sum(_chance(half, p, weights, options, tie) for half in halves)
-    states = _one_more(states, float(p[0]), float(weights[0]), options)
-    return _chance(states, p[1:], weights[1:], options, tie)
-
-
-def _one_more(states: _States, p: float, weight: float, options: int) -> _States:
-    """Enumerate the votes of one more member: right, with wrong votes, or for a fresh wrong option.
-
-    Options without votes are alike: the first free column stands for them all.
-    """
-    parts = [(states.right + weight, states.wrong, states.used, states.chance * p)]
-    for column in range(states.wrong.shape[1]):
-        can = states.used >= column
-        wrong, used = states.wrong[can], states.used[can]
-        wrong[:, column] += weight
-        alike = np.where(used == column, options - column, 1)
-        chance = states.chance[can] * ((1 - p) * alike / options)
-        parts.append((states.right[can], wrong, np.maximum(used, column + 1), chance))
-    right, wrong, used, chance = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _States(right, wrong, used, chance)
-
-
-def _won(states: _States, options: int, tie: float) -> float:
-    """Compute the chance that the right option has most weight, or wins the lot."""
-    lead = states.right[:, None] - states.wrong
-    tied = (np.abs(lead) <= tie).sum(axis=1)
-    tied += (np.abs(states.right) <= tie) * (options - lead.shape[1])  # options not in a column
-    best = (lead >= -tie).all(axis=1)
-    return float((states.chance * best / (tied + 1)).sum())
 
 
 def _numbers_of_trials(trials: ArrayLike, members: int) -> Floats:

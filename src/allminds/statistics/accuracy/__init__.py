@@ -9,7 +9,6 @@ said of difficulties above all that were tried.
 from allminds.statistics.accuracy.adaptive import (
     AdaptiveTest,
     administer,
-    expected_stderr,
     item_information,
     most_informative_ratio,
 )
@@ -32,10 +31,8 @@ from allminds.statistics.accuracy.fit import (
     Omega,
     consistent,
     log_likelihood,
-    lower_bounds,
     maximum_likelihood,
     omega,
-    score_errors,
     scores,
 )
 from allminds.statistics.accuracy.models import CURVES, Curve, Fit, fit_curve
@@ -81,14 +78,12 @@ __all__ = [
     "consistent",
     "difficulty",
     "difficulty_at_equal_accuracy",
-    "expected_stderr",
     "fit_curve",
     "foresee",
     "infer_difficulty",
     "item_information",
     "least_useful_ability",
     "log_likelihood",
-    "lower_bounds",
     "maximum_likelihood",
     "moderate_difficulty",
     "most_informative_ratio",
@@ -96,7 +91,6 @@ __all__ = [
     "options",
     "predict_beyond",
     "prediction",
-    "score_errors",
     "scores",
     "simulate_beyond",
 ]

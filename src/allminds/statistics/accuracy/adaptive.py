@@ -43,20 +43,6 @@ def most_informative_ratio(*, options: float | None = None, chance: float | None
     return float(found.x)
 
 
-def expected_stderr(
-    difficulties: ArrayLike,
-    alpha: float,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> float:
-    """Compute se(ln α) = 1/√ΣI of a form of these difficulties for a mind of ability α."""
-    c = chance_level(options, chance)
-    total = float(item_information(difficulties, alpha, chance=c, beta=beta).sum())
-    return float(1 / np.sqrt(total)) if total > 0 else np.inf
-
-
 def _of_ratio(x: Values, c: Values) -> Values:
     """Compute I for β = 1, scaled above and below by e^x so that large x cannot overflow."""
     x = np.minimum(x, 700.0)

@@ -38,11 +38,6 @@ class Ability:
     stderr: float | None  # of α, from the expected information; None at an edge
     method: Literal["consistent", "maximum likelihood"]
 
-    @property
-    def at_edge(self) -> bool:
-        """True if the data bound α on one side only."""
-        return not 0 < self.alpha < np.inf
-
 
 @dataclass(frozen=True)
 class Omega:
@@ -59,17 +54,6 @@ def scores(counts: Counts) -> Values:
     """Compute r̃ = Σ k hit / Σ k of each mind."""
     weights = _tried(counts).trials @ counts.difficulty
     return np.asarray(counts.hits @ counts.difficulty / weights)
-
-
-def score_errors(counts: Counts) -> Values:
-    """Compute the standard error of r̃ of each mind.
-
-    se² = Σ (n_k k)² p̃(1-p̃)/n_k / (Σ n_k k)², p̃ = (x+1)/(n+2).
-    """
-    level = counts.by_level()
-    n, k = level.trials, level.difficulty
-    p = (level.hits + 1) / (n + 2)
-    return np.asarray(np.sqrt((n * k * k * p * (1 - p)).sum(axis=1)) / (n @ k))
 
 
 def omega(counts: Counts) -> Omega:
@@ -114,14 +98,6 @@ def maximum_likelihood(
     """
     drop = float(chdtri(1, 1 - _checked(confidence))) / 2
     return [_likeliest(_tried(counts).mind(mind), beta, drop) for mind in range(counts.minds)]
-
-
-def lower_bounds(counts: Counts, *, beta: float = 1.0, confidence: float = 0.95) -> Values:
-    """Compute one-sided lower bounds of α: lower ends of a (2·confidence - 1) interval."""
-    if _checked(confidence) <= 0.5:
-        raise Error(f"a one-sided confidence of {confidence} bounds nothing: give one above 0.5")
-    two_sided = maximum_likelihood(counts, beta=beta, confidence=2 * confidence - 1)
-    return np.array([found.interval[0] for found in two_sided])
 
 
 def log_likelihood(counts: Counts, alpha: ArrayLike, *, beta: float = 1.0) -> Values:

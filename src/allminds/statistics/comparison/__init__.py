@@ -13,10 +13,8 @@ from allminds.statistics.comparison.anova import (
     Effect,
     Size,
     greenhouse_geisser,
-    paired_dz,
     paired_g,
     repeated_measures,
-    unpaired_g,
 )
 from allminds.statistics.comparison.correlation import Correlation, correlations
 from allminds.statistics.comparison.crossed import Crossed, crossed
@@ -54,7 +52,6 @@ __all__ = [
     "holm",
     "logistic",
     "mixed_model",
-    "paired_dz",
     "paired_g",
     "plays_by_mind",
     "ranks",
@@ -62,5 +59,4 @@ __all__ = [
     "repeated_measures",
     "scores_of",
     "sides",
-    "unpaired_g",
 ]

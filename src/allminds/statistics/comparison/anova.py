@@ -1,9 +1,7 @@
 """Effect sizes with exact intervals, and the analysis of variance with repeated measures.
 
-There are two effect sizes, for they answer different questions. d_z is the mean difference in
-standard deviations *of the difference*: how sure a paired test is to find it. Hedges' g is the mean
-difference in standard deviations *of the scores*, without the upward bias of small samples: how big
-it is. Intervals come from the noncentral t distribution (for paired g as Algina and Keselman 2003).
+Hedges' g is the mean difference in standard deviations of the scores, without the upward bias of
+small samples; its interval comes from the noncentral t distribution (Algina and Keselman 2003).
 
 `repeated_measures` tests what factors within subjects do to the score, with the correction of
 Greenhouse and Geisser.
@@ -33,18 +31,6 @@ class Size:
     interval: tuple[float, float]
 
 
-def paired_dz(first: Values, second: Values) -> Size | None:
-    """Compute d_z: the mean of the differences over their standard deviation; None if alike."""
-    differences = first - second
-    count = len(differences)
-    spread = _sd(differences)
-    if count < 2 or spread == 0:
-        return None
-    size = float(differences.mean()) / spread
-    low, high = noncentralities(size * np.sqrt(count), count - 1)
-    return Size(size, (low / np.sqrt(count), high / np.sqrt(count)))
-
-
 def paired_g(first: Values, second: Values) -> Size | None:
     """Compute Hedges' g of pairs: over the root of the mean of both variances."""
     count = len(first)
@@ -57,21 +43,6 @@ def paired_g(first: Values, second: Values) -> Size | None:
     low, high = noncentralities(difference / stderr, count - 1)
     size = small_sample(count - 1) * difference / pooled
     return Size(size, (low * stderr / pooled, high * stderr / pooled))
-
-
-def unpaired_g(first: Values, second: Values) -> Size | None:
-    """Compute Hedges' g of two samples: over their pooled standard deviation."""
-    n, m = len(first), len(second)
-    freedom = n + m - 2
-    if min(n, m) < 2:
-        return None
-    pooled = np.sqrt(((n - 1) * _sd(first) ** 2 + (m - 1) * _sd(second) ** 2) / freedom)
-    if pooled == 0:
-        return None
-    root = np.sqrt(1 / n + 1 / m)
-    difference = float(first.mean() - second.mean()) / pooled
-    low, high = noncentralities(difference / root, freedom)
-    return Size(small_sample(freedom) * difference, (low * root, high * root))
 
 
 def noncentralities(t: float, freedom: float) -> tuple[float, float]:

@@ -9,7 +9,7 @@ the ratings of its minds; `specificity` and `generality`.
 
 from allminds.statistics.testbed.bed import Sampling, Testbed, Weights
 from allminds.statistics.testbed.crossing import crossed
-from allminds.statistics.testbed.exact import Payoffs, Profile, combined_properties, exact_profile
+from allminds.statistics.testbed.exact import Payoffs, Profile, exact_profile
 from allminds.statistics.testbed.interaction import generality, specificity
 from allminds.statistics.testbed.results import Property
 from allminds.statistics.testbed.sampled import sampled_profile
@@ -39,7 +39,6 @@ __all__ = [
     "Survey",
     "Testbed",
     "Weights",
-    "combined_properties",
     "crossed",
     "default_minds",
     "drawn_scores",

@@ -30,7 +30,6 @@ from allminds.statistics.testbed.results import (
     Property,
     RewardSums,
     RewardTable,
-    combined,
     empty,
     exactly,
     expected_team_totals,
@@ -141,12 +140,6 @@ def in_order(found: Mapping[str, Property], minds: tuple[str, ...]) -> dict[str,
     """Sort properties into the order in which they are shown."""
     names = ["upsilon", *(f"upsilon[{mind}]" for mind in minds), *ORDER]
     return {name: found[name] for name in names}
-
-
-def combined_properties(profiles: Sequence[Profile], w_m: Floats) -> dict[str, Property]:
-    """Combine the properties of environments with the same minds: means by w_M."""
-    names = profiles[0].properties
-    return {name: combined([one.properties[name] for one in profiles], w_m) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -237,7 +237,6 @@ class Property:
     exact: bool = False
     reason: str = ""
     more: Mapping[str, Any] = field(default_factory=dict)
-    draws: Floats | None = field(default=None, repr=False)  # of the bootstrap, for means of several
 
     def as_json(self) -> dict[str, Any]:
         """Convert the property to what `--json` prints."""
@@ -274,8 +273,8 @@ def sampled(value: float, draws: Floats, reason: str, graded: bool = False) -> P
     ci95 = interval(draws)
     if graded:
         only = "the binary form is for exact results only"
-        return Property(None, value, ci95, reason=only, draws=draws)
-    return Property(value, ci95=ci95, draws=draws)
+        return Property(None, value, ci95, reason=only)
+    return Property(value, ci95=ci95)
 
 
 def interval(draws: Floats) -> tuple[float, float] | None:
@@ -285,32 +284,3 @@ def interval(draws: Floats) -> tuple[float, float] | None:
         return None
     low, high = np.quantile(there, [0.025, 0.975])
     return float(low), float(high)
-
-
-def combined(each: Sequence[Property], weights: Floats) -> Property:
-    """Combine a property of several environments: the weighted mean of those that have it.
-
-    A property that is true or false is true if it holds in all of them.
-    """
-    if any(isinstance(one.value, bool) for one in each):
-        values = [one.value for one in each]
-        holds = False if False in values else None if None in values else True
-        reason = next((one.reason for one in each if one.value is None), "")
-        return Property(holds, exact=all(one.exact for one in each), reason=reason)
-    there = [n for n, one in enumerate(each) if one.figure is not None and weights[n] > 0]
-    if not there:
-        return Property(None, exact=each[0].exact, reason=each[0].reason)
-    share = weights[there] / weights[there].sum()
-
-    def mean(of: list[float | None]) -> float | None:
-        return None if None in of else float(share @ np.array(of, float))
-
-    kept = [each[n] for n in there]
-    draws = [one.draws for one in kept]
-    exact = all(one.exact for one in kept)
-    mixed = None if exact or any(d is None for d in draws) else share @ np.array(draws)
-    value = mean([None if one.value is None else float(one.value) for one in kept])
-    return Property(
-        value, mean([one.graded for one in kept]), None if mixed is None else interval(mixed),
-        exact, kept[0].reason if value is None else "", draws=mixed,
-    )  # fmt: skip
