@@ -92,7 +92,7 @@ def test_an_adaptive_test_needs_fewer_items():
 
 
 def test_intervals_beyond_the_data_cover_most_truths(monkeypatch):
-    monkeypatch.setattr("allminds.papers.chmait_2017_beyond.PREDICTED", 6)
+    monkeypatch.setattr("allminds.papers.chmait_2017.PREDICTED", 6)
     table = paper("chmait-2017").parts["beyond"]().table.set_index("truth")
     assert table.loc["all, 1 beyond", "accuracy covered"] > 0.85
     assert {"E1", "step", "constant"} <= set(table.index)

@@ -3,19 +3,95 @@
 The paper describes the test and its factors and prints an example of a complexity, but no scores.
 Beside ours stand those of the program its authors released, as it is and with its first
 observation repaired, and of an independent program of our definition; `docs/lambda-star.md` says
-where the authors' program and the paper differ. The tests that the
-paper proposes in §6 are in `chmait_2016_extensions`.
+where the authors' program and the paper differ. Its figures, and the tests that it proposes in §6,
+are in `chmait_2016_figures`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import cache
 
-from allminds.papers.chmait_2016_extensions import PARTS, figure_5
-from allminds.papers.chmait_2016_figures import FIGURES
-from allminds.papers.chmait_2016_printed import claims, example, statements, worked
-from allminds.papers.drawing import lines
-from allminds.papers.paper import Erratum, Paper, Part, scores
+import numpy as np
+
+from allminds.papers.chmait_2016_figures import FIGURES, PARTS, against, example
+from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked, scores
+from allminds.papers.plots import lines
+
+CLAIM_EPISODES = 2_000
+SEEDS, RUN = 6, 1_000  # identical experiments, and episodes of each
+
+
+def claims() -> Sequence[Claim]:
+    """Compare the numbers that the paper prints with ours."""
+    from allminds.instruments.lambda_star.grid import Torus
+    from allminds.instruments.lambda_star.world import MOVE
+
+    grid = Torus(5, 5)
+    complexities = scores("lambda-star", "random", CLAIM_EPISODES)["K"]
+    indices = "indices 1, 2 and 6 correspond respectively to cells with coordinates"
+    far = grid.distance(grid.cell(0, 2), grid.cell(4, 2))
+    return (
+        Claim("§4.1.1", "distance of cells (1, 3) and (5, 3) on 5 x 5", "1", float(far),
+              "the distance between cell (1, 3) and (5, 3) is equal to 1 cell"),
+        Claim("§4.2", "index of cell (1, 1) on 5 x 5", "1", float(grid.cell(0, 0)), indices),
+        Claim("§4.2", "index of cell (1, 2)", "2", float(grid.cell(0, 1)), indices),
+        Claim("§4.2", "index of cell (2, 1)", "6", float(grid.cell(1, 0)), indices),
+        Claim("§5.1", "least complexity K of an episode", "2", float(complexities.min()),
+              r"K(\mu) \in [2, 23]", note="the default range of `k`, which follows the paper"),
+        Claim("§5.1", "greatest complexity K of an episode", "23", float(complexities.max()),
+              r"K(\mu) \in [2, 23]", note="the same"),
+        Claim("§5.1", "last of the actions from 1", "9", float(MOVE.start + MOVE.n - 1),
+              "a discrete action in the range [1, 9]"),
+        Claim("§5.1, footnote 3", "standard deviation between identical experiments of 1,000 "
+              "episodes", "< 0.001", _spread(), "Usually a standard deviation of less than 0.001",
+              note=f"local search on 10 x 10, released patterns, {SEEDS} seeds; the standard error "
+              "of one such experiment is about .004. It would take some 16,000 episodes"),
+    )  # fmt: skip
+
+
+@cache
+def _spread() -> float:
+    """Compute the standard deviation of the scores of identical experiments."""
+    found = [
+        scores("lambda-star", "local-search", RUN, (("patterns", "released"),), seed)[
+            "score"
+        ].mean()
+        for seed in range(1, SEEDS + 1)
+    ]
+    return float(np.std(found, ddof=1))
+
+
+def statements() -> Sequence[Statement]:
+    """Check what the paper says in words and what can be computed."""
+    random = scores("lambda-star", "random", CLAIM_EPISODES)["score"]
+    error = float(random.std()) / len(random) ** 0.5
+    expert = scores("lambda-star", "expert", CLAIM_EPISODES)["score"]
+    best = scores("lambda-star", "optimum", CLAIM_EPISODES)["score"]
+    beaten = float((best > expert + 1e-9).mean())
+    return (
+        Statement("§2", "a random agent gets a null reward",
+                  f"{random.mean():.4f} with a standard error of {error:.4f}; exactly 0 by "
+                  "symmetry", abs(float(random.mean())) < 4 * error,
+                  "it must return a null reward to agents with a random behaviour"),
+        Statement("§5.2.1", "the expert agent is an upper bound on performance",
+                  f"backward induction over the ways of Good and Evil gets more in {beaten:.0%} of "
+                  f"episodes ({best.mean():.3f} against {expert.mean():.3f} on average)",
+                  beaten == 0, "the expert agent is used as an upper bound"),
+    )  # fmt: skip
+
+
+def worked() -> Sequence[Worked]:
+    """Compute the complexity of the paper's example, which it describes and does not print."""
+    return (
+        Worked("K of 7, 3, 4, 9, 8 four times", float(example()),
+               "the paper names Lempel and Ziv's complexity and does not print its value"),
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- what can be computed
+
 
 EPISODES = 4_000
 SINGLES = ("random", "local-search", "q-learning", "expert", "optimum")
@@ -88,58 +164,46 @@ def by_complexity() -> Part:
     found = {
         mind: scores("lambda-star", mind, EPISODES).groupby("K")["score"].mean() for mind in SINGLES
     }
-    drawn = {mind: list(zip(of.index, of, strict=True)) for mind, of in found.items()}
     return Part(
         "Score against the complexity of the pattern",
         "10 x 10, 50 steps, one mind. What stands still (K = 2) is easiest; then K matters little.",
         pd.DataFrame(found).reset_index(),
-        [("Singles by K.", lines(drawn, "complexity K", "score", (-0.1, 1)))],
-    )
+        [("Singles by K.", lines(
+            {mind: list(zip(of.index, of, strict=True)) for mind, of in found.items()},
+            "complexity K", "score", (-0.1, 1),
+        ))],
+    )  # fmt: skip
+
+
+def _mean(name: str, **settings: object) -> float:
+    """Compute the mean score of a mind or group over a quarter of the episodes."""
+    return float(scores("lambda-star", name, EPISODES // 4, _settings(**settings))["score"].mean())
 
 
 def by_size() -> Part:
     """Plot the score against the size of a group, by protocol."""
-    import pandas as pd
-
     sizes = (1, 2, 5, 10, 20)
-    found = {
-        name: [
-            scores("lambda-star", name, EPISODES // 4, _settings(agents=n))["score"].mean()
-            for n in sizes
-        ]
-        for name in PROTOCOLS
-    }
-    drawn = {name: list(zip(sizes, of, strict=True)) for name, of in found.items()}
-    return Part(
+    return against(
+        {name: [_mean(name, agents=n) for n in sizes] for name in PROTOCOLS},
+        "size", sizes, (0, 1),
         "Score against the size of the group, by protocol",
         "Members are local searches. Imitation has an expert to follow, others only each other.",
-        pd.DataFrame({"size": sizes} | found),
-        [("Groups by size.", lines(drawn, "agents", "score", (0, 1)))],
-    )
+        "Groups by size.", "agents",
+    )  # fmt: skip
 
 
 def by_time() -> Part:
     """Plot the score against the number of steps."""
-    import pandas as pd
-
     times = (10, 20, 50, 100, 200)
-    found = {
-        name: [
-            scores(
-                "lambda-star", name, EPISODES // 4,
-                _settings(agents=n, iterations=time, patterns="released"),
-            )["score"].mean()
-            for time in times
-        ]
-        for name, n in (("local-search", 1), ("dictator", 5), ("stigmergy", 5), ("crowd", 5))
-    }  # fmt: skip
-    drawn = {name: list(zip(times, of, strict=True)) for name, of in found.items()}
-    return Part(
+    groups = (("local-search", 1), ("dictator", 5), ("stigmergy", 5), ("crowd", 5))
+    return against(
+        {name: [_mean(name, agents=n, iterations=time, patterns="released") for time in times]
+         for name, n in groups},
+        "steps", times, (0, 1),
         "Score against time",
         "10 x 10, patterns as in the released program. Time helps whoever has to find Good first.",
-        pd.DataFrame({"steps": times} | found),
-        [("By steps.", lines(drawn, "steps", "score", (0, 1)))],
-    )
+        "By steps.",
+    )  # fmt: skip
 
 
 def released() -> Part:
@@ -205,7 +269,6 @@ PAPER = Paper(
     what="Groups of minds on a torus with Good and Evil.",
     parts={
         **FIGURES,
-        "figure-5": figure_5,
         "complexity": complexity,
         "released": released,
         "by-complexity": by_complexity,

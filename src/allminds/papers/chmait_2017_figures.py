@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.papers.drawing import lines
 from allminds.papers.paper import Part
-from allminds.papers.plots import marked_curves
+from allminds.papers.plots import lines, marked_curves
 
 if TYPE_CHECKING:
     import pandas as pd

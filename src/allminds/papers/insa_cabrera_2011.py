@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from allminds.papers import insa_cabrera_2011_figures as figures
-from allminds.papers import insa_cabrera_2011_space as space
 from allminds.papers.insa_cabrera_2011_figures import (
     PUBLISHED,
     SAMPLE,
@@ -211,7 +210,7 @@ CITATION = (
 )
 WHAT = "The same test for people and for Q-learning."
 PARTS = {
-    "figure-1": space.figure_1, "table-1": figures.table_1, "figure-2": space.figure_2,
+    "figure-1": figures.figure_1, "table-1": figures.table_1, "figure-2": figures.figure_2,
     "figure-3": figures.figure_3, "figure-4": figures.figure_4, "table-2": figures.table_2,
     "samples": figures.samples, "parameters": figures.parameters,
 }  # fmt: skip

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from allminds.papers.drawing import heat
 from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked
+from allminds.papers.plots import heat
 
 if TYPE_CHECKING:
     from allminds.statistics.testbed import Survey
