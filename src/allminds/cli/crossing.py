@@ -55,7 +55,8 @@ def curve_of(text: str, options: int, rule: str) -> Curve:
 
     if len(abilities) == 1:
         return single(abilities[0])
-    return group_curve([single(alpha) for alpha in abilities], rule, options)  # type: ignore[arg-type]
+    members = [single(alpha) for alpha in abilities]
+    return group_curve(members, rule, options)  # type: ignore[arg-type] # it rejects a wrong rule
 
 
 def points_of(curves: dict[str, Curve], low: float, high: float) -> list[tuple[str, float, float]]:

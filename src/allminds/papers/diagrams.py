@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from allminds.report.charts import ink
 
 GOOD, EVIL, MIND, FAINT = "#00704f", "#b34700", "#0072b2", "#f3f3f1"
-Place = tuple[float, float]
+Point = tuple[float, float]
 
 
-def disc(at: Place, radius: float, fill: str, edge: str = ink.INK, width: float = 1.2) -> str:
+def disc(at: Point, radius: float, fill: str, edge: str = ink.INK, width: float = 1.2) -> str:
     """Draw a circle."""
     return (
         f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="{radius:g}" fill="{fill}" '
@@ -33,7 +33,7 @@ def square(left: float, top: float, width: float, height: float, fill: str, edge
 
 
 def arrow(
-    start: Place, end: Place, colour: str, bend: float = 0.0, dash: str = "", width: float = 1.6
+    start: Point, end: Point, colour: str, bend: float = 0.0, dash: str = "", width: float = 1.6
 ) -> str:
     """Draw an arrow; `bend` is how far its middle lies to the left of the straight way."""
     (x, y), (to_x, to_y) = start, end
@@ -93,7 +93,7 @@ def graph(to: Sequence[Sequence[int | None]]) -> str:
     return ink.picture(410, 350, parts)
 
 
-def _way(places: Sequence[Place], centre: Place, cell: int, goal: int, names: str) -> str:
+def _way(places: Sequence[Point], centre: Point, cell: int, goal: int, names: str) -> str:
     """Draw the arrow from one cell to another, or the loop of a cell to itself."""
     (x, y), (to_x, to_y) = places[cell], places[goal]
     if cell == goal:
@@ -133,7 +133,7 @@ def grid(
     """
     side = 400 / max(rows, cols)
 
-    def middle(cell: int) -> Place:
+    def middle(cell: int) -> Point:
         row, col = divmod(cell - 1, cols)
         return 5 + (col + 0.5) * side, 5 + (row + 0.5) * side
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Scores = NDArray[np.float64]
+Values = NDArray[np.float64]
 _NONE = 1e-12  # of the variance of all cell means: what is below is rounding
 
 
@@ -46,7 +46,7 @@ class _Part:
         return max(0.0, self.squares)
 
 
-def variance_shares(scores: Scores, names: Sequence[str]) -> list[Effect]:
+def variance_shares(scores: Values, names: Sequence[str]) -> list[Effect]:
     """Estimate the effects on scores[level of factor 1, level of factor 2, …, exercise].
 
     The largest comes first. Only exercises that have a score in every cell count (NaN is none);
@@ -78,7 +78,7 @@ def _share(part: _Part, total: float) -> float:
     return part.there / total if total > 0 else 0.0
 
 
-def _contrasts(scores: Scores, of: tuple[int, ...]) -> Scores:
+def _contrasts(scores: Values, of: tuple[int, ...]) -> Values:
     """Compute orthonormal contrasts [exercise, contrast] of an effect within each exercise."""
     from scipy.linalg import helmert
 
@@ -87,11 +87,11 @@ def _contrasts(scores: Scores, of: tuple[int, ...]) -> Scores:
         levels = scores.shape[n]
         rows = helmert(levels) if n in of else np.full((1, levels), levels**-0.5)
         left = np.moveaxis(np.tensordot(rows, left, axes=(1, n)), 0, n)
-    made: Scores = left.reshape(-1, scores.shape[-1]).T
+    made: Values = left.reshape(-1, scores.shape[-1]).T
     return made
 
 
-def _part(scores: Scores, of: tuple[int, ...]) -> _Part:
+def _part(scores: Values, of: tuple[int, ...]) -> _Part:
     """Compute Σ mean² of the effect's contrasts, less chance, and its 95 % interval."""
     contrasts = _contrasts(scores, of)
     exercises, count = contrasts.shape

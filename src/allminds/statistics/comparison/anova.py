@@ -131,7 +131,7 @@ def _f_tests(
 ) -> dict[tuple[int, ...], tuple[float, float, float]]:
     """Compute F and its two degrees of freedom for every set of factors."""
     import pandas as pd
-    from statsmodels.stats.anova import AnovaRM  # type: ignore[import-untyped]
+    from statsmodels.stats.anova import AnovaRM  # type: ignore[import-untyped] # theirs
 
     # The names go into a formula that also sees Python's, so they are plain ones of our own.
     names = [f"factor{number}" for number in range(table.ndim - 1)]

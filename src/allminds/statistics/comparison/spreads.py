@@ -112,8 +112,11 @@ def joined(*codes: Codes | None) -> Codes:
 
 
 def people_in(one: Side, other: Side) -> tuple[int, int]:
-    sides = (one.person, other.person)
-    return tuple(0 if person is None else len(np.unique(person)) for person in sides)  # type: ignore[return-value]
+    """Count the people on either side; a program has none."""
+    first, second = (
+        0 if side.person is None else len(np.unique(side.person)) for side in (one, other)
+    )
+    return first, second
 
 
 # ---------------------------------------------------------------- units that are alike

@@ -241,7 +241,7 @@ class Weights:
         """Return w_S of every environment, as shares of one."""
         if self.slots is not None and len(self.slots) != len(games):
             raise Error(f"w_S: {len(self.slots)} lists of weights for {len(games)} environments")
-        given = self.slots or [None] * len(games)  # type: ignore[list-item]
+        given: Sequence[Sequence[float] | None] = self.slots or [None] * len(games)
         return [
             shares(each, slots(game), self.c_s, f"w_S of the slots of {game.name}", "c_S")
             for each, game in zip(given, games, strict=True)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allminds.statistics.testbed import interaction
 from allminds.statistics.testbed.bed import (
@@ -93,6 +94,7 @@ FIGURES = (  # that are properties as they are
     "anticipation_potential",
 )
 Pair = tuple[int, int]
+Places = NDArray[np.intp]
 
 
 def statistics(table: RewardTable, w_s: Floats) -> dict[str, float]:
@@ -223,10 +225,10 @@ def graded_triples(sign: Floats) -> tuple[Floats, Floats]:
     return strict.astype(float), (~cycle).astype(float)
 
 
-def triples(n: int) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
+def triples(n: int) -> tuple[Places, Places, Places]:
     """List all x < y < z below n, as three columns."""
     every = np.array(list(itertools.combinations(range(n), 3)), int).reshape(-1, 3)
-    return every[:, 0], every[:, 1], every[:, 2]  # type: ignore[return-value]
+    return every[:, 0], every[:, 1], every[:, 2]
 
 
 def triple_weights(table: RewardTable, i: int, j: int) -> Floats:
@@ -300,7 +302,7 @@ def cycles(margin: Floats, sign: Floats) -> list[Cycle]:
 
 
 Part = Literal["all", "intra", "inter"]
-Place = tuple[LineUp, int]  # a line-up, and a slot in it
+Seat = tuple[LineUp, int]  # a line-up, and a slot in it
 
 
 def permutations(teams: Teams) -> Iterator[tuple[int, ...]]:
@@ -343,9 +345,9 @@ def orbit(line_up: LineUp, slot: int, teams: Teams, part: Part) -> tuple[object,
     return tuple(tuple(team) for team in marked)
 
 
-def orbits(table: RewardTable, part: Part) -> dict[tuple[object, ...], list[Place]]:
+def orbits(table: RewardTable, part: Part) -> dict[tuple[object, ...], list[Seat]]:
     """Group all places by their orbit."""
-    found: dict[tuple[object, ...], list[Place]] = {}
+    found: dict[tuple[object, ...], list[Seat]] = {}
     for line_up in np.ndindex(table.of_minds.shape[:-1]):
         for slot in table.slots:
             found.setdefault(orbit(line_up, slot, table.teams, part), []).append((line_up, slot))
