@@ -22,7 +22,7 @@ from allminds.statistics.comparison import (
     repeated_measures,
     scores_of,
 )
-from allminds.statistics.comparison.correlation import correlate
+from allminds.statistics.comparison.effects import correlate
 from allminds.statistics.comparison.ranks import rank_intervals
 
 RNG = np.random.default_rng

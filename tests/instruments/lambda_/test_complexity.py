@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from allminds.complexity import deflate_kernels as kernels_deflate
+from allminds.complexity import kernels
 from allminds.complexity import lz76_reference
 from allminds.instruments.lambda_.fast.forms import zlib_agrees
 from allminds.instruments.lambda_.world import Space, columns
 
 PRINTED = "20122220022222200222222002"
 SPACE = Space.parse("12-|1-2--|1++2--")
-MEMORY = kernels_deflate.scratch()
+MEMORY = kernels.deflate_scratch()
 
 
 def test_the_pattern_printed_in_the_paper_has_length_19():
@@ -34,7 +34,7 @@ def test_one_period_counts():
 
 def twin(text):
     codes = np.frombuffer(text.encode(), np.uint8)
-    return kernels_deflate.deflate_length(codes, 0, len(codes), MEMORY)
+    return kernels.deflate_length(codes, 0, len(codes), MEMORY)
 
 
 def test_this_zlib_is_the_one_that_the_kernel_knows():

@@ -1,33 +1,31 @@
 """Accuracy, ability and difficulty after Chmait et al. (2017, §4-6): the curve and its fits.
 
-`curve` has Eq. 1 with its inverses and the counts of hits, `fit` a mind's ability, `models` the
-rival curves, `adaptive` the information of an item and the choice of the next one, `predict` which
-curve predicts unseen answers, what it predicts and what is supported by data, `beyond` what may be
-said of difficulties above all that were tried.
+`curve` has Eq. 1 with its inverses, the information of an item and adaptive tests, `fit` the counts
+of hits and a mind's ability, `models` the rival curves, `predict` which curve predicts unseen
+answers, what it predicts and what is supported by data, `beyond` what may be said of difficulties
+above all that were tried.
 """
 
-from allminds.statistics.accuracy.adaptive import (
-    AdaptiveTest,
-    administer,
-    item_information,
-    most_informative_ratio,
-)
 from allminds.statistics.accuracy.beyond import Beyond, predict_beyond, simulate_beyond
 from allminds.statistics.accuracy.curve import (
-    Counts,
+    AdaptiveTest,
     ability,
     accuracy,
     accuracy_difference,
+    administer,
     chance_level,
     combined_ability,
     difficulty,
     difficulty_at_equal_accuracy,
+    item_information,
     least_useful_ability,
     moderate_difficulty,
+    most_informative_ratio,
     options,
 )
 from allminds.statistics.accuracy.fit import (
     Ability,
+    Counts,
     Omega,
     consistent,
     log_likelihood,

@@ -19,7 +19,8 @@ import numpy as np
 from scipy.special import betainc, expit, gammaln, ndtr, xlogy
 
 from allminds.core.errors import Error
-from allminds.statistics.accuracy.curve import Counts, Values
+from allminds.statistics.accuracy.curve import Values
+from allminds.statistics.accuracy.fit import Counts
 
 LEAST_LEVELS = 4  # tried, to predict anything beyond them
 LEAST_TRIALS = 20  # answers of the mind, in all

@@ -1,4 +1,4 @@
-"""Accuracy from ability and difficulty, and back: Eq. 1 of Chmait et al. (2017); counts of hits.
+"""Accuracy from ability and difficulty, and back: Eq. 1 of Chmait et al. (2017); adaptive tests.
 
 The accuracy P of a mind of ability α on a task of difficulty D with m options, chance c = 1/m, is
 
@@ -6,15 +6,18 @@ The accuracy P of a mind of ability α on a task of difficulty D with m options,
 
 E1 is E2 with β = 1, so every function here takes `beta`, which is 1 unless told. All of them work
 on numbers and on arrays; out-of-range input is an `Error` that says why. What these formulas give
-is what the curve says, not what a mind is known to do: for that see `predict`.
+is what the curve says, not what a mind is known to do: for that see `predict`. An adaptive test
+chooses the item that tells most about ability.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
 from allminds.core.errors import Error
 
@@ -216,75 +219,179 @@ def _out(values: Values) -> Values:
     return out
 
 
-# ---------------------------------------------------------------- counts
+# ---------------------------------------------------------------- information
+
+
+def item_information(
+    difficulty: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    options: ArrayLike | None = None,
+    chance: ArrayLike | None = None,
+    beta: float = 1.0,
+) -> Values:
+    """Compute the information I of one answer about ln α.
+
+    With x = (D/α)^β, it is I = β² (1-c) x² e^(-2x) / [(1 - e^(-x)) (c + (1-c) e^(-x))]. Items far
+    too easy (x → 0) or far too hard (x → ∞) tell nothing.
+    """
+    c = _below_one(chance_level(options, chance))
+    out: Values = (beta**2 * _of_ratio(ratio(difficulty, alpha, beta), c))[()]
+    return out
+
+
+def most_informative_ratio(*, options: float | None = None, chance: float | None = None) -> float:
+    """Find x*, the (D/α)^β at which an answer tells most; .797 for m = 2, 1.347 for m = 26."""
+    c = _below_one(chance_level(options, chance))
+    found = minimize_scalar(
+        lambda x: -float(_of_ratio(np.asarray(x), c)),
+        bounds=(1e-3, 3.0),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(found.x)
+
+
+def _of_ratio(x: Values, c: Values) -> Values:
+    """Compute I for β = 1, scaled above and below by e^x so that large x cannot overflow."""
+    x = np.minimum(x, 700.0)
+    told = 1 - np.exp(-x)
+    below = np.where(told > 0, told, 1.0) * (c * np.exp(x) + 1 - c)
+    return np.asarray((1 - c) * x * x * np.exp(-x) / below)
+
+
+def _below_one(c: Values) -> Values:
+    if not np.all(c < 1):
+        raise Error("with one option every answer is right and tells nothing: give m >= 2")
+    return c
+
+
+# ---------------------------------------------------------------- adaptive testing
+
+
+PRIOR = (float(np.log(10.0)), 1.0)  # mean and standard deviation of ln α
+_GRID = np.linspace(PRIOR[0] - 6, PRIOR[0] + 6, 601)  # ln α
 
 
 @dataclass(frozen=True)
-class Counts:
-    """Hits and trials of each mind on each item (or level of difficulty), at one chance level.
+class AdaptiveTest:
+    """A test in progress; `begin` makes one."""
 
-    Make it with `Counts.of`, which checks it once. Hits need not be whole: a mind that guesses may
-    be entered with the hits it is expected to have.
-    """
-
-    difficulty: Values  # D (the C-test's k), [item]
-    hits: Values  # [mind, item]
-    trials: Values  # [mind, item]
-    chance: float  # c
+    bank: Values  # difficulties D of the items
+    chance: float
+    beta: float
+    stderr_wanted: float  # of ln α
+    most_items: int
+    right: Values  # P[item, grid]
+    told: Values  # information[item, grid]
+    posterior: Values  # [grid]
+    asked: tuple[int, ...] = ()
+    hits: tuple[bool, ...] = ()
 
     @classmethod
-    def of(
+    def begin(
         cls,
-        difficulty: ArrayLike,
-        hits: ArrayLike,
-        trials: ArrayLike = 1,
+        bank: ArrayLike,
         *,
         options: float | None = None,
         chance: float | None = None,
-    ) -> Counts:
-        """Build counts from hits[mind, item], or hits[item]; trials may be one number."""
-        d = np.atleast_1d(numbers(difficulty, "difficulty (D)"))
-        x = np.atleast_2d(numbers(hits, "hits"))
-        if d.ndim != 1 or x.ndim != 2 or x.shape[1] != len(d) or not len(d):
-            raise Error(
-                f"hits of shape {x.shape} do not fit {d.size} difficulties: give hits[mind, item]"
-            )
-        try:
-            n = np.broadcast_to(numbers(trials, "trials"), x.shape)
-        except ValueError:
-            raise Error(
-                f"trials of shape {np.shape(trials)} do not fit hits of shape {x.shape}"
-            ) from None
-        if not ((d > 0) & np.isfinite(d)).all():
-            raise Error(
-                "a difficulty is not above 0: items of no difficulty tell nothing, drop them"
-            )
-        if not ((x >= 0) & (x <= n) & np.isfinite(n)).all():
-            raise Error("there are hits below 0 or above their trials: give 0 <= hits <= trials")
+        beta: float = 1.0,
+        stderr: float = 0.25,
+        most_items: int = 60,
+    ) -> AdaptiveTest:
+        """Begin a test from a bank of difficulties, one for each item."""
+        d = np.atleast_1d(numbers(bank, "the bank of difficulties"))
+        if d.ndim != 1 or not d.size or not ((d > 0) & np.isfinite(d)).all():
+            raise Error("the bank must be a list of difficulties above 0, one for each item")
+        if stderr <= 0 or most_items < 1:
+            raise Error("the test would never end or never begin: give stderr > 0, most_items >= 1")
         c = float(chance_level(options, chance))
-        if c >= 1:
-            raise Error("with one option every answer is right: abilities need a chance below 1")
-        return cls(d, x, n, c)
+        alphas = np.exp(_GRID)
+        right = accuracy(d[:, None], alphas, chance=c, beta=beta)
+        told = item_information(d[:, None], alphas, chance=c, beta=beta)
+        prior = np.exp(-0.5 * ((_GRID - PRIOR[0]) / PRIOR[1]) ** 2)
+        return cls(d, c, beta, stderr, most_items, right, told, prior / prior.sum())
+
+    def next_item(self) -> int | None:
+        """Choose the unasked item of largest posterior-mean information (the first on ties)."""
+        if self.ended:
+            return None
+        value = self.told @ self.posterior
+        value[list(self.asked)] = -1.0
+        return int(np.argmax(value))
+
+    def answered(self, item: int, hit: bool) -> AdaptiveTest:
+        """Return the test after an answer; any item may be answered, once."""
+        if not 0 <= item < len(self.bank) or item in self.asked:
+            raise Error(f"item {item} is not in the bank or was asked before: take next_item()")
+        likelihood = self.right[item] if hit else 1 - self.right[item]
+        posterior = self.posterior * likelihood
+        return replace(
+            self,
+            posterior=posterior / posterior.sum(),
+            asked=(*self.asked, item),
+            hits=(*self.hits, bool(hit)),
+        )
 
     @property
-    def minds(self) -> int:
-        """The number of minds."""
-        return len(self.hits)
+    def log_alpha(self) -> float:
+        """The posterior mean of ln α."""
+        return float(self.posterior @ _GRID)
 
-    def mind(self, index: int) -> Counts:
-        """Select the counts of one mind."""
-        if not 0 <= index < self.minds:
-            raise Error(f"there is no mind {index}: they are numbered 0 to {self.minds - 1}")
-        rows = slice(index, index + 1)
-        return Counts(self.difficulty, self.hits[rows], self.trials[rows], self.chance)
+    @property
+    def alpha(self) -> float:
+        """The estimate of α: e to the posterior mean of ln α."""
+        return float(np.exp(self.log_alpha))
 
-    def items(self, chosen: NDArray[np.bool_]) -> Counts:
-        """Select the counts of some items."""
-        hits, trials = self.hits[:, chosen], self.trials[:, chosen]
-        return Counts(self.difficulty[chosen], hits, trials, self.chance)
+    @property
+    def stderr(self) -> float:
+        """The standard error of ln α: the posterior's standard deviation."""
+        return float(np.sqrt(self.posterior @ (_GRID - self.log_alpha) ** 2))
 
-    def by_level(self) -> Counts:
-        """Pool items of equal difficulty into levels, easiest first."""
-        levels, of = np.unique(self.difficulty, return_inverse=True)
-        to_level = (of[:, None] == np.arange(len(levels))).astype(np.float64)
-        return Counts(levels, self.hits @ to_level, self.trials @ to_level, self.chance)
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Compute the central posterior interval of α."""
+        below = np.cumsum(self.posterior) - self.posterior / 2
+        ends = np.interp([0.5 - confidence / 2, 0.5 + confidence / 2], below, _GRID)
+        return float(np.exp(ends[0])), float(np.exp(ends[1]))
+
+    @property
+    def ended(self) -> str:
+        """The reason why the test is over; empty while it is not."""
+        if self.stderr <= self.stderr_wanted:
+            return "precise enough"
+        if len(self.asked) >= self.most_items:
+            return f"{self.most_items} items asked"
+        return "bank used up" if len(self.asked) == len(self.bank) else ""
+
+    @property
+    def off_target(self) -> str:
+        """Where the bank cannot reach this mind: "bank too easy", "bank too hard", or empty.
+
+        This is so when the ideal difficulty for the estimated ability, D* = α x*^(1/β), is outside
+        the bank, and either the best item tells less than half of what an ideal one would, or the
+        test has ended without the precision wanted.
+        """
+        ideal = self.alpha * most_informative_ratio(chance=self.chance) ** (1 / self.beta)
+        nearest = float(np.clip(ideal, self.bank.min(), self.bank.max()))
+        told, most = item_information(
+            [nearest, ideal], self.alpha, chance=self.chance, beta=self.beta
+        )
+        missed = bool(self.ended) and self.stderr > self.stderr_wanted
+        if nearest == ideal or (told >= most / 2 and not missed):
+            return ""
+        return "bank too easy" if nearest < ideal else "bank too hard"
+
+    @property
+    def verdict(self) -> str:
+        """The text beside the estimate: why the test ended, and whether it is off target."""
+        return "; ".join(part for part in (self.ended or "not ended", self._aim()) if part)
+
+    def _aim(self) -> str:
+        return f"off target ({self.off_target})" if self.off_target else ""
+
+
+def administer(test: AdaptiveTest, answer: Callable[[int], bool]) -> AdaptiveTest:
+    """Ask until the test ends; `answer` says whether the item of that number was hit."""
+    while (item := test.next_item()) is not None:
+        test = test.answered(item, answer(item))
+    return test

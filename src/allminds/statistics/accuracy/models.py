@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit, xlogy
 
 from allminds.core.errors import Error, nearest
-from allminds.statistics.accuracy.curve import Counts, Values, numbers
+from allminds.statistics.accuracy.curve import Values, numbers
+from allminds.statistics.accuracy.fit import Counts
 
 SURE = 30.0  # |a| at most: beyond it h is 0 or 1 to the last bit
 _STEEP = 4.0  # |ln s| at most; s of a logistic is per standard deviation of difficulty

@@ -24,8 +24,9 @@ from scipy.special import chdtri, ndtri, xlogy
 from allminds.core.errors import Error
 from allminds.inference import intervals
 from allminds.statistics.accuracy.beyond import predict_beyond
-from allminds.statistics.accuracy.curve import Counts, Values, chance_level
+from allminds.statistics.accuracy.curve import Values, chance_level
 from allminds.statistics.accuracy.curve import difficulty as difficulty_of
+from allminds.statistics.accuracy.fit import Counts
 from allminds.statistics.accuracy.models import CURVES, Fit, fit_curve, refit
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from allminds.inference.verdict import paired
 from allminds.statistics.accuracy.beyond import simulate_beyond
 from allminds.statistics.calibration.one_mind import misses
 from allminds.statistics.calibration.table import Row
-from allminds.statistics.comparison.correlation import correlate
+from allminds.statistics.comparison.effects import correlate
 from allminds.statistics.comparison.ranks import rank_intervals
 from allminds.statistics.curves import DifficultyCurve, curve_intervals
 from allminds.statistics.factors import variance_shares

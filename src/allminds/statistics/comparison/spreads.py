@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from allminds.core.errors import Error
 from allminds.inference.intervals import Betting, betting_of
 from allminds.inference.units import Units, clustered_error, skewed, sums
-from allminds.statistics.comparison.logistic import name_of, numbers_of
 from allminds.statistics.comparison.mixed import Codes, Values
 
 ALIKE = 1e-12  # scores that differ by less are equal
@@ -83,6 +82,18 @@ def sides_of(
         of = None if strata is None else strata[rows]
         made.append(_cells(name, values[used][rows], None if own[0] < 0 else own, items, of))
     return made[0], made[1]
+
+
+def name_of(value: object) -> str | None:
+    """Return the name of a person or item, None if there is none."""
+    return None if value is None or value != value or value == "" else str(value)
+
+
+def numbers_of(values: Sequence[str | None], used: NDArray[np.bool_]) -> Codes:
+    """Assign numbers to the values of the rows that are used; None is -1."""
+    chosen = [value for value, use in zip(values, used, strict=True) if use]
+    order = {value: n for n, value in enumerate(sorted({v for v in chosen if v is not None}))}
+    return np.array([-1 if value is None else order[value] for value in chosen], np.intp)
 
 
 def _cells(

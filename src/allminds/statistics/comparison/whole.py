@@ -12,8 +12,14 @@ import numpy as np
 from allminds.core.errors import Error, nearest
 from allminds.inference import MARGIN, Difference, Estimate, Plays, Rule, corrected
 from allminds.inference.estimates import difference, estimate
-from allminds.statistics.comparison.anova import Anova, Size, paired_g, repeated_measures
-from allminds.statistics.comparison.correlation import Correlation, correlations
+from allminds.statistics.comparison.effects import (
+    Anova,
+    Correlation,
+    Size,
+    correlations,
+    paired_g,
+    repeated_measures,
+)
 from allminds.statistics.comparison.people import (
     PEOPLE,
     estimate_people,

@@ -8,11 +8,10 @@ the ratings of its minds; `specificity` and `generality`.
 """
 
 from allminds.statistics.testbed.bed import Sampling, Testbed, Weights
-from allminds.statistics.testbed.crossing import crossed
 from allminds.statistics.testbed.exact import Payoffs, Profile, exact_profile
 from allminds.statistics.testbed.interaction import generality, specificity
 from allminds.statistics.testbed.results import Property
-from allminds.statistics.testbed.sampled import sampled_profile
+from allminds.statistics.testbed.sampled import crossed, sampled_profile
 from allminds.statistics.testbed.scores import sigma, upsilon
 from allminds.statistics.testbed.surveys import (
     InstrumentGame,

@@ -1,33 +1,171 @@
-"""The sampled profile: what samples can decide of grading, symmetry and sums, and figures.
+"""Sampled results: every line-up is played equally often, and what can be decided from that.
 
-A difference that is not found never decides. Intervals are simultaneous (Bonferroni, by Student's
-t), so that one in twenty testbeds, not one in twenty comparisons, is misjudged.
+All line-ups of the minds are crossed, each in its own exercises, so that only what happens within a
+line-up is left to chance; that noise is measured, taken out of the properties, and resampled for
+their intervals. A difference that is not found never decides. Intervals are simultaneous
+(Bonferroni, by Student's t), so that one in twenty testbeds, not one in twenty comparisons, is
+misjudged.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
+from allminds.core.errors import Error
 from allminds.inference import plain_interval
 from allminds.statistics.testbed import scores
-from allminds.statistics.testbed.bed import SAME, Floats, LineUp
-from allminds.statistics.testbed.crossing import Crossing, sampled_action_dependency
+from allminds.statistics.testbed.bed import SAME, Floats, LineUp, LineUpWeights, Played, slots
 from allminds.statistics.testbed.exact import UNEQUAL, Profile, Ratings, in_order
-from allminds.statistics.testbed.interaction import NOTHING, mean_over, slot_reward_dependency
+from allminds.statistics.testbed.interaction import (
+    NOTHING,
+    mean_over,
+    sampled_action_dependency,
+    slot_reward_dependency,
+)
 from allminds.statistics.testbed.results import (
     Property,
     RewardSums,
     RewardTable,
+    empty,
     expected_team_totals,
     interval,
     kind,
+    needed,
     sampled,
 )
 from allminds.statistics.testbed.scores import FIGURES, GRADED, reason, slot_scores, statistics
+from allminds.statistics.testbed.trial import check_record
+
+LEAST = 4  # episodes of a line-up: two in each half
+MOST_ACTIONS = 20_000_000  # that are kept
+NO_MOVE = -1  # of a slot that was not to act, or when it was over
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """A game of which every line-up was played `repeats` times."""
+
+    game: Played
+    weights: LineUpWeights
+    line_ups: list[LineUp]
+    scores: Floats  # [line-up, repeat, slot]
+    actions: NDArray[np.int16]  # [line-up, repeat, step, slot], of as many repeats as are kept
+    sums: RewardSums
+
+    @property
+    def repeats(self) -> int:
+        """The number of episodes of each line-up."""
+        return int(self.scores.shape[1])
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariance of one episode's scores in each line-up: [line-up, slot, slot]."""
+        apart = self.scores - self.scores.mean(axis=1, keepdims=True)
+        found: Floats = np.einsum("cri,crj->cij", apart, apart) / (self.repeats - 1)
+        return found
+
+    @cached_property
+    def careful(self) -> Floats:
+        """The covariance to judge single line-ups by: as if one more episode had varied as usual.
+
+        Of a few episodes all may come out alike by chance, which does not prove that they must.
+        """
+        usual = self.covariance.mean(axis=0)
+        found: Floats = ((self.repeats - 1) * self.covariance + usual) / self.repeats
+        return found
+
+    @cached_property
+    def results(self) -> RewardTable:
+        """The means of each line-up, with their noise."""
+        half = self.repeats // 2
+        halves = self.scores[:, :half].mean(axis=1), self.scores[:, half:].mean(axis=1)
+        noise = self.covariance / self.repeats
+        return self._table(self.scores.mean(axis=1), noise, halves)
+
+    @cached_property
+    def careful_results(self) -> RewardTable:
+        """The means of each line-up, with noise by the careful covariance."""
+        return self._table(self.scores.mean(axis=1), self.careful / self.repeats, None)
+
+    def resampled(self, rng: np.random.Generator) -> RewardTable:
+        """Resample the results: episodes are drawn again within every line-up.
+
+        Deviations are stretched by √(r/(r-1)), for resampled means vary too little; and noise is in
+        these results twice.
+        """
+        half = self.repeats // 2
+        parts = [self._half(rng, 0, half), self._half(rng, half, self.repeats)]
+        share = half / self.repeats
+        means = share * parts[0] + (1 - share) * parts[1]
+        return self._table(means, 2 * self.covariance / self.repeats, (parts[0], parts[1]))
+
+    def _half(self, rng: np.random.Generator, first: int, last: int) -> Floats:
+        part = self.scores[:, first:last]
+        size = last - first
+        chosen = rng.integers(size, size=(len(part), size))
+        centre = part.mean(axis=1)
+        drawn = np.take_along_axis(part, chosen[:, :, None], axis=1).mean(axis=1)
+        stretched: Floats = centre + np.sqrt(size / (size - 1)) * (drawn - centre)
+        return stretched
+
+    def _table(
+        self, means: Floats, noise: Floats, halves: tuple[Floats, Floats] | None
+    ) -> RewardTable:
+        return RewardTable(
+            self.game.teams,
+            self.weights,
+            self.game.random,
+            self._spread(means),
+            self._spread(noise),
+            None if halves is None else (self._spread(halves[0]), self._spread(halves[1])),
+        )
+
+    def _spread(self, values: Floats) -> Floats:
+        """Put values by line-up into their places of a table."""
+        places = empty(self.game).shape[:-1]
+        table = np.full(places + values.shape[1:], np.nan)
+        table[tuple(np.array(self.line_ups).T)] = values
+        return table
+
+
+def repeats(game: Played, episodes: int) -> int:
+    """Compute how often each line-up can be played within so many episodes in all."""
+    return episodes // sum(1 for _ in needed(game))
+
+
+def crossed(game: Played, weights: LineUpWeights, episodes: int, seed: int) -> Crossing:
+    """Play all line-ups, each as often as `episodes` in all allow, one after the other."""
+    line_ups, each = list(needed(game)), repeats(game, episodes)
+    if each < LEAST:
+        raise Error(
+            f"{game.name}: {len(line_ups):,} line-ups, {LEAST} episodes each at least, are more "
+            f"than {episodes:,}; give --episodes {LEAST * len(line_ups)}, or name fewer minds"
+        )
+    sums, size = RewardSums(), (len(line_ups), each, slots(game))
+    scores = np.empty(size)
+    kept = min(each, max(LEAST, MOST_ACTIONS // (len(line_ups) * game.steps * slots(game))))
+    actions = np.full((len(line_ups), kept, game.steps, slots(game)), NO_MOVE, np.int16)
+    for e in range(each * len(line_ups)):
+        repeat, n = divmod(e, len(line_ups))
+        record = game.play(line_ups[n], seed, e)
+        check_record(game, record, line_ups[n])
+        scores[n, repeat] = record.score
+        if len(game.minds) not in line_ups[n]:
+            sums.add_record(record)
+        if repeat < kept:
+            for step, made in enumerate(record.actions):
+                actions[n, repeat, step, list(made)] = list(made.values())
+    return Crossing(game, weights, line_ups, scores, actions, sums)
+
+
+# ---------------------------------------------------------------- what samples decide
+
 
 EQUAL = 0.02  # results that differ by less than this are as good as equal
 

@@ -38,10 +38,9 @@ from allminds.statistics.testbed.bed import (
     name_of,
     slots,
 )
-from allminds.statistics.testbed.crossing import LEAST, crossed
 from allminds.statistics.testbed.exact import Profile, exact_profile
 from allminds.statistics.testbed.results import Property
-from allminds.statistics.testbed.sampled import sampled_profile
+from allminds.statistics.testbed.sampled import LEAST, crossed, sampled_profile
 from allminds.statistics.testbed.trial import (
     Draws,
     Estimated,
