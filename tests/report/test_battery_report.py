@@ -23,8 +23,8 @@ from allminds.report.words import count, interval, number
 from allminds.runs.plan import Plan, Test
 from allminds.runs.run import How, run
 from allminds.statistics.accuracy import fit_curve
-from allminds.statistics.groups import against_best
 from allminds.statistics.reliability import reliability
+from allminds.statistics.selection import against_best
 
 HERE = How(jobs=1)
 LETTERS = [

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from allminds.core.errors import Error
 from allminds.statistics import calibration
-from allminds.statistics.calibration.table import Found, Row
+from allminds.statistics.calibration import Found, Row
 
 SEED = 2026
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from allminds.core.errors import Error
 from allminds.statistics.calibration.figures import (
     curve_truth,
-    simulate_capability,
-    simulate_spread,
+    simulate_curve,
 )
 from allminds.statistics.curves import curve_intervals, difficulty_curve, falling
 
@@ -161,7 +160,9 @@ def test_a_falling_curve_is_scipys_isotonic_regression():
 @pytest.mark.parametrize(("chance", "items"), [(0, 5), (0.2, 5), (0.25, 20)])
 def test_intervals_of_capability_miss_at_their_rate(shape, chance, items):
     """At most 7 % of 300, give or take 4 standard errors."""
-    wrong, total = simulate_capability(RNG(5), 300, shape=shape, chance=chance, items=items)
+    wrong, total = simulate_curve(
+        RNG(5), 300, figure="capability", shape=shape, chance=chance, items=items
+    )
     assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)
 
 
@@ -170,7 +171,9 @@ def test_intervals_of_capability_miss_at_their_rate(shape, chance, items):
 @pytest.mark.parametrize("chance", [0, 0.2, 0.25])
 def test_intervals_of_spread_miss_at_their_rate(shape, chance):
     """At most 7 % of 150 with 20 items a level, give or take 4 standard errors."""
-    wrong, total = simulate_spread(RNG(6), 150, shape=shape, chance=chance, items=20, draws=150)
+    wrong, total = simulate_curve(
+        RNG(6), 150, figure="spread", shape=shape, chance=chance, items=20, draws=150
+    )
     if chance == 0 and shape in ("guesser", "step"):
         assert total == 0  # no level has both right and wrong answers
     else:

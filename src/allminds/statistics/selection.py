@@ -2,7 +2,8 @@
 
 An accuracy curve is any function of difficulty D, an array in and an array of probabilities out;
 `group_curve` makes one of the curves of members that vote. Where two curves cross, the better
-choice changes; among those good enough on every task, the cheapest is chosen.
+choice changes; among those good enough on every task, the cheapest is chosen. `against_best`
+compares a vote with its best member, which is chosen on other exercises.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 
 from allminds.core.errors import Error, nearest
 from allminds.voting import Ties, majority_accuracy, plurality_accuracy
@@ -25,6 +25,7 @@ Curve = Callable[[Floats], Floats]
 Rule = Literal["majority", "plurality"]
 
 ROUNDING = 1e-9  # what a curve may leave 0 to 1 by
+SAME = 1e-12  # accuracies, scores and costs this close are equal
 EXACT_GROUPS = 100_000  # up to so many possible groups, the cheapest is certain
 
 
@@ -43,6 +44,8 @@ def crossings(a: Curve, b: Curve, low: float, high: float, points: int = 4001) -
     and so do two crossings within one step of the grid. Curves that run together from `low` on, or
     at the end up to `high` (as both fall to chance), do not cross there.
     """
+    from scipy.optimize import brentq
+
     if not (math.isfinite(low) and math.isfinite(high) and low < high and points >= 3):
         raise Error(
             f"difficulties from {low} to {high} in {points} points are not a range to search."
@@ -86,6 +89,8 @@ def _minima(gaps: Floats, signs: Floats) -> list[int]:
 
 def _dip(gap: Callable[[float], float], low: float, high: float, sign: float) -> list[float]:
     """Find the crossings between two points on one side of zero: none, one (touch), or two."""
+    from scipy.optimize import brentq, minimize_scalar
+
     lowest = minimize_scalar(
         lambda d: sign * gap(d), bounds=(low, high), method="bounded", options={"xatol": 1e-10}
     )
@@ -239,8 +244,6 @@ def _table(candidates: Sequence[Candidate], tasks: Sequence[float], threshold: f
 # For a given size of group, a more accurate member never does harm under majority or plurality, and
 # the accuracy of the group is linear in each member's. All of the search rests on these two.
 
-SAME = 1e-12  # accuracies, and costs, this close are equal
-
 
 @dataclass(frozen=True)
 class Pool:
@@ -347,3 +350,63 @@ class Pool:
         near = np.sort(self.table[:cheap], axis=0)
         rest = np.sort(np.vstack([near[: cheap - bound], self.table[cheap:]]), axis=0)
         return self.good(np.vstack([near[cheap - bound :], rest[len(rest) - free :]]))
+
+
+# ---------------------------------------------------------------- a vote against its best member
+
+
+LEAST_UNITS = 4  # exercises, or clusters: two to choose on and two to compare on
+
+
+@dataclass(frozen=True)
+class AgainstBest:
+    """A vote beside the member that did best on other exercises than it is compared on.
+
+    A verdict on `differences` says whether the vote and *that* member differ. Whether the vote is
+    better than every member, the true best included, is said by `beats_all`.
+    """
+
+    chosen: int  # the member that did best on the half it was chosen on
+    compared: NDArray[np.intp]  # the exercises of the other half
+    differences: Floats  # vote less chosen member, on these
+    each: Floats  # [exercise, member]: vote less member, on all exercises
+    rows: NDArray[np.intp]  # the exercises of `each`
+
+    def beats_all(self, better: Callable[[Floats], bool]) -> bool:
+        """Check whether `better` holds for the vote's differences from each member.
+
+        All must be decided, so no correction for their number is due (Berger 1982): the vote is
+        wrongly said to beat its best member no more often than one comparison errs.
+        """
+        return all(better(column) for column in self.each.T)
+
+
+def against_best(
+    members: Floats,
+    vote: Floats,
+    rng: np.random.Generator,
+    cluster: NDArray[np.int64] | None = None,
+) -> AgainstBest | None:
+    """Choose the best member on half of the exercises, and compare the vote with it on the rest.
+
+    `members` are scores[exercise, member], NaN where there is none; exercises of one `cluster`
+    stay together. The halves are drawn by `rng`, a tie between members too. Chosen and compared
+    on the same exercises, the best of equal members seems better than it is, so that a vote as
+    good as each of them "loses" in up to .15 of cases. None with fewer than four units.
+    """
+    rows = np.flatnonzero(~np.isnan(np.column_stack([members, vote])).any(axis=1))
+    units = rows if cluster is None else np.asarray(cluster)[rows]
+    kinds, unit = np.unique(units, return_inverse=True)
+    if len(kinds) < LEAST_UNITS:
+        return None
+    first = np.isin(unit, rng.permutation(len(kinds))[: len(kinds) // 2])
+    scores = members[rows[first]].mean(axis=0)
+    chosen = int(rng.choice(np.flatnonzero(scores >= scores.max() - SAME)))
+    other = rows[~first]
+    return AgainstBest(
+        chosen=chosen,
+        compared=other,
+        differences=vote[other] - members[other, chosen],
+        each=vote[rows, None] - members[rows],
+        rows=rows,
+    )

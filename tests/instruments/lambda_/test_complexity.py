@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from allminds.complexity import kernels
-from allminds.complexity import lz76_reference
+from allminds.complexity import kernels, lz76_reference
 from allminds.instruments.lambda_.fast.forms import zlib_agrees
 from allminds.instruments.lambda_.world import Space, columns
 

@@ -14,8 +14,7 @@ from allminds.report.sections.groups import shown_beside
 from allminds.report.sections.prediction import Predicted
 from allminds.report.sources import Floats
 from allminds.statistics.accuracy import Fit, fit_curve
-from allminds.statistics.groups import AgainstBest, against_best
-from allminds.statistics.selection import Curve, crossings
+from allminds.statistics.selection import AgainstBest, Curve, against_best, crossings
 from allminds.voting import (
     bounds,
     correlated_majority,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +21,16 @@ from allminds.inference.intervals import t_interval
 from allminds.inference.units import Units
 from allminds.inference.verdict import paired
 from allminds.statistics.accuracy.beyond import simulate_beyond
-from allminds.statistics.calibration.one_mind import misses
-from allminds.statistics.calibration.table import Row
+from allminds.statistics.calibration import Row
+from allminds.statistics.calibration.one_mind import counted, misses
 from allminds.statistics.comparison.effects import correlate
 from allminds.statistics.comparison.ranks import rank_intervals
-from allminds.statistics.curves import DifficultyCurve, curve_intervals
+from allminds.statistics.curves import DifficultyCurve, Intervals, curve_intervals
 from allminds.statistics.factors import variance_shares
-from allminds.statistics.groups import Simulated, false_boasts, false_words, votes_against_best
 from allminds.statistics.pilot import Spread
 from allminds.statistics.reliability import reliability
+from allminds.statistics.selection import SAME, against_best
+from allminds.voting import correlated_majority
 
 Values = NDArray[np.float64]
 Generator = np.random.Generator
@@ -56,39 +59,19 @@ def _hits(
     return h, (rng.random(len(h)) < np.repeat(right, items)).astype(float)
 
 
-def _misses(interval: tuple[float, float] | None, value: float) -> bool:
-    assert interval is not None
-    return bool(misses(interval, value))
+def simulate_curve(
+    rng: Generator, repeats: int, *, figure: Literal["capability", "spread"], shape: str,
+    chance: float, items: int, levels: int = 20, draws: int = 300,
+) -> Counts:  # fmt: skip
+    """Count the 95 % intervals of capability, or of spread, that miss it."""
+    truth = curve_truth(shape, levels)
+    draws = 2 if figure == "capability" else draws  # its interval is not resampled
 
+    def found() -> Intervals:
+        return curve_intervals(*_hits(rng, truth, chance, items), rng, floor=chance, draws=draws)
 
-def simulate_capability(
-    rng: Generator, repeats: int, *, shape: str, chance: float, items: int, levels: int = 20
-) -> Counts:
-    """Count the 95 % intervals of capability that miss it."""
-    truth, wrong = curve_truth(shape, levels), 0
-    for _ in range(repeats):
-        found = curve_intervals(*_hits(rng, truth, chance, items), rng, floor=chance, draws=2)
-        wrong += _misses(found.capability, truth.capability)
-    return wrong, repeats
-
-
-def simulate_spread(
-    rng: Generator,
-    repeats: int,
-    *,
-    shape: str,
-    chance: float,
-    items: int,
-    levels: int = 20,
-    draws: int = 300,
-) -> Counts:
-    """Count the 95 % intervals of spread that miss it, of those that are given."""
-    truth, wrong, total = curve_truth(shape, levels), 0, 0
-    for _ in range(repeats):
-        found = curve_intervals(*_hits(rng, truth, chance, items), rng, floor=chance, draws=draws)
-        if found.spread is not None:
-            wrong, total = wrong + _misses(found.spread, truth.spread), total + 1
-    return wrong, total
+    value = getattr(truth, figure)
+    return counted(misses(getattr(found(), figure), value) for _ in range(repeats))
 
 
 def crossed_scores(
@@ -109,14 +92,14 @@ def simulate_null_shares(
     rng: Generator, repeats: int, *, shape: tuple[int, ...], exercises: int, noise: str = "normal"
 ) -> Counts:
     """Count the intervals that exclude 0 where no factor does anything."""
-    wrong = total = 0
-    for _ in range(repeats):
-        found = variance_shares(
-            crossed_scores(rng, np.zeros(shape), exercises, noise), "abcd"[: len(shape)]
-        )
-        wrong += sum(one.interval is not None and one.interval[0] > 0 for one in found[:-1])
-        total += len(found) - 1
-    return wrong, total
+    names = "abcd"[: len(shape)]
+    made = (
+        variance_shares(crossed_scores(rng, np.zeros(shape), exercises, noise), names)[:-1]
+        for _ in range(repeats)
+    )
+    return counted(
+        one.interval is not None and one.interval[0] > 0 for found in made for one in found
+    )
 
 
 def true_share(
@@ -138,13 +121,14 @@ def simulate_shares(
     rng: Generator, repeats: int, *, truth: Values, of: tuple[int, ...], exercises: int
 ) -> Counts:
     """Count the 95 % intervals of one effect's share that miss it."""
-    names, wrong = "abcd"[: truth.ndim], 0
-    value = true_share(truth, of, exercises)
-    for _ in range(repeats):
+    names, value = "abcd"[: truth.ndim], true_share(truth, of, exercises)
+    factors = tuple(names[n] for n in of)
+
+    def interval() -> tuple[float, float] | None:
         found = variance_shares(crossed_scores(rng, truth, exercises), names)
-        interval = next(one.interval for one in found if one.factors == tuple(names[n] for n in of))
-        wrong += _misses(interval, value)
-    return wrong, repeats
+        return next(one.interval for one in found if one.factors == factors)
+
+    return counted(misses(interval(), value) for _ in range(repeats))
 
 
 DRAWS: dict[str, Callable[[Generator, int], Values]] = {
@@ -157,46 +141,42 @@ DRAWS: dict[str, Callable[[Generator, int], Values]] = {
 
 
 def simulate_assurance(
-    rng: Generator,
-    repeats: int,
-    *,
-    kind: str,
-    pilot: int,
-    width: float = 0.2,
+    rng: Generator, repeats: int, *, kind: str, pilot: int, width: float = 0.2,
     assurance: float = 0.8,
-) -> Counts:
+) -> Counts:  # fmt: skip
     """Count the studies with a longer interval than planned; at most 1 - assurance may have one."""
-    wrong = total = 0
     scale = DRAWS[kind](np.random.default_rng(0), 10**6).std()
-    for _ in range(repeats):
+
+    def longer() -> bool | None:
         values = DRAWS[kind](rng, pilot)
         if not np.ptp(values):
-            continue
+            return None
         spread = Spread.of_residuals(values - values.mean(), pilot - 1.0)
         n = spread.exercises_for(width * scale, assurance)
         final = DRAWS[kind](rng, n)
         reach = t_interval(0.0, float(final.std(ddof=1)) / n**0.5, n - 1)[1]
-        wrong, total = wrong + int(reach > width * scale), total + 1
-    return wrong, total
+        return bool(reach > width * scale)
+
+    return counted(longer() for _ in range(repeats))
 
 
 def simulate_generalisability(
     rng: Generator, repeats: int, *, minds: Sequence[float], exercises: int, kind: str = "normal"
 ) -> Counts:
     """Count the 95 % intervals of Eρ² that miss it; `minds` has the true scores."""
-    means, wrong, total = np.asarray(minds, float), 0, 0
+    means = np.asarray(minds, float)
     noise = (means * (1 - means)).mean() if kind == "hits" else 0.25
     truth = means.var() / (means.var() + noise / exercises)
-    for _ in range(repeats):
+
+    def interval() -> tuple[float, float] | None:
         if kind == "hits":
             values = (rng.random((exercises, len(means))) < means).astype(float)
         else:
             own = rng.normal(0, 0.5, (exercises, len(means)))
             values = means + rng.normal(size=(exercises, 1)) + own
-        found = reliability(values[..., None]).interval
-        if found is not None:
-            wrong, total = wrong + _misses(found, truth), total + 1
-    return wrong, total
+        return reliability(values[..., None]).interval
+
+    return counted(misses(interval(), truth) for _ in range(repeats))
 
 
 def correlated(
@@ -223,24 +203,14 @@ def correlated(
 
 def simulate_correlation(rng: Generator, repeats: int, *, kind: str, exercises: int) -> Counts:
     """Count the 95 % intervals of r that miss it, of those that are given."""
-    wrong = total = 0
-    for _ in range(repeats):
-        x, y, cluster, truth = correlated(rng, exercises, kind)
-        interval = correlate(x, y, cluster)[2]
-        if interval is not None:
-            wrong, total = wrong + _misses(interval, truth), total + 1
-    return wrong, total
+    drawn = (correlated(rng, exercises, kind) for _ in range(repeats))
+    return counted(misses(correlate(x, y, cluster)[2], r) for x, y, cluster, r in drawn)
 
 
 def simulate_ranks(
-    rng: Generator,
-    repeats: int,
-    *,
-    scores: Sequence[float],
-    units: int,
-    kind: str = "normal",
+    rng: Generator, repeats: int, *, scores: Sequence[float], units: int, kind: str = "normal",
     draws: int = 300,
-) -> Counts:
+) -> Counts:  # fmt: skip
     """Count the studies in which some mind's interval lacks a place that is truly its own.
 
     Minds that are equal share all places of their tie; one of them at least must be inside.
@@ -278,18 +248,18 @@ def simulate_staircase(rng: Generator, repeats: int, *, exercises: int, memory: 
     from scipy.signal import lfilter
 
     rule = rule_with_error()
-    assert rule.figure is not None
-    assert rule.error is not None
+    figure, error = rule.figure, rule.error
+    assert figure is not None
+    assert error is not None
     keep = (memory - 1) / (memory + 1)
-    wrong = total = 0
-    for _ in range(repeats):
+
+    def interval() -> tuple[float, float] | None:
         steps = rng.normal(size=exercises + 200) * np.sqrt(1 - keep**2)
         xi = 10 + lfilter([1.0], [1.0, -keep], steps)[200:]
-        error = rule.error(xi, xi)
-        if error is not None:
-            interval = t_interval(rule.figure(xi, xi), *error)
-            wrong, total = wrong + _misses(interval, 10.0), total + 1
-    return wrong, total
+        found = error(xi, xi)
+        return None if found is None else t_interval(figure(xi, xi), *found)
+
+    return counted(misses(interval(), 10.0) for _ in range(repeats))
 
 
 def gains(differences: Values) -> int:
@@ -297,6 +267,64 @@ def gains(differences: Values) -> int:
     n = len(differences)
     units = Units(differences, np.zeros(n, np.int64), np.arange(n), np.ones(1), -1.0, 1.0)
     return paired(units, True, ("vote", "member")).sign
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A simulated vote: the verdicts on it, and what is true."""
+
+    said: int  # 1 it gains on the chosen member, -1 it loses, 0 undecided
+    truth: float  # accuracy of the vote less that of the chosen member
+    beats_all: bool  # it was said to beat each member
+    truth_of_best: float  # accuracy of the vote less that of the truly best member
+
+
+def votes_against_best(
+    rng: np.random.Generator,
+    repeats: int,
+    decide: Callable[[Values], int],
+    accuracies: Sequence[float],
+    vote: float | None = None,
+    exercises: int = 60,
+    correlation: float = 0.0,
+) -> list[Simulated]:
+    """Simulate votes, and decide on each by `decide` (1, 0 or -1 for differences by exercise).
+
+    The vote is the majority of members with these accuracies, or has an accuracy of its own; the
+    errors of all share a latent `correlation`.
+    """
+    from scipy.special import ndtri
+
+    true = correlated_majority(accuracies, correlation, "fail") if vote is None else vote
+    p = np.array([*accuracies, true])
+    made = []
+    for _ in range(repeats):
+        common, own = rng.normal(size=(exercises, 1)), rng.normal(size=(exercises, len(p)))
+        latent = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        hits = (ndtri(p) + latent > 0).astype(np.float64)
+        members = hits[:, :-1]
+        voted = (members.mean(axis=1) > 0.5).astype(float) if vote is None else hits[:, -1]
+        found = against_best(members, voted, rng)
+        if found is not None:
+            made.append(
+                Simulated(
+                    said=decide(found.differences),
+                    truth=float(true - p[found.chosen]),
+                    beats_all=found.beats_all(lambda values: decide(values) > 0),
+                    truth_of_best=float(true - max(accuracies)),
+                )
+            )
+    return made
+
+
+def false_words(made: Sequence[Simulated]) -> tuple[int, int]:
+    """Count the wrong verdicts on a vote and its chosen member, and the votes."""
+    return sum(bool(one.said and one.said * one.truth <= SAME) for one in made), len(made)
+
+
+def false_boasts(made: Sequence[Simulated]) -> tuple[int, int]:
+    """Count the votes that are wrongly said to beat each of their members, and the votes."""
+    return sum(one.beats_all and one.truth_of_best <= SAME for one in made), len(made)
 
 
 def simulate_votes(
@@ -330,14 +358,16 @@ def rows() -> list[Row]:
     ]  # fmt: skip
     made += [
         Row("Capability", f"{items} items a level, {shape}, chance {chance:g}", "bounded",
-            partial(simulate_capability, shape=shape, chance=chance, items=items), cost=5)
+            partial(simulate_curve, figure="capability", shape=shape, chance=chance, items=items),
+            cost=5)
         for items in (5, 20)
         for shape in SHAPES
         for chance in (0.0, 0.25)
     ]  # fmt: skip
     made += [
         Row("Spread", f"20 items a level, {shape}, chance {chance:g}", "bounded",
-            partial(simulate_spread, shape=shape, chance=chance, items=20), cost=40)
+            partial(simulate_curve, figure="spread", shape=shape, chance=chance, items=20),
+            cost=40)
         for shape in SHAPES
         for chance in (0.0, 0.25)
     ]  # fmt: skip
@@ -385,13 +415,8 @@ def rows() -> list[Row]:
         for what, count in (("gains or loses", false_words), ("beats each", false_boasts))
     ]  # fmt: skip
     made += [
-        Row(
-            "Prediction beyond the data",
-            f"the {what}, one to five levels up",
-            "bounded",
-            partial(simulate_beyond, what=what),
-            cost=100,
-        )
+        Row("Prediction beyond the data", f"the {what}, one to five levels up", "bounded",
+            partial(simulate_beyond, what=what), cost=100)
         for what in ("accuracy", "rate")
-    ]
+    ]  # fmt: skip
     return made

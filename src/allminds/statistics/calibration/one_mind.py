@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.inference.estimates import Plays, Rule, estimate, normalised
-from allminds.statistics.calibration.table import Kind, Row
+from allminds.statistics.calibration import Kind, Row
 
 Values = NDArray[np.float64]
 Generator = np.random.Generator

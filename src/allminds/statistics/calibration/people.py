@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from allminds.statistics.calibration import Row
 from allminds.statistics.calibration.one_mind import counted, misses
-from allminds.statistics.calibration.table import Row
 from allminds.statistics.comparison.crossed import crossed
 from allminds.statistics.comparison.reaction import QUANTILES, ReactionTimes, reaction_times
 

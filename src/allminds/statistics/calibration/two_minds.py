@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from allminds.inference.estimates import Plays, Rule, difference
 from allminds.inference.verdict import MARGIN, Difference, corrected
+from allminds.statistics.calibration import Kind, Row
 from allminds.statistics.calibration.one_mind import (
     ADAPTIVE,
     REWARDS,
@@ -24,7 +25,6 @@ from allminds.statistics.calibration.one_mind import (
     spread,
     staircase,
 )
-from allminds.statistics.calibration.table import Kind, Row
 
 Values = NDArray[np.float64]
 Generator = np.random.Generator

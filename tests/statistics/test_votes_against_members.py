@@ -11,7 +11,12 @@ from allminds.core.watch import Watch
 from allminds.episode import form
 from allminds.inference import Units
 from allminds.inference.verdict import paired
-from allminds.statistics.groups import against_best, false_boasts, false_words, votes_against_best
+from allminds.statistics.calibration.figures import (
+    false_boasts,
+    false_words,
+    votes_against_best,
+)
+from allminds.statistics.selection import against_best
 
 
 def gain(values):
