@@ -108,32 +108,13 @@ class Payoffs:
 
 
 ORDER = (
-    "action_dependency",
-    "reward_dependency",
-    "fine_discrimination",
-    "coarse_discrimination",
-    "variance.me",
-    "variance.them",
-    "variance.match",
-    "social_share",
-    "strategic_share",
-    "strict_total_grading",
-    "partial_grading",
-    "cyclic_share",
-    "slot_reward_dependency",
-    "competitive_anticipation",
-    "cooperative_anticipation",
-    "anticipation_potential",
-    "team_symmetry",
-    "max_asymmetry",
-    "intra_team_asymmetry",
-    "inter_team_asymmetry",
-    "bounded",
-    "zero_sum",
-    "max_abs_step_sum",
-    "constant_sum",
-    "zero_sum_in_the_limit",
-)
+    "action_dependency", "reward_dependency", "fine_discrimination", "coarse_discrimination",
+    "variance.me", "variance.them", "variance.match", "social_share", "strategic_share",
+    "strict_total_grading", "partial_grading", "cyclic_share", "slot_reward_dependency",
+    "competitive_anticipation", "cooperative_anticipation", "anticipation_potential",
+    "team_symmetry", "max_asymmetry", "intra_team_asymmetry", "inter_team_asymmetry",
+    "bounded", "zero_sum", "max_abs_step_sum", "constant_sum", "zero_sum_in_the_limit",
+)  # fmt: skip
 
 
 def in_order(found: Mapping[str, Property], minds: tuple[str, ...]) -> dict[str, Property]:

@@ -1,6 +1,6 @@
 """Interaction of minds: discrimination, dependency, social shares; specificity and generality.
 
-After the report behind Insa-Cabrera and Hernández-Orallo (2015), reconstructed (SOCIAL): a property
+Reconstructed from Insa-Cabrera and Hernández-Orallo (2015), who name most of them only: a property
 of a game is the w_S-mean over its slots. NaN stands for a slot in which a property has no meaning.
 """
 

@@ -81,18 +81,10 @@ def _scores(testbed: Testbed[Exact], total: float, by_slot: list[Floats]) -> Tes
 
 GRADED = ("reward_dependency", "fine_discrimination", "coarse_discrimination")
 FIGURES = (  # that are properties as they are
-    "upsilon",
-    *GRADED,
-    "variance.me",
-    "variance.them",
-    "variance.match",
-    "social_share",
-    "strategic_share",
-    "slot_reward_dependency",
-    "competitive_anticipation",
-    "cooperative_anticipation",
-    "anticipation_potential",
-)
+    "upsilon", *GRADED, "variance.me", "variance.them", "variance.match", "social_share",
+    "strategic_share", "slot_reward_dependency", "competitive_anticipation",
+    "cooperative_anticipation", "anticipation_potential",
+)  # fmt: skip
 Pair = tuple[int, int]
 Places = NDArray[np.intp]
 
