@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from allminds.voting.correlated import (
+from allminds.voting.dependent import (
     Correlation,
+    WeightedBounds,
+    bounds,
     correlated_majority,
     correlated_plurality,
     correlated_weighted,
     estimate_correlation,
+    plurality_bounds,
+    weighted_bounds,
 )
-from allminds.voting.dependent import WeightedBounds, bounds, plurality_bounds, weighted_bounds
 from allminds.voting.rules import (
     Bounds,
     Ties,

@@ -1,7 +1,7 @@
 """Votes: the vote itself, and the probability that one of independent members is right.
 
 Every rule starts from the number of members that are right (`number_right`). Members whose errors
-depend on each other are in `dependent` (bounds) and `correlated` (a model).
+depend on each other are in `dependent`: bounds, and a model.
 """
 
 from __future__ import annotations

@@ -41,26 +41,18 @@ def chance_level(options: ArrayLike | None = None, chance: ArrayLike | None = No
 
 
 def accuracy(
-    difficulty: ArrayLike,
-    alpha: ArrayLike,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> Values:
+    difficulty: ArrayLike, alpha: ArrayLike, *, options: ArrayLike | None = None,
+    chance: ArrayLike | None = None, beta: float = 1.0,
+) -> Values:  # fmt: skip
     """Compute P(D, α, m), the probability of a right answer; 1 at D = 0, c as D → ∞ or α → 0."""
     c = chance_level(options, chance)
     return _out(c + (1 - c) * np.exp(-ratio(difficulty, alpha, beta)))
 
 
 def difficulty(
-    accuracy: ArrayLike,
-    alpha: ArrayLike,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> Values:
+    accuracy: ArrayLike, alpha: ArrayLike, *, options: ArrayLike | None = None,
+    chance: ArrayLike | None = None, beta: float = 1.0,
+) -> Values:  # fmt: skip
     """Compute D = -α ln((P - c)/(1 - c)), where a mind of ability α has accuracy P; ∞ at P = c."""
     c = _chance_to_invert(options, chance)
     p, a = _accuracy(accuracy), _alpha(alpha)
@@ -69,13 +61,9 @@ def difficulty(
 
 
 def ability(
-    accuracy: ArrayLike,
-    difficulty: ArrayLike,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> Values:
+    accuracy: ArrayLike, difficulty: ArrayLike, *, options: ArrayLike | None = None,
+    chance: ArrayLike | None = None, beta: float = 1.0,
+) -> Values:  # fmt: skip
     """Compute α = -D / ln((P - c)/(1 - c)), the ability that has accuracy P at difficulty D."""
     c = _chance_to_invert(options, chance)
     p, d = _accuracy(accuracy), _difficulty(difficulty)
@@ -126,13 +114,9 @@ def moderate_difficulty(alpha: ArrayLike, *, beta: float = 1.0) -> Values:
 
 
 def least_useful_ability(
-    difficulty: ArrayLike,
-    margin: ArrayLike,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> Values:
+    difficulty: ArrayLike, margin: ArrayLike, *, options: ArrayLike | None = None,
+    chance: ArrayLike | None = None, beta: float = 1.0,
+) -> Values:  # fmt: skip
     """Compute the smallest α with P >= c + ε (`margin`) at difficulty D."""
     c = _chance_to_invert(options, chance)
     over = numbers(margin, "margin (ε)")
@@ -223,13 +207,9 @@ def _out(values: Values) -> Values:
 
 
 def item_information(
-    difficulty: ArrayLike,
-    alpha: ArrayLike,
-    *,
-    options: ArrayLike | None = None,
-    chance: ArrayLike | None = None,
-    beta: float = 1.0,
-) -> Values:
+    difficulty: ArrayLike, alpha: ArrayLike, *, options: ArrayLike | None = None,
+    chance: ArrayLike | None = None, beta: float = 1.0,
+) -> Values:  # fmt: skip
     """Compute the information I of one answer about ln α.
 
     With x = (D/α)^β, it is I = β² (1-c) x² e^(-2x) / [(1 - e^(-x)) (c + (1-c) e^(-x))]. Items far
