@@ -26,6 +26,11 @@ HEAD = """\
 
 Every command has `--help`, which says the same as this page. What a user can mend is told in one
 line, with exit code 2. This page is written by `python docs/make_cli.py`.
+
+**Completion.** `allminds --install-completion` teaches your shell (bash, zsh, fish or PowerShell) to complete
+commands, options, instruments, the minds of the instrument or the run that the line names, and settings:
+`allminds evaluate c-test --set fo` and the tab key give `form=published` and `form=generated`. A setting
+without choices is completed with its default. `allminds --show-completion` prints the script instead.
 """
 
 

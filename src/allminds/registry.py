@@ -206,9 +206,18 @@ def instruments() -> dict[str, type[Instrument]]:
     return dict(sorted(_instruments.items()))
 
 
+def instrument_names() -> list[str]:
+    """List the names of all instruments without importing one: as shells complete them."""
+    entries = {one.name for one in _entries() if one.group == "allminds.instruments"}
+    return sorted((entries - set(_families)) | set(_instruments))
+
+
 def minds(instrument_name: str) -> dict[str, Any]:
-    """Return all minds and groups registered for an instrument, by name."""
-    load()
+    """Return all minds and groups registered for an instrument, by name; import no other one."""
+    prefix = instrument_name.partition(":")[0]
+    for entry in _entries():
+        if entry.group == "allminds" or entry.name == prefix:
+            entry.load()
     return _minds_for(instrument_name)
 
 
@@ -220,9 +229,14 @@ def minds_by_kind(instrument_name: str) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {"single": {}, "future": {}, "group": {}, "anywhere": {}}
     for name, maker in minds(instrument_name).items():
         future = _traits(maker).sees == "future"
-        kind = "group" if _is_group(maker) else "future" if future else "single"
+        kind = "group" if takes_members(maker) else "future" if future else "single"
         found["anywhere" if ("*", name) in _minds else kind][name] = maker
     return found
+
+
+def takes_members(maker: Any) -> bool:
+    """Check whether a mind is made of members: ``tree(random*3)``."""
+    return _is_group(maker) or bool(getattr(maker, "takes_members", False))
 
 
 def _minds_for(instrument_name: str) -> dict[str, Any]:
@@ -403,7 +417,7 @@ def _resolve(name: Name, tool: Instrument) -> Subject:
     text = str(replace(name, times=1))
     if getattr(maker, "runs_code", False):
         _check_trusted(text)
-    if _is_group(maker) or getattr(maker, "takes_members", False):
+    if takes_members(maker):
         members = tuple(
             member
             for argument in name.arguments

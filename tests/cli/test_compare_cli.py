@@ -58,7 +58,7 @@ def elsewhere(tmp_path):
 
 
 def test_compare_shows_everything_within_eighty_columns(one, two):
-    done = allminds("compare", one, two)
+    done = allminds("compare", one, two, "--verbose")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     for word in ("ann − bob", "different", "Correlation", "Reliability", "Rel = e^(−TE)", "Eρ²"):
@@ -265,7 +265,7 @@ def test_import_errors_are_one_line_and_leave_nothing(tmp_path):
 def test_p3_from_the_authors_rows(reference, tmp_path):
     called("import", reference / "lambda_2011_rows.csv", "--out", tmp_path / "p3",
            "--format", "lambda-2011")  # fmt: skip
-    shown = called("compare", tmp_path / "p3", "--by", "cells")
+    shown = called("compare", tmp_path / "p3", "--by", "cells", "--verbose")
     assert max(map(len, shown.splitlines())) <= 80
     for figure in ("0.237", "0.259", "−0.257", "−0.444", "0.4605", "0.4005", "0.6930", ".5056",
                    ".8774", ".6557", "[−0.088, 0.045]", "[−0.077, 0.033]", "undec"):  # fmt: skip

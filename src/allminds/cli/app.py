@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -15,14 +16,24 @@ app = typer.Typer(
     name="allminds",
     help="Measure minds: programs, learners, language models, people, and groups of them.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # the panels of --help: what one wants to do
-GIVE, READ, DESIGN = "Give tests", "Read results", "Design a test"
+LOOK, GIVE, READ, DESIGN = "Find out what there is", "Give tests", "Read results", "Design a test"
 MODEL, PEOPLE, DATA = "The accuracy model", "Studies with people", "Data sets and papers"
+
+
+def join_lines(of: typer.Typer) -> None:
+    """Make every paragraph of the commands' docstrings one line, to be wrapped by the terminal."""
+    for command in of.registered_commands:
+        text = inspect.getdoc(command.callback) or ""
+        command.help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    for group in of.registered_groups:
+        if group.typer_instance is not None:
+            join_lines(group.typer_instance)
 
 
 def print_json(value: Any) -> None:

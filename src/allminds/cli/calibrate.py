@@ -24,15 +24,24 @@ def calibrate(
     ] = False,
     full: Annotated[bool, typer.Option("--full", help="Many repeats: about an hour.")] = False,
     only: Annotated[
-        str | None, typer.Option(metavar="WORD", help="Only rows whose name contains this.")
+        str | None,
+        typer.Option(
+            metavar="WORD", show_default="all", help="Only rows whose name contains this."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the simulation.")] = 1,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Simulated studies a row; slow rows have fewer.")
+        int | None,
+        typer.Option(
+            min=1,
+            show_default="by --quick or --full",
+            help="Simulated studies a row; slow rows have fewer.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write the table as a page.")
+        Path | None,
+        typer.Option(metavar="FILE.md", show_default="no page", help="Write the table as a page."),
     ] = None,
 ) -> None:
     """Simulate intervals and verdicts where the truth is known; count how often they are wrong.

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import BudgetOption, JsonOption, TrustOption, budget_of
+from allminds.cli.options import (
+    BudgetOption,
+    JsonOption,
+    TrustOption,
+    VerboseOption,
+    budget_of,
+    complete_instrument,
+    complete_mind,
+)
 from allminds.core.errors import Error, nearest
 
 if TYPE_CHECKING:
@@ -33,20 +41,43 @@ def compare(
     ],
     as_json: JsonOption = False,
     mind: Annotated[
-        list[str] | None, typer.Option("--mind", "-m", help="Compare these minds only.")
+        list[str] | None,
+        typer.Option(
+            "--mind",
+            "-m",
+            show_default="all",
+            help="Compare these minds only.",
+            autocompletion=complete_mind,
+        ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="MIND", help="Compare every mind with this one only.")
+        str | None,
+        typer.Option(
+            metavar="MIND",
+            show_default="every pair",
+            help="Compare every mind with this one only.",
+            autocompletion=complete_mind,
+        ),
     ] = None,
     instrument: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare on this instrument only.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="all",
+            help="Compare on this instrument only.",
+            autocompletion=complete_instrument,
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the differences: .svg or .png.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", show_default="no figure", help="Draw the differences: .svg or .png."
+        ),
     ] = None,
     margin: Annotated[float, typer.Option(help="δ: the least difference that matters.")] = 0.05,
     by: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="A factor, such as cells.")
+        str | None,
+        typer.Option(metavar="COLUMN", show_default="none", help="A factor, such as cells."),
     ] = None,
     unit: Annotated[
         str | None,
@@ -61,11 +92,13 @@ def compare(
     budget: BudgetOption = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the resampling.")] = 1,
     trust: TrustOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Compare minds, people and groups on the exercises that they have in common.
 
     The scores are those that evaluate prints. A pair is different if p is below .05, equivalent if
     the 90 % interval lies within the margin, both corrected for all pairs asked; else undecided.
+    --verbose adds correlations with complexity, reaction times and reliability.
     """
     import numpy as np
 
@@ -113,13 +146,12 @@ def compare(
         said = {"notes": notes, "parity": parity}
         print_json({"runs": run, **settings, "comparisons": rows, **said})
         return
-    from allminds.terminal.comparison import show_comparison
+    from allminds.terminal.comparison import show_comparisons
     from allminds.terminal.tables import say
 
-    for name, one in found.items():
-        show_comparison(name, one)
-        if wanted:
-            say(budgets[name][1])
+    show_comparisons(found, verbose)
+    for name in budgets:
+        say(f"{name}: {budgets[name][1]}" if len(found) > 1 else budgets[name][1])
     for note in notes:
         say(note)
     if parity:

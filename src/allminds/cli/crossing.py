@@ -9,9 +9,12 @@ import typer
 from allminds.cli.app import MODEL, app, print_json
 from allminds.cli.options import JsonOption, OptionsOption, PlotOption
 from allminds.cli.predict import draw_accuracy
+from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from allminds.statistics.selection import Curve
+
+MOST_MEMBERS = {"majority": 1000, "plurality": 100}  # of a group, whose whole curve is computed
 
 
 @app.command(rich_help_panel=MODEL, epilog="Example: allminds crossing 12 12,12,12 --options 3")
@@ -47,6 +50,9 @@ def curve_of(text: str, options: int, rule: str) -> Curve:
     from allminds.statistics.selection import group_curve
 
     abilities = numbers(text, "an ability")
+    most = MOST_MEMBERS.get(rule, 1)
+    if len(abilities) > most > 1:
+        raise Error(f"a {rule} of {len(abilities):,} is too large a group; name {most:,} or fewer")
     for alpha in abilities:
         accuracy(1.0, alpha, options=options)  # a wrong one is found here
 

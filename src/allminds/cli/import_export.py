@@ -10,6 +10,7 @@ import typer
 
 from allminds.cli.app import READ, app, print_json
 from allminds.cli.options import JsonOption, TrustOption
+from allminds.core.errors import printable
 
 
 @app.command(
@@ -25,7 +26,11 @@ def import_(
     out: Annotated[Path, typer.Option(help="A new folder for the table.")],
     form: Annotated[
         str,
-        typer.Option("--format", help="csv, parquet, inspect, py-irt, lambda-2011; by its ending."),
+        typer.Option(
+            "--format",
+            show_default="by the ending",
+            help="csv, parquet, inspect, py-irt, lambda-2011; by its ending.",
+        ),
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -43,7 +48,7 @@ def import_(
         print_json({"out": str(out)} | made)
     else:
         print(
-            f"{out}: {made['rows']:,} results of {', '.join(made['minds'][:8])}"
+            f"{out}: {made['rows']:,} results of {printable(', '.join(made['minds'][:8]))}"
             f"{' …' if len(made['minds']) > 8 else ''} on {made['exercises']:,} exercises"
         )
 

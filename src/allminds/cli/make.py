@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from allminds.presentation import Generator
 
 OutOption = Annotated[Path, typer.Option(help="A new folder.")]
-JobsOption = Annotated[int, typer.Option(min=1, help="Threads or processes.")]
+JobsOption = Annotated[int, typer.Option(min=1, max=1024, help="Threads or processes.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed makes the same questions.")]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
@@ -20,27 +22,125 @@ TRIED = 256, 1.0  # exercises, or seconds, of the trial that tells how long all 
 CORES = os.cpu_count() or 1
 INSTRUMENT_HELP = "Its name (allminds list), or FILE.py:CLASS."
 
+
+# ---------------------------------------------------------------- what a shell completes
+
+
+def complete_instrument(incomplete: str) -> list[str]:
+    """Complete the name of an instrument; none is imported for it."""
+    from allminds import registry
+
+    return [name for name in registry.instrument_names() if name.startswith(incomplete)]
+
+
+def complete_mind(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete a mind: of the run or the instrument that the line names, else of any."""
+    from allminds import registry
+
+    names = _minds_in(_words(context))
+    if not names:
+        one = _instrument(context)
+        where = [one] if one else registry.instrument_names()
+        names = {name for place in where for name in registry.minds(place)}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+def _words(context: typer.Context) -> list[str]:
+    """List the words of a line so far; those behind an option without a value are not parsed."""
+    values = [context.params.get(name) for name in ("run", "instrument", "environment")]
+    flat = [one for each in values for one in (each if isinstance(each, tuple) else [each])]
+    return [str(one) for one in (*flat, *context.args) if one]
+
+
+def _instrument(context: typer.Context) -> str:
+    """Find the instrument that a line names, or an empty text."""
+    from allminds import registry
+
+    known = set(registry.instrument_names())
+    return next((word for word in _words(context) if word in known), "")
+
+
+def _minds_in(runs: Iterable[Any]) -> set[str]:
+    """Read the names of the minds in the plans of run folders, as far as there are any."""
+    found: set[str] = set()
+    for run in runs:
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            plan = json.loads((Path(run) / "plan.json").read_text(encoding="utf-8"))
+            found.update(mind for test in plan["plan"]["tests"] for mind in test["minds"])
+    return found
+
+
+def complete_setting(context: typer.Context, incomplete: str) -> list[str]:
+    """Complete a setting of the instrument that the line names: KEY=VALUE for every choice.
+
+    A setting without choices stands there with its default, to be changed.
+    """
+    from allminds import registry
+
+    one = _instrument(context)
+    if not one:
+        return []
+    fields = registry.kind(one).Settings.model_fields
+    words = [
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, info in fields.items()
+        for value in (
+            get_args(info.annotation) if get_origin(info.annotation) is Literal
+            else (True, False) if info.annotation is bool else (info.get_default(),)
+        )
+    ]  # fmt: skip
+    return [word for word in words if word.startswith(incomplete)]
+
+
+# ---------------------------------------------------------------- options
+
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print figures as JSON.")]
 PlotOption = Annotated[
     Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw a figure: a file that ends in .svg or .png."),
+    typer.Option(
+        "--plot",
+        metavar="FILE",
+        show_default="no figure",
+        help="Draw a figure: a file that ends in .svg or .png.",
+    ),
 ]
-InstrumentArgument = Annotated[str, typer.Argument(help=INSTRUMENT_HELP)]
+InstrumentArgument = Annotated[
+    str, typer.Argument(help=INSTRUMENT_HELP, autocompletion=complete_instrument)
+]
 RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 MindOption = Annotated[
     list[str] | None,
-    typer.Option("--mind", "-m", metavar="MIND", help="A name, module:Name or file.py:Name."),
+    typer.Option(
+        "--mind",
+        "-m",
+        metavar="MIND",
+        show_default="the plan's, or floor and ceiling",
+        help="A name, module:Name or file.py:Name.",
+        autocompletion=complete_mind,
+    ),
 ]
 SettingOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A setting.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        show_default="the instrument's own",
+        help="A setting.",
+        autocompletion=complete_setting,
+    ),
 ]
 BudgetOption = Annotated[
     str | None,
-    typer.Option(metavar="FIGURE=VALUE", help="Exercises for rel=… or generalisability=…"),
+    typer.Option(
+        metavar="FIGURE=VALUE",
+        show_default="not computed",
+        help="Exercises for rel=… or generalisability=…",
+    ),
 ]
-OptionsOption = Annotated[int, typer.Option(min=2, help="Options m of a task.")]
+OptionsOption = Annotated[int, typer.Option(min=2, max=10**6, help="Options m of a task.")]
 JobsOption = Annotated[
-    int, typer.Option(min=1, show_default="all cores", help="Threads or processes.")
+    int, typer.Option(min=1, max=1024, show_default="all cores", help="Threads or processes.")
 ]
 StrictOption = Annotated[
     bool,
@@ -55,15 +155,22 @@ EngineOption = Annotated[
     ),
 ]
 MaxCostOption = Annotated[
-    float | None, typer.Option(help="Dollars: what language models may cost at most.")
+    float | None,
+    typer.Option(show_default="no limit", help="Dollars: what language models may cost at most."),
 ]
-PriceOption = Annotated[str, typer.Option(help="Dollars per million tokens in and out, as 2.5/10.")]
+PriceOption = Annotated[
+    str,
+    typer.Option(
+        show_default="not known", help="Dollars per million tokens in and out, as 2.5/10."
+    ),
+]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Import the files and run the programs that the data name.")
 ]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
 ]
+VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Print every table.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Begin, however long it will take.")]
 
 

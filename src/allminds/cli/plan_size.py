@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import DESIGN, app, print_json
-from allminds.cli.options import JsonOption, PlotOption, SettingOption, TrustOption, settings_of
+from allminds.cli.options import (
+    JsonOption,
+    PlotOption,
+    SettingOption,
+    TrustOption,
+    complete_instrument,
+    complete_mind,
+    settings_of,
+)
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -40,14 +48,28 @@ SIGNS = {
 def plan_size(
     pilot: Annotated[
         Path | None,
-        typer.Argument(metavar="[PILOT]", help="A run folder, imported folder, CSV or Parquet."),
+        typer.Argument(
+            metavar="[PILOT]",
+            show_default="one made now",
+            help="A run folder, imported folder, CSV or Parquet.",
+        ),
     ] = None,
     instrument: Annotated[
-        str | None, typer.Option(help="Or make a pilot now, on this instrument.")
+        str | None,
+        typer.Option(
+            show_default="none",
+            help="Or make a pilot now, on this instrument.",
+            autocompletion=complete_instrument,
+        ),
     ] = None,
     mind: Annotated[
         list[str] | None,
-        typer.Option("--mind", "-m", help="The minds of the pilot; by default floor and ceiling."),
+        typer.Option(
+            "--mind",
+            "-m",
+            help="The minds of the pilot; by default floor and ceiling.",
+            autocompletion=complete_mind,
+        ),
     ] = None,
     exercises: Annotated[
         int | None,
@@ -61,17 +83,29 @@ def plan_size(
     setting: SettingOption = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the pilot's exercises.")] = 1,
     interval: Annotated[
-        float | None, typer.Option(help="Wanted: ± of the 95 % interval of a mind's score.")
+        float | None,
+        typer.Option(
+            show_default=".02 if nothing is wanted",
+            help="Wanted: ± of the 95 % interval of a mind's score.",
+        ),
     ] = None,
     difference: Annotated[
-        float | None, typer.Option(help="Wanted: ± of the 95 % interval of a paired difference.")
+        float | None,
+        typer.Option(
+            show_default=".02 if nothing is wanted",
+            help="Wanted: ± of the 95 % interval of a paired difference.",
+        ),
     ] = None,
     reliability: Annotated[
-        float | None, typer.Option(help="Wanted: Eρ² and Φ, such as .9.")
+        float | None,
+        typer.Option(show_default=".9 if nothing is wanted", help="Wanted: Eρ² and Φ, such as .9."),
     ] = None,
     rel: Annotated[
         float | None,
-        typer.Option(help="Wanted: Rel of Insa-Cabrera and Hernández-Orallo (2015), such as .95."),
+        typer.Option(
+            show_default=".95 if nothing is wanted",
+            help="Wanted: Rel of Insa-Cabrera and Hernández-Orallo (2015), such as .95.",
+        ),
     ] = None,
     assurance: Annotated[
         float, typer.Option(help="The chance that the number is enough, .5 to 1.")

@@ -12,6 +12,9 @@ from allminds.cli.app import MODEL, app, print_json
 from allminds.cli.options import JsonOption, PlotOption
 from allminds.core.errors import Error
 
+MOST_OPTIONS = 10**6  # of a task
+MOST_ROWS = 100_000
+
 
 @app.command(
     rich_help_panel=MODEL,
@@ -21,19 +24,35 @@ from allminds.core.errors import Error
 def predict(
     difficulty: Annotated[str, typer.Option(help="D: a number, low..high, or with commas.")],
     ability: Annotated[
-        str | None, typer.Option(help="α: a number, or several with commas between.")
+        str | None,
+        typer.Option(
+            show_default="from --hits", help="α: a number, or several with commas between."
+        ),
     ] = None,
     options: Annotated[str, typer.Option(help="m: a number, low..high, or with commas.")] = "26",
     levels: Annotated[
-        str | None, typer.Option(help="The difficulties that a mind was tried at, ascending.")
+        str | None,
+        typer.Option(
+            show_default="needed with --hits",
+            help="The difficulties that a mind was tried at, ascending.",
+        ),
     ] = None,
-    hits: Annotated[str | None, typer.Option(help="Its right answers, by level.")] = None,
+    hits: Annotated[
+        str | None, typer.Option(show_default="from --ability", help="Its right answers, by level.")
+    ] = None,
     trials: Annotated[
-        str | None, typer.Option(help="Its answers, by level or one for all.")
+        str | None,
+        typer.Option(
+            show_default="needed with --hits", help="Its answers, by level or one for all."
+        ),
     ] = None,
     items: Annotated[
         int | None,
-        typer.Option(min=1, help="Also print an interval for the rate of this many new items."),
+        typer.Option(
+            min=1,
+            show_default="none",
+            help="Also print an interval for the rate of this many new items.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
@@ -49,8 +68,14 @@ def predict(
     from allminds.core.settings import numbers, whole_numbers
 
     at, many = numbers(difficulty, "--difficulty"), whole_numbers(options, "--options")
+    if max(many) > MOST_OPTIONS:
+        raise Error(f"--options takes numbers up to {MOST_OPTIONS:,}, not {max(many):,}")
     if ability is not None:
-        rows = _by_ability(numbers(ability, "--ability"), at, many)
+        abilities = numbers(ability, "--ability")
+        count = len(abilities) * len(at) * len(many)
+        if count > MOST_ROWS:
+            raise Error(f"that is a table of {count:,} rows; ask for {MOST_ROWS:,} or fewer")
+        rows = _by_ability(abilities, at, many)
         draw_accuracy(
             plot,
             [(f"α {r['ability']:g}, m {r['options']}", r["difficulty"], r["accuracy"])

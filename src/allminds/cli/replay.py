@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import JsonOption, RunArgument, TrustOption
+from allminds.cli.options import JsonOption, RunArgument, TrustOption, complete_mind
 
 
 @app.command(
@@ -18,7 +18,8 @@ def replay(
     run: RunArgument,
     exercise: Annotated[int, typer.Option(min=0, help="Number of the exercise.")],
     mind: Annotated[
-        str | None, typer.Option(help="The mind to show; by default the first.")
+        str | None,
+        typer.Option(help="The mind to show; by default the first.", autocompletion=complete_mind),
     ] = None,
     test: Annotated[int, typer.Option(min=1, help="Number of the test in the plan.")] = 1,
     as_json: JsonOption = False,

@@ -32,7 +32,9 @@ def report(
     weights: Annotated[
         str,
         typer.Option(
-            metavar="NAME=W,…", help="Weights of instruments, for a total: c-test=2,matrices=1."
+            metavar="NAME=W,…",
+            show_default="no total",
+            help="Weights of instruments, for a total: c-test=2,matrices=1.",
         ),
     ] = "",
     trust: TrustOption = False,

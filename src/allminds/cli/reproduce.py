@@ -11,6 +11,13 @@ from allminds.cli.app import DATA, app, print_json
 from allminds.cli.options import JsonOption
 
 
+def _complete(incomplete: str) -> list[str]:
+    """Complete the name of a paper."""
+    from allminds.papers import PAPERS
+
+    return [name for name in PAPERS if name.startswith(incomplete)]
+
+
 @app.command(
     rich_help_panel=DATA,
     epilog="Example: allminds reproduce hilton chmait-2017:figure-5",
@@ -21,11 +28,13 @@ def reproduce(
         typer.Argument(
             metavar="[PAPER[:FIGURE]]...",
             help="Papers and their parts; by default all. See list papers.",
+            autocompletion=_complete,
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("papers.html"),
     rows: Annotated[
-        Path | None, typer.Option(help="The authors' rows of insa-cabrera-2011.")
+        Path | None,
+        typer.Option(show_default="none", help="The authors' rows of insa-cabrera-2011."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

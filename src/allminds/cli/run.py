@@ -46,7 +46,9 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="The folder for the run; by default runs/1, ….")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Finish the run in this folder.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(show_default="a new run", help="Finish the run in this folder.")
+    ] = None,
     accept_changes: Annotated[
         bool,
         typer.Option(

@@ -20,10 +20,15 @@ def serve(
         str, typer.Option(help="The address to listen on; other machines need TLS.")
     ] = "127.0.0.1",
     url: UrlOption = "",
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate, PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its key, PEM.")] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(show_default="no TLS", help="Certificate, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(show_default="no TLS", help="Its key, PEM.")
+    ] = None,
     proxy: Annotated[
-        list[str] | None, typer.Option(help="The address of a server in front, with TLS.")
+        list[str] | None,
+        typer.Option(show_default="none", help="The address of a server in front, with TLS."),
     ] = None,
     trust: TrustOption = False,
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from allminds.cli.app import GIVE, app, print_json
+from allminds.cli.app import LOOK, app, print_json
 from allminds.cli.options import InstrumentArgument, JsonOption, SettingOption, settings_of
 
 
 @app.command(
     "show",
-    rich_help_panel=GIVE,
+    rich_help_panel=LOOK,
     epilog="Examples: allminds show lambda-star  |  allminds show mine.py:NextSymbol --set steps=5",
 )
 def show(

@@ -25,8 +25,13 @@ HERE = "http://127.0.0.1:8000"
 DatabaseArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="Its database: a file, or postgresql://…")
 ]
-SlugOption = Annotated[str | None, typer.Option(help="The study, if the database has several.")]
-UrlOption = Annotated[str, typer.Option(help="The address that people see, with https.")]
+SlugOption = Annotated[
+    str | None,
+    typer.Option(show_default="the only one", help="The study, if the database has several."),
+]
+UrlOption = Annotated[
+    str, typer.Option(show_default="this machine", help="The address that people see, with https.")
+]
 
 
 def need_web() -> None:
@@ -44,8 +49,18 @@ def need_web() -> None:
     "allminds study new study.toml --out study.db"
 )
 def new(
-    plan: Annotated[Path | None, typer.Argument(metavar="STUDY.toml", help="The study.")] = None,
-    out: Annotated[str, typer.Option(help="A new file, or postgresql://…")] = "",
+    plan: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="STUDY.toml", show_default="needed, but for --write-plan", help="The study."
+        ),
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option(
+            show_default="needed, but for --write-plan", help="A new file, or postgresql://…"
+        ),
+    ] = "",
     write_plan: Annotated[
         bool, typer.Option("--write-plan", help="Print a study to start from.")
     ] = False,
@@ -72,9 +87,8 @@ def new(
     _check_faces(made)
     if "://" not in out and Path(out).exists():
         raise Error(f"{out} is there already; name a new file with --out")
-    store = Store(out, create=True)
-    token = store.add_study(made, importlib.metadata.version("allminds"), now_in_ms())
-    store.close()
+    with contextlib.closing(Store(out, create=True)) as store:
+        token = store.add_study(made, importlib.metadata.version("allminds"), now_in_ms())
     weak = weak_seed(made.seed)
     if weak:
         print(
@@ -112,7 +126,7 @@ def invite(
         int, typer.Option(min=0, help="The number of participants; labels are made up.")
     ] = 0,
     label: Annotated[
-        list[str] | None, typer.Option(help="One participant with this label.")
+        list[str] | None, typer.Option(show_default="none", help="One participant with this label.")
     ] = None,
     open_: Annotated[
         bool, typer.Option("--open", help="One link for all participants, as a panel needs it.")
@@ -131,10 +145,9 @@ def invite(
     labels = [*(label or []), *[""] * count]
     if bool(labels) == open_:
         raise Error("say how many with --count, name some with --label, or ask for --open")
-    store = Store(database)
-    row = store.study(slug)
-    made = [("", store.open_link(row))] if open_ else store.invite(row, labels, now_in_ms())
-    store.close()
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        made = [("", store.open_link(row))] if open_ else store.invite(row, labels, now_in_ms())
     links = [{"label": name, "link": f"{url.rstrip('/')}/j/{token}"} for name, token in made]
     if as_json:
         print_json({"study": row.slug, "links": links})
@@ -168,12 +181,11 @@ def export(
     from allminds.web.export import export_folder
     from allminds.web.store import Store
 
-    store = Store(database)
-    row = store.study(slug)
-    made = export_folder(
-        store, row, out, pooled=pooled, external=external, seeds=seeds, now=now_in_ms()
-    )
-    store.close()
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        made = export_folder(
+            store, row, out, pooled=pooled, external=external, seeds=seeds, now=now_in_ms()
+        )
     if as_json:
         print_json(made)
         return
@@ -202,12 +214,9 @@ def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory() as folder:
         places: dict[Path, Path] = {}
         for path in databases:
-            store = Store(str(path))
-            try:
+            with contextlib.closing(Store(str(path))) as store:
                 row, out = store.study(None), Path(folder) / str(len(places)) / path.stem
                 made = export_folder(store, row, out, now=now_in_ms())
-            finally:
-                store.close()
             if not made["rows"]:
                 raise Error(f"{path}: no participant has finished an exercise of '{row.slug}' yet")
             places[path] = out
@@ -232,16 +241,21 @@ def simulate(
         typer.Option(
             "--mind",
             "-m",
+            show_default="random",
             help="The mind that takes the study; two names with a comma where participants meet.",
         ),
     ] = None,
     participants: Annotated[int, typer.Option(min=1, help="The number of participants.")] = 10,
-    out: Annotated[Path | None, typer.Option(help="A new folder for the export.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(show_default="no export", help="A new folder for the export.")
+    ] = None,
     database: Annotated[
         str | None, typer.Option(help="A new database to keep; by default it is deleted.")
     ] = None,
     slug: SlugOption = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Simulated participants at a time.")] = 4,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=1024, help="Simulated participants at a time.")
+    ] = 4,
     as_json: JsonOption = False,
 ) -> None:
     """Let machines take a study through the real interface, before people do.
@@ -296,16 +310,18 @@ def _study(plan: str, slug: str | None) -> Study:
         made = read_study(plan)
         _check_faces(made)
         return made
-    store = Store(plan)
-    row = store.study(slug)
-    store.close()
+    with contextlib.closing(Store(plan)) as store:
+        row = store.study(slug)
     return stored(row.plan)
 
 
 @study.command(epilog="Example: allminds study withdraw study.db --label k7wmzq2p")
 def withdraw(
     database: DatabaseArgument,
-    label: Annotated[str | None, typer.Option(help="The code that the person names.")] = None,
+    label: Annotated[
+        str | None,
+        typer.Option(show_default="needed, or --everybody", help="The code that the person names."),
+    ] = None,
     everybody: Annotated[
         bool, typer.Option("--everybody", help="When the study's data are to be deleted.")
     ] = False,
@@ -318,10 +334,9 @@ def withdraw(
 
     if (label is None) != everybody:
         raise Error("name one person with --label, or all with --everybody")
-    store = Store(database)
-    row = store.study(slug)
-    gone = store.forget(row, label, now_in_ms())
-    store.close()
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        gone = store.forget(row, label, now_in_ms())
     print(f"deleted the data of {gone} {'person' if gone == 1 else 'people'} in '{row.slug}'")
 
 
@@ -355,7 +370,8 @@ def restore(
 def sign(
     database: DatabaseArgument,
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="ID...", help="The ids that a panel gave.")
+        list[str] | None,
+        typer.Argument(metavar="ID...", show_default="none", help="The ids that a panel gave."),
     ] = None,
     key: Annotated[bool, typer.Option("--key", help="Print the key, to sign elsewhere.")] = False,
     slug: SlugOption = None,
@@ -371,9 +387,8 @@ def sign(
     from allminds.web.store import Store
     from allminds.web.study import stored
 
-    store = Store(database)
-    row = store.study(slug)
-    store.close()
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
     if row.panel_key is None:
         raise Error(f"'{row.slug}' takes ids without a signature; set external_signed = true")
     if key:

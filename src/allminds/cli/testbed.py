@@ -13,6 +13,7 @@ from allminds.cli.options import (
     PlotOption,
     SettingOption,
     budget_of,
+    complete_instrument,
     settings_of,
 )
 from allminds.core.errors import Error
@@ -30,7 +31,9 @@ USUAL = [("rel", 0.95), ("generalisability", 0.9)]  # budgets that are shown if 
     "--minds cooperate,defect,random,tit-for-tat",
 )
 def social_testbed(
-    environment: Annotated[str, typer.Argument(help="Its name; see allminds list.")],
+    environment: Annotated[
+        str, typer.Argument(help="Its name; see allminds list.", autocompletion=complete_instrument)
+    ],
     minds: Annotated[
         str | None,
         typer.Option(metavar="MIND,…", help="The minds that play; by default the usual ones."),

@@ -12,6 +12,8 @@ from allminds.cli.options import JsonOption, OptionsOption, PlotOption
 from allminds.cli.predict import draw_accuracy
 from allminds.core.errors import Error
 
+MOST_CORRELATED = 1000  # members whose errors have a common factor
+
 
 @app.command(
     rich_help_panel=MODEL,
@@ -29,7 +31,10 @@ def vote(
     ] = 0.0,
     weights: Annotated[
         str | None,
-        typer.Option(help="Weights of the votes, with commas between; a vote of two options."),
+        typer.Option(
+            show_default="equal",
+            help="Weights of the votes, with commas between; a vote of two options.",
+        ),
     ] = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
@@ -80,6 +85,11 @@ class _Vote:
         """Compute the accuracy of a group of such members."""
         from allminds import voting
 
+        if self.correlation and len(members) > MOST_CORRELATED:
+            raise Error(
+                f"a vote with a correlation is computed for {MOST_CORRELATED:,} members or fewer, "
+                f"and this group has {len(members):,}"
+            )
         if self.weights is not None:
             some = self.weights[: len(members)]
             return voting.correlated_weighted(members, some, self.correlation, self.ties)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,6 +15,7 @@ from allminds.core.errors import Error, nearest
 
 M = TypeVar("M", bound=BaseModel)
 MOST = 2000  # values in a range
+LARGEST = 32 * 10**6  # bytes of a plan or a study
 
 
 class Settings(BaseModel):
@@ -121,6 +124,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [plain(one) for one in value]
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def file_text(path: Path) -> str:
+    """Read a text file of a user's: no device or pipe, which may have no end, and none too large.
+
+    What is wrong is an OSError, as for a file that is not there.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise OSError(errno.EINVAL, "it is not a plain file", str(path))
+    if path.is_file() and path.stat().st_size > LARGEST:
+        raise OSError(errno.EFBIG, f"it is larger than {LARGEST // 10**6} MB", str(path))
+    return path.read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- numbers and ranges

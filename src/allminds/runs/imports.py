@@ -249,6 +249,8 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
         raise Error(f"there is no format '{form}'; {nearest(form, known)}")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
+    if source.exists() and not (source.is_file() or source.is_dir()):  # it may have no end
+        raise Error(f"cannot read {source}: it is not a plain file")
     frame = known[form](source)
     made = {
         "schema": SCHEMA,

@@ -20,9 +20,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import math
 import string
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import Settings, checked, file_text
+
+MOST = 10_000  # tests of a plan, and minds of a test
 
 
 class Test(Settings):
@@ -118,7 +121,7 @@ class Plan(Settings):
     1
     """
 
-    tests: list[Test] = Field(min_length=1)
+    tests: list[Test] = Field(min_length=1, max_length=MOST)
     seed: int = Field(1, ge=0, lt=2**63)
     traces: int = Field(200, ge=0, description="exercises of which every action is kept")
     time_limit: float = Field(
@@ -165,7 +168,7 @@ def plan_text(name: str) -> str:
     """Read the text of a plan as it was written, comments included."""
     path = plan_file(name)
     try:
-        return path.read_text(encoding="utf-8")
+        return file_text(path)
     except OSError as error:
         names = ", ".join(built_in())
         raise Error(
@@ -225,6 +228,7 @@ def _cells(test: Any, where: str) -> Iterator[Any]:
         raise Error(f"{where}: settings must be a table, and minds a list of names")
     _check_apart(factors, words, where)
     rest = {key: value for key, value in test.items() if key not in ("factors", "words")}
+    _check_count(factors.values(), where, "cells")
     for chosen in itertools.product(*factors.values()):
         levels = dict(zip(factors, chosen, strict=True))
         here = dict(settings)
@@ -259,6 +263,13 @@ def _check_apart(
             raise Error(f"{where}: words.{name} has a level twice")
 
 
+def _check_count(levels: Iterable[Sized], where: str, what: str) -> None:
+    """Require that a product of levels is small enough to be written out."""
+    count = math.prod(len(one) for one in levels)
+    if count > MOST:
+        raise Error(f"{where}: that makes {count:,} {what}, and {MOST:,} is the most")
+
+
 def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]]:
     """Check a table of names, each with a list of levels of one type."""
     if not isinstance(given, dict):
@@ -286,6 +297,7 @@ def _named(
                     f"{where}: nothing is called '{field}' for the mind '{template}'; {known}"
                 )
         mine = [name for name in words if name in used]
+        _check_count((words[name] for name in mine), where, f"minds '{template}'")
         for chosen in itertools.product(*(words[name] for name in mine)):
             levels = dict(zip(mine, chosen, strict=True))
             minds[str(template).format_map(dict(settings) | levels)] = levels

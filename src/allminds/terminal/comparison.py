@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +11,27 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.core.errors import printable
 from allminds.inference.verdict import LEVELS
 from allminds.inference.words import failure, heading, interval, number, unit_columns
 from allminds.terminal.tables import figures_table, say
 
 if TYPE_CHECKING:
+    from allminds.inference import Difference
     from allminds.statistics.comparison import Anova, Comparison, ReactionTimes
     from allminds.statistics.reliability import Reliability
 
 MOST_SENTENCES = 6  # of verdicts explained
+MOST_PAIRS = 12  # of differences on one screen
 LONG_PAIR = 24  # letters, from which on its names stand one below the other
 MOST_LINES = 60  # of a table of correlations
 
 
-def show_comparison(name: str, found: Comparison) -> None:
-    """Print the comparison of the minds on one instrument."""
+def show_comparison(name: str, found: Comparison, verbose: bool = False) -> None:
+    """Print the comparison of the minds on one instrument: scores, differences and verdicts.
+
+    If `verbose`, also correlations with complexity, reaction times and reliability.
+    """
     units = max(one.found.clusters for one in found.standings)
     tests = "" if found.unit == "exercise" else f" in {units:,} {found.unit}s"
     pairs = len(found.differences)
@@ -37,24 +43,24 @@ def show_comparison(name: str, found: Comparison) -> None:
 
     title = f"{name}  ·  {_counted(found.exercises, 'exercise')}{tests}"
     tell(title, _standings(found, _ends(name)))
-    tell(f"Differences (p corrected by Holm, {pairs} in all)", _differences(found))
-    unlike = [one for one in found.differences if one.verdict != "different"]
+    most = None if verbose else MOST_PAIRS
+    tell(f"Differences (p corrected by Holm, {pairs} in all)", _differences(found, most))
+    _say_more(0 if most is None else pairs - most)
+    unlike = [one for one in found.differences[:most] if one.verdict != "different"]
     for one in unlike[:MOST_SENTENCES]:
         say(f"{one.pair}: {one.words}")
-    print()
-    if any(one.r is not None for one in found.correlations):
+    if verbose and any(one.r is not None for one in found.correlations):
         title = "Correlation of score with complexity"
         tell(f"{title} (intervals over {found.unit}s)", _correlations(found))
     if found.anova:
         subjects = f"{found.anova.subjects} {found.anova.subject}s"
         tell(f"Analysis of variance ({subjects} as subjects)", _anova(found.anova))
-    if found.times:
+    if verbose and found.times:
         for title, table in _times(found.times):
             tell(title, table)
-    tell(
-        f"Reliability, {_counted(figures.exercises, 'unit')} in common: three figures, never one",
-        _reliability(figures),
-    )
+    if verbose:
+        title = f"Reliability, {_counted(figures.exercises, 'unit')} in common"
+        tell(f"{title}: three figures, never one", _reliability(figures))
     times = found.times.notes if found.times else ()
     for note in (*_failures(found), *found.notes, *times):
         say(note, "yellow")
@@ -99,26 +105,58 @@ def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
             place = f"{one.rank}" if low == high == one.rank else f"{one.rank} [{low}–{high}]"
         cells = [number(row["score"]), interval(row["ci95"]), place, f"{row['episodes']:,}"]
         cells += [f"{row[name]:,}" for name in units] + [f"{row['failed']:,}"] * failed
-        who = Text(one.mind)
+        who = Text(printable(one.mind))
         who.append(f"  {ends[one.mind]}" if one.mind in ends else "", style="dim")
         table.add_row(who, *map(Text, cells))
     return table
 
 
-def _differences(found: Comparison) -> Table:
+def _differences(found: Comparison, most: int | None = None) -> Table:
     table = figures_table(["pair"], ["diff.", "95 % interval", "p", "g"])
     table.add_column("verdict", overflow="fold")
-    for one, size in zip(found.differences, found.sizes, strict=True):
+    for one, size in list(zip(found.differences, found.sizes, strict=True))[:most]:
         g = "–" if size is None else f"{size.value:.2f}".replace("-", "−")
-        pair = one.pair
-        if len(pair) > LONG_PAIR:
-            pair = pair.replace(" − ", " −\n", 1)
         verdict = one.verdict if one.paired else f"{one.verdict}*"
         figures = [number(one.mean), interval(one.interval), _p(one.p_holm), g, verdict]
-        table.add_row(Text(pair), *map(Text, figures))
+        table.add_row(_pair(one), *map(Text, figures))
     if not all(one.paired for one in found.differences):
         table.caption = "* each on exercises of its own: unpaired"
     return table
+
+
+def _pair(one: Difference) -> Text:
+    pair = one.pair
+    if len(pair) > LONG_PAIR:
+        pair = pair.replace(" − ", " −\n", 1)
+    return Text(printable(pair))
+
+
+def show_comparisons(found: Mapping[str, Comparison], verbose: bool = False) -> None:
+    """Print the comparisons on some instruments: whole, or in one table if there are several."""
+    if verbose or len(found) == 1:
+        for name, comparison in found.items():
+            show_comparison(name, comparison, verbose)
+        return
+    table = figures_table(["test", "pair"], ["diff.", "95 % interval", "p"])
+    table.add_column("verdict", overflow="fold")
+    each = max(1, MOST_PAIRS // max(1, len(found)))
+    for name, comparison in found.items():
+        for n, one in enumerate(comparison.differences[:each]):
+            figures = [number(one.mean), interval(one.interval), _p(one.p_holm), one.verdict]
+            table.add_row(Text("" if n else printable(name)), _pair(one), *map(Text, figures))
+    counts = [len(comparison.differences) for comparison in found.values()]
+    say(f"Differences on {len(found)} tests (p corrected by Holm within each test)", "bold")
+    Console().print(table)
+    _say_more(sum(max(0, count - each) for count in counts))
+    for name, comparison in found.items():
+        for note in (*_failures(comparison), *comparison.notes):
+            say(f"{name}: {note}", "yellow")
+
+
+def _say_more(hidden: int) -> None:
+    if hidden > 0:
+        say(f"… and {hidden:,} more pairs: choose by --mind, --baseline and --instrument, "
+            "or see all by --verbose")  # fmt: skip
 
 
 def _correlations(found: Comparison) -> Table:
@@ -130,7 +168,13 @@ def _correlations(found: Comparison) -> Table:
     )
     for one in rows[:MOST_LINES]:
         at = ["all" if one.level is None else _level(one.level)] if levels else []
-        figures = [one.complexity, one.mind, *at, number(one.r), interval(one.interval)]
+        figures = [
+            printable(one.complexity),
+            printable(one.mind),
+            *at,
+            number(one.r),
+            interval(one.interval),
+        ]
         table.add_row(*map(Text, figures), f"{one.exercises:,}")
     if len(rows) > MOST_LINES:
         table.caption = f"… and {len(rows) - MOST_LINES} more with --json"

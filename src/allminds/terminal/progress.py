@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -22,6 +22,11 @@ from rich.text import Text
 from allminds import registry
 from allminds.core.errors import printable
 
+KINDS = {  # of minds
+    "single": "single minds", "future": "minds that are told the future",
+    "group": "groups, as tree(random*3)", "anywhere": "minds for every instrument",
+}  # fmt: skip
+
 
 def show_listing(rows: list[dict[str, str]]) -> None:
     """Print rows under their names, in columns."""
@@ -35,21 +40,66 @@ def show_listing(rows: list[dict[str, str]]) -> None:
     Console().print(table)
 
 
-def listing(what: str) -> list[dict[str, str]]:
-    """List instruments, the minds of every instrument, or papers, with a line on each."""
+def show_lines(rows: Sequence[tuple[str, str]], heading: str = "", indent: int = 0) -> None:
+    """Print a line for each name: it, and what it is, cut at the edge of a terminal only."""
+    console = Console()
+    if heading:
+        console.print(Text(heading, style="bold"))
+    reach = max((len(name) for name, _ in rows), default=0)
+    for name, what in rows:
+        line = Text(" " * indent + printable(name).ljust(reach + 2))
+        line.append(printable(what), style="dim" if console.is_terminal else "")
+        if console.is_terminal:
+            line.truncate(console.width, overflow="ellipsis")
+        console.print(line, soft_wrap=True)
+
+
+def show_minds(instrument: str = "") -> None:
+    """Print the minds of an instrument, or of all, in groups; no mind stands there twice."""
+    if instrument:
+        cls = registry.kind(instrument)
+        ends = {cls.floor_mind: "floor", cls.ceiling_mind: "ceiling"}
+        kinds = registry.minds_by_kind(instrument)
+        sections = {KINDS[kind]: list(its.items()) for kind, its in kinds.items() if its}
+    else:
+        ends = {}
+        sections = _families()
+    for n, (heading, minds) in enumerate(sections.items()):
+        rows = [
+            (f"{name} ({ends[name]})" if name in ends else name, registry.first_line(maker))
+            for name, maker in minds
+        ]
+        show_lines(rows, ("\n" if n else "") + heading, indent=2)
+
+
+def _families() -> dict[str, list[tuple[str, Any]]]:
+    """Sort all minds by the instruments that they are for."""
+    places: dict[tuple[str, Any], list[str]] = {}
+    for instrument in registry.instruments():
+        for name, maker in registry.minds(instrument).items():
+            places.setdefault((name, maker), []).append(instrument)
+    everywhere = set(registry.minds("*"))
+    sections: dict[str, list[tuple[str, Any]]] = {}
+    for (name, maker), where in places.items():
+        heading = "every instrument" if name in everywhere else ", ".join(where)
+        sections.setdefault(heading, []).append((name, maker))
+    return sections
+
+
+def listing(what: str, instrument: str = "") -> list[dict[str, str]]:
+    """List instruments, the minds of one instrument or of all, or papers, with a line on each."""
     if what == "papers":
         from allminds.papers import PAPERS, paper
 
         return [{"paper": name, "what": paper(name).what} for name in PAPERS]
-    found = registry.instruments()
     if what == "instruments":
         return [
             {"instrument": name, "version": str(cls.version), "what": registry.first_line(cls)}
-            for name, cls in found.items()
+            for name, cls in registry.instruments().items()
         ]
     return [
         {"instrument": name, "mind": mind, "what": registry.first_line(maker)}
-        for name in found
+        for name in ([instrument] if instrument else registry.instruments())
         for mind, maker in registry.minds(name).items()
     ]
 

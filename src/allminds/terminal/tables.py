@@ -168,7 +168,7 @@ def show_profiles(plan: Sequence[Test], summaries: Sequence[Mapping[str, Any]]) 
         for n, place in enumerate(places):
             test = Text(place.instrument).append(f"  {place.settings}", style="dim")
             figures = [number(place.score), interval(place.ends)]
-            table.add_row(Text("" if n else mind), test, *figures)
+            table.add_row(Text("" if n else printable(mind)), test, *figures)
         table.add_section()
     Console().print(table)
 

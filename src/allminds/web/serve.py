@@ -66,9 +66,13 @@ def check_address(
 
 def check_url(url: str, here: bool = False) -> None:
     """Require TLS of the address that people see; `here` also accepts this machine's own."""
-    parts = urlsplit(url)
-    trusted = parts.scheme == "https" or (here and parts.hostname in LOOPBACK)
-    if not trusted or not parts.netloc or parts.path.strip("/") or parts.query:
+    try:
+        parts = urlsplit(url)
+        trusted = parts.scheme == "https" or (here and parts.hostname in LOOPBACK)
+        fits = trusted and parts.netloc and not parts.path.strip("/") and not parts.query
+    except ValueError:  # of half an IPv6 address
+        fits = False
+    if not fits:
         raise Error(f"--url '{url}' will not do; write it as https://study.example.org")
 
 

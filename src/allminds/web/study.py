@@ -20,7 +20,7 @@ from pydantic import Field, field_validator, model_validator
 from allminds import registry
 from allminds.contracts import Instrument, Subject
 from allminds.core.errors import Error
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import Settings, checked, file_text
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out
@@ -213,7 +213,7 @@ def read_study(path: str | Path) -> Study:
     """Read a study from a TOML file, and check it as far as possible."""
     where = f"the study {path}"
     try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        values = tomllib.loads(file_text(Path(path)))
     except OSError as error:
         raise Error(
             f"cannot read {where}: {error.strerror}; write one with allminds study new "

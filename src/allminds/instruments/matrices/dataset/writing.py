@@ -310,8 +310,8 @@ class MatricesOptions(Settings):
     regime: str = Field(
         "neutral", description="What is held out of train: neutral for nothing; see the docs."
     )
-    kinds: str | None = Field(None, description="Kinds of rules, with commas.")
-    attributes: str | None = Field(None, description="Attributes they govern.")
+    kinds: str | None = Field(None, description="Kinds of rules, with commas; by default all.")
+    attributes: str | None = Field(None, description="Attributes they govern; by default all.")
     composites: bool = Field(True, description="With pictures of whole problems.")
     seed: int = Field(1, description="The same seed makes the same questions.")
 
