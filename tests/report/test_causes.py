@@ -164,7 +164,7 @@ def test_cards_are_the_largest_losses_and_the_median(tmp_path):
     assert (one.searched, one.worse, one.better) == (31, (gaps > 0).sum(), (gaps < 0).sum())
     assert one.share == pytest.approx((gaps[first] + gaps[second]) / gaps[gaps > 0].sum())
     assert "31 exercises" in about(one)
-    assert "not typical" in about(one)
+    assert "not as typical ones" in about(one)
 
 
 def test_of_equal_losses_the_least_complex_is_first(tmp_path):
@@ -292,3 +292,24 @@ def _field(rule):
     if rule.layer == "marks" and rule.attribute == "shape":
         return "present"
     return {"orientation": "angle", "position": "place"}.get(rule.attribute, rule.attribute)
+
+
+def test_why_says_what_the_report_says(tmp_path, monkeypatch, capsys):
+    from allminds.cli import main
+
+    folder = played(tmp_path, EVERY[0], EVERY[3], yours=["random"])
+    monkeypatch.setattr(sys, "argv", ["allminds", "why", str(folder.path)])
+    main()
+    said = " ".join(capsys.readouterr().out.split())
+    page = " ".join(write_report(folder, tmp_path / "r.html").read_text().split())
+    for one in found(folder):
+        assert about(one) in said
+        assert about(one) in page
+        assert one.causes
+        for cause in one.causes:
+            assert all(sentence in said for sentence in sentences(cause))
+            assert all(sentence in page for sentence in sentences(cause))
+    monkeypatch.setattr(sys, "argv", ["allminds", "why", str(folder.path), "--mind", "nobody"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "'nobody' is not in this run" in capsys.readouterr().err

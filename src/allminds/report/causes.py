@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.core.errors import Error
+from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
 from allminds.report.charts.drawing import without_folders
-from allminds.report.data import TestData
+from allminds.report.data import TestData, read_tests
 from allminds.report.sources import Floats, Source, who
 from allminds.runs.replay import Replay, retraced
 from allminds.runs.store import RunFolder, read_part
@@ -216,6 +216,18 @@ class Parting:
         """The two names without the folders of files, if that leaves them different."""
         mind, rival = without_folders(self.mind), without_folders(self.rival)
         return (mind, rival) if mind != rival else (self.mind, self.rival)
+
+
+def find_causes(
+    folders: Sequence[RunFolder], minds: Sequence[str] = (), rival: str | None = None
+) -> list[Parting]:
+    """Find where minds of complete runs part from their rivals, as `partings` does."""
+    tests = read_tests(*folders)
+    names = {name: None for data in tests for one in data.minds for name in (one, data.bare[one])}
+    for mind in (*minds, *([rival] if rival else [])):
+        if mind not in names:
+            raise Error(f"the mind '{mind}' is not in this run; {nearest(mind, list(names))}")
+    return partings(tests, folders, minds, rival)
 
 
 def partings(

@@ -6,6 +6,7 @@ Every sentence is computed from the two plays; nothing is guessed.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,8 +61,59 @@ def about(found: Parting) -> str:
         chosen = "the largest loss" if found.largest == 1 else f"the {found.largest} largest losses"
     return (
         f"{said} Shown first: {chosen}. What it lost there is {100 * found.share:.0f} % of all "
-        "that it lost; chosen as the largest, such exercises are not typical."
+        "that it lost. They were chosen for the size of the loss, not as typical ones."
     )
+
+
+def as_text(found: Parting, width: int = 80) -> str:
+    """Write what the page says about a mind and its rival, without pictures."""
+    mind, rival = found.names
+    lines = [f"{mind} beside {rival} on {found.data.label}"]
+    lines += [f"  {said}" for said in (about(found), *found.notes) if said]
+    for cause in found.causes:
+        lines += ["", f"  {headline(cause)}", *(f"    {said}" for said in sentences(cause))]
+        for play in (cause.mine, cause.rival):
+            if not cause.question and play.remark(cause.step):
+                lines.append(f"    {play.mind} at step {cause.step}: {play.remark(cause.step)}.")
+    indents = [" " * (len(line) - len(line.lstrip())) for line in lines]
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
+        for line, indent in zip(lines, indents, strict=True)
+    )
+
+
+def as_json(found: Parting) -> dict[str, Any]:
+    """Convert what is known of a mind and its rival to a plain value for JSON."""
+    return {
+        "test": found.data.label,
+        "mind": found.mind,
+        "rival": found.rival,
+        "searched": found.searched,
+        "worse": found.worse,
+        "better": found.better,
+        "share": found.share,
+        "notes": found.notes,
+        "causes": [
+            {
+                "exercise": cause.mine.replay.exercise.id,
+                "why": cause.why,
+                "scores": [cause.mine.score, cause.rival.score],
+                "parted": cause.parted,
+                "step": None if cause.question else cause.step,
+                "gaps": cause.gaps.tolist(),
+                "said": sentences(cause),
+            }
+            for cause in found.causes
+        ],
+    }
+
+
+def headline(cause: Cause) -> str:
+    """Name the exercise, why it was chosen, and both scores."""
+    complexity = cause.mine.replay.exercise.environment.complexity
+    first = next((f" ({name} {value:g})" for name, value in complexity.items()), "")
+    scores = ", ".join(f"{one.mind} {signed(one.score)}" for one in (cause.mine, cause.rival))
+    return f"Exercise {cause.index}{first}, {cause.why}: {scores}"
 
 
 def sentences(cause: Cause) -> list[str]:
@@ -140,12 +192,11 @@ def _did(play: Play, step: int) -> str:
 def _card(cause: Cause) -> dict[str, Any]:
     """Collect what the page shows of an exercise."""
     mine, rival = cause.mine, cause.rival
-    world, shown = mine.replay.exercise.environment, mine.replay.tool.presentation
+    shown = mine.replay.tool.presentation
     card: dict[str, Any] = {
         "index": cause.index,
-        "why": cause.why,
-        "complexity": ", ".join(f"{k} {v:g}" for k, v in list(world.complexity.items())[:1]),
-        "scores": {play.mind: signed(play.score) for play in (mine, rival)},
+        "headline": headline(cause),
+        "minds": [play.mind for play in (mine, rival)],
         "said": sentences(cause),
         "question": cause.question,
     }
