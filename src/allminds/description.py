@@ -179,7 +179,9 @@ def _who_plays(players: Mapping[str, Any]) -> list[Block]:
         said = f"{count} minds play, in slots 0 to {count - 1}."
         shared = "; ".join(f"slots {_listed(team)}" for team in teams)
         said += (
-            f" Teams: {shared}. The members of a team get the same rewards."
+            " All are one team, and get the same rewards."
+            if len(teams) == 1
+            else f" Teams: {shared}. The members of a team get the same rewards."
             if len(teams) < count
             else " Each is for itself."
         )
@@ -192,8 +194,8 @@ def _who_plays(players: Mapping[str, Any]) -> list[Block]:
     found = [said, unseen]
     if count > 1:
         found.append(
-            "A mind that is named alone fills all slots with copies of itself; names with commas "
-            "between them fill the slots in order."
+            "A mind that is given alone fills all slots with copies of itself; names with commas "
+            "between them, in Python a list of minds, fill the slots in order."
         )
     return [*filter(None, found)]
 

@@ -293,6 +293,12 @@ def reference(which: str | type[Instrument]) -> str:
 
 
 def _unknown(name: str, known: Iterable[str]) -> Error:
+    if name.endswith(".py"):
+        return Error(f"'{name}' is a file; name the class in it too, as {name}:CLASS")
+    where = sorted(on for on, mind in _minds if mind == name)
+    if where:
+        on = "any instrument" if "*" in where else ", ".join(where)
+        return Error(f"'{name}' is a mind, not an instrument; it is one for {on}")
     return Error(f"there is no instrument '{name}'; {nearest(name, known)}")
 
 

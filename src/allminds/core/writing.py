@@ -40,7 +40,7 @@ Block = str | Listing | Code | Picture
 def as_text(block: Block, width: int) -> str:
     """Write a block for a terminal of so many columns."""
     if isinstance(block, str):
-        return textwrap.fill(block.replace("`", ""), width)
+        return textwrap.fill(block.replace("`", ""), width, break_on_hyphens=False)
     if isinstance(block, Listing):
         return _table_text(block, width)
     return textwrap.indent(block.text, "    ")
@@ -57,7 +57,9 @@ def _table_text(table: Listing, width: int) -> str:
         needed[widest] -= 1
     lines = []
     for row in rows:
-        cells = {c: textwrap.wrap(row[c], needed[c]) or [""] for c in columns}
+        cells = {
+            c: textwrap.wrap(row[c], needed[c], break_on_hyphens=False) or [""] for c in columns
+        }
         for n in range(max(map(len, cells.values()))):
             parts = [(cells[c][n] if n < len(cells[c]) else "").ljust(needed[c]) for c in columns]
             lines.append(("  " + "  ".join(parts)).rstrip())

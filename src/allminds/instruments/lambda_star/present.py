@@ -57,7 +57,11 @@ class OnTorus(Presentation):
         "needed": "minds that must be near Good for it to pay",
         "responsive": "chance a step that Good flees, and that Evil follows",
     }
-    moves = "Each moves by one cell; the edges are joined, so that no move is blocked."
+
+    @property
+    def moves(self) -> str:  # type: ignore[override] # by a setting
+        to = " Action n leads to `cells[n - 1]`." if self.tool.settings.range == 1 else ""
+        return f"Each moves by one cell; the edges are joined, so that no move is blocked.{to}"
 
     @property
     def example(self) -> str:  # type: ignore[override] # a wider sight has cells no move leads to

@@ -43,7 +43,7 @@ class MatricesPresentation(Presentation):
         "Figure.colour": ", ".join(COLOURS),
         "Figure.angle": "degrees, clockwise",
         "Figure.place": "places of a 3 x 3 grid, 0 to 8 row by row; 4 is the centre",
-        "Figure.layout": "how the copies are arranged; the same in all panels of a matrix",
+        "Figure.layout": "whole, slots, grid or similar: where copies stand, as in all panels",
         "Marks.inventory": "lines, corners or dots",
         "Marks.present": "which of them are there, numbered from 0",
         "Marks.colour": "as of a figure",
