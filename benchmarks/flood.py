@@ -71,9 +71,9 @@ async def _flooded(
         await asyncio.sleep(REST)
         end = time.monotonic()
         rows.append(_row(kind, diary, late, (start, end), told))
-        rows[-1]["server's share of a core"] = round(
-            (cpu_seconds(server.pid) - used) / (end - start), 2
-        )
+        busy = (cpu_seconds(server.pid) - used) / (end - start)
+        rows[-1] |= {"server's share of a core": round(busy, 2)}
+        rows[-1] |= {"load average": round(os.getloadavg()[0], 1)}
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -174,13 +174,16 @@ def export(
     ] = False,
     slug: SlugOption = None,
     as_json: JsonOption = False,
+    trust: TrustOption = False,
 ) -> None:
     """Write what a study brought: choices, events, and results that allminds compare reads."""
     need_web()
+    from allminds import registry
     from allminds.web.app import now_in_ms
     from allminds.web.export import export_folder
     from allminds.web.store import Store
 
+    registry.built_in_only("study export", trust)
     with contextlib.closing(Store(database)) as store:
         row = store.study(slug)
         made = export_folder(

@@ -120,6 +120,7 @@ def serve(
         for sentence in overdue(found, datetime.fromtimestamp(clock() / 1000, UTC).date()):
             print(f"allminds: {sentence}", file=sys.stderr)
         for study in found:
+            study.resolve()
             machines.warm(study)
         limits = widest([study.limits for study in found])
         app = create_app(store, limits=limits, public=url, machines=machines, clock=clock)

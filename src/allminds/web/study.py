@@ -172,6 +172,16 @@ class Study(Settings):
         tool = self.practice_tool(test) if practice else self.tool(test)
         return _machine(self.tests[test].machine, tool)
 
+    def resolve(self) -> None:
+        """Make every instrument and mind that is named, or find that one cannot be made."""
+        for number, given in enumerate(self.tests):
+            tool = self.tool(number)
+            self.practice_tool(number)
+            if given.opponent:
+                self.machine(number)
+            for who in given.minds:
+                registry.line_up(who, tool)
+
     def numbers(self, test: int, participant: int) -> list[int]:
         """List the exercises of a participant (numbered from 0), by their index in the series."""
         given, count = self.tests[test], self.count(test)
@@ -248,9 +258,8 @@ def check(study: Study, where: str) -> None:
                 f"{here}: practice would give away one of its {tool.length} fixed exercises; set "
                 "practice = 0, or practice_settings with another form"
             )
-        for who in given.minds:
-            registry.line_up(who, tool)
         _check_twins(study, number, here)
+    study.resolve()
 
 
 def _check_count(study: Study, number: int, here: str) -> None:
