@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -25,6 +26,19 @@ for name in ("LINES", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", 
 # A shell starts what it puts in the background with interrupts ignored, and programs inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+RUNS = Path.cwd() / "runs"  # where `allminds evaluate` saves what tests let it do
+BEFORE = set(RUNS.glob("*"))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the runs that tests have left in the working directory, once all workers are done."""
+    if not hasattr(session.config, "workerinput"):
+        for made in set(RUNS.glob("*")) - BEFORE:
+            shutil.rmtree(made, ignore_errors=True)
+        if RUNS.is_dir() and not BEFORE:
+            shutil.rmtree(RUNS, ignore_errors=True)
+
 
 SHARED = Path(__file__).parents[2] / "shared" / "reference"
 

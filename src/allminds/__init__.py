@@ -10,9 +10,11 @@ Names are imported when they are used, so that ``import allminds`` is instant.
 from __future__ import annotations
 
 import importlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
-from allminds.evaluate import Results, evaluate  # now, lest the module hide the function
+from allminds.evaluate import evaluate  # now, lest the module hide the function
 
 if TYPE_CHECKING:
     from allminds.check import check_instrument, check_mind
@@ -31,12 +33,17 @@ if TYPE_CHECKING:
     from allminds.core.errors import Error
     from allminds.core.seeding import Random
     from allminds.description import Description, describe
+    from allminds.evaluate import battery, compare, report
+    from allminds.evaluate import listed as list
     from allminds.registry import group, instrument, mind
+    from allminds.results import Results
     from allminds.runs.plan import Plan, Test, read_plan
     from allminds.runs.run import How, resume, run
     from allminds.runs.store import RunFolder
 
 _HOMES = {
+    "evaluate": ("battery", "compare", "report"),
+    "results": ("Results",),
     "runs.plan": ("Plan", "Test", "read_plan"),
     "runs.run": ("How", "resume", "run"),
     "runs.store": ("RunFolder",),
@@ -58,18 +65,19 @@ _HOMES = {
     "registry": ("group", "instrument", "mind"),
     "core.seeding": ("Random",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_HOME_OF = {name: (home, name) for home, names in _HOMES.items() for name in names}
+_HOME_OF["list"] = ("evaluate", "listed")  # no module can call a function list and use lists
 
 __all__ = [
     "BatchMind", "Description", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase",
     "Plan", "PolicyMind", "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits",
-    "Wrapper", "check_instrument", "check_mind", "describe", "evaluate", "group", "instrument",
-    "mind", "read_plan", "resume", "run",
+    "Wrapper", "battery", "check_instrument", "check_mind", "compare", "describe", "evaluate",
+    "group", "instrument", "list", "mind", "read_plan", "report", "resume", "run",
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+def __dir__() -> tuple[str, ...]:
+    return (*__all__, "__version__")
 
 
 def __getattr__(name: str) -> Any:
@@ -79,4 +87,20 @@ def __getattr__(name: str) -> Any:
         return version("allminds")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'allminds' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"allminds.{_HOME_OF[name]}"), name)
+    home, own = _HOME_OF[name]
+    return getattr(importlib.import_module(f"allminds.{home}"), own)
+
+
+class _Package(types.ModuleType):
+    """The package, whose function `report` the folder of the same name does not hide."""
+
+    @property
+    def report(self) -> Any:
+        return __getattr__("report")
+
+    @report.setter
+    def report(self, module: types.ModuleType) -> None:
+        """Ignore that the folder was imported, which would put it in the function's place."""
+
+
+sys.modules[__name__].__class__ = _Package

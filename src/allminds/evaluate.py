@@ -1,283 +1,61 @@
-"""Give an instrument to some minds: `evaluate`, and the `Results` that come of it.
+"""Give instruments to minds: `evaluate`, `battery`, and then `compare`, `report`, `list`.
 
-The command line prints what stands here. Modules are imported when they are used: `import allminds`
+The command line does what stands here. Modules are imported when they are used: `import allminds`
 imports this one.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+import contextlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from allminds.core.errors import Error
+from allminds.core.errors import Error, nearest
+from allminds.results import MARGIN, Memory, Results, check_margin, difference_row
+from allminds.runs.files import path_of
 
 if TYPE_CHECKING:
-    import altair as alt
     import pandas as pd
-    import pyarrow as pa
 
     from allminds.contracts import Instrument
-    from allminds.runs.engine import Part, Sitting
+    from allminds.runs.plan import Test
+    from allminds.runs.resolve import Resolved
     from allminds.runs.run import How
     from allminds.runs.store import RunFolder
-    from allminds.statistics.comparison import Difference
-
-MARGIN = 0.05  # differences that are smaller do not matter, unless told otherwise
-EPISODES = 1000  # of an instrument without a fixed form
-PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{}</title>\n{}\n'
-
-
-class Results(Mapping[str, Any]):
-    """The scores of some minds on one test or several, and the records they come from.
-
-    Prints as the command line does, and as a table in a notebook. As a mapping it is the summary,
-    plain values throughout.
-
-    Parameters
-    ----------
-    summary : dict
-        The scores, as ``--json`` prints them.
-    read : callable
-        Returns the records, when they are asked for.
-
-    Examples
-    --------
-    >>> import allminds
-    >>> results = allminds.evaluate("c-test", ["random", "mode"])
-    >>> results["results"][1]["mind"]
-    'mode'
-    >>> sorted(results.frame()["status"].unique())
-    ['ok']
-    """
-
-    def __init__(self, summary: dict[str, Any], read: Callable[[], pd.DataFrame]) -> None:
-        self.summary, self._read = summary, read
-
-    @classmethod
-    def of(cls, folder: RunFolder | str | Path) -> Results:
-        """Open the results of a complete run; its records are read when they are asked for."""
-        from allminds.runs.store import RunFolder
-
-        run = folder if isinstance(folder, RunFolder) else RunFolder.open(Path(folder))
-        return cls(run.summary(), run.records)
-
-    # ------------------------------------------------------------ the summary
-
-    def __getitem__(self, key: str) -> Any:
-        return self.summary[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.summary)
-
-    def __len__(self) -> int:
-        return len(self.summary)
-
-    @property
-    def tests(self) -> list[Results]:
-        """The tests of a run one by one, each with results of its own."""
-        if "tests" not in self.summary:
-            return [self]
-        return [
-            Results(test, partial(self._of_test, number))
-            for number, test in enumerate(self.summary["tests"])
-        ]
-
-    def _of_test(self, number: int) -> pd.DataFrame:
-        frame = self._read()
-        return frame[frame["test"] == number].drop(columns="test").reset_index(drop=True)
-
-    def __str__(self) -> str:
-        from allminds.terminal import tables
-
-        return "\n\n".join(tables.text_of(test.summary) for test in self.tests)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from allminds.terminal import tables
-
-        return "\n".join(tables.html_of(test.summary) for test in self.tests)
-
-    # ------------------------------------------------------------ records
-
-    def frame(self) -> pd.DataFrame:
-        """Return the tidy table: a row for every exercise, mind and slot; see `codebook`."""
-        return self._read()
-
-    def codebook(self) -> pd.DataFrame:
-        """Explain the columns of `frame`: what they mean, and what is in them."""
-        from allminds.terminal.codebook import codebook
-
-        return codebook(self.frame())
-
-    def wide(self) -> pd.DataFrame:
-        """Return the response matrix: scores of minds (rows) on exercises; NaN where missing."""
-        import pandas as pd
-
-        from allminds.core.table import scored
-        from allminds.statistics.comparison import scores_of
-
-        scores = scores_of(scored(self.frame()))
-        columns = pd.Index(scores.exercises["exercise"], name="exercise")
-        index = pd.Index(scores.minds, name="mind")
-        matrix = pd.DataFrame(scores.means.T, index=index, columns=columns)
-        return matrix.reindex(list(dict.fromkeys(self._minds())))
-
-    def _minds(self) -> list[str]:
-        return [row["mind"] for test in self.tests for row in test["results"]]
-
-    # ------------------------------------------------------------ what they say
-
-    def compare(self, margin: float = MARGIN) -> pd.DataFrame:
-        """Compute paired differences of all minds on the exercises they have in common.
-
-        The verdict is different, equivalent (the 90 % interval lies within ±margin), different but
-        smaller than the margin, or undecided; both kinds of claim are corrected by Holm.
-        """
-        import pandas as pd
-
-        rows = [
-            {
-                "first": one.first, "second": one.second, "difference": one.mean,
-                "low": None if one.interval is None else one.interval[0],
-                "high": None if one.interval is None else one.interval[1],
-                "p_holm": one.p_holm, "units": one.units[0], "verdict": one.verdict,
-            }
-            for one in self._differences(margin)
-        ]  # fmt: skip
-        return pd.DataFrame(rows)
-
-    def plot(self) -> alt.LayerChart:
-        """Score against complexity, or by mind where all exercises are alike. An Altair chart.
-
-        It needs the extra `plot`; `save("scores.svg")` draws the same without it.
-        """
-        from allminds.report.charts.notebook import complexity_chart, score_chart
-
-        title, scores, column, ends = self._drawn()
-        if scores is None:
-            return score_chart(self._best_first(), title)
-        return complexity_chart(scores, column, ends)
-
-    def _svg(self) -> str:
-        """Draw what `plot` shows as SVG."""
-        from allminds.report.charts import files, notebook
-
-        title, scores, column, ends = self._drawn()
-        if scores is None:
-            return files.score_plot(self._best_first(), title)
-        marks = notebook.marks_of(notebook.complexity_points(scores))
-        styles = notebook.complexity_styles(list(scores), ends)
-        titles = (f"complexity {column}", "score, with 95 % intervals")
-        return files.line_plot(marks, styles, titles)
-
-    def _best_first(self) -> list[dict[str, Any]]:
-        from allminds.terminal.tables import best_first
-
-        return best_first(self._one().summary)
-
-    def _drawn(self) -> tuple[str, Any, str, tuple[str | None, str | None]]:
-        """Return what a plot shows: title, scores by mind or None, complexity, floor and ceiling.
-
-        None stands for a plot by mind.
-        """
-        from allminds.core.table import scored
-        from allminds.statistics.comparison import scores_of
-
-        test = self._one()
-        tool = test._tool()
-        scores = scores_of(scored(test.frame()))
-        names = (tool.strata, "K", "k")
-        column = next((name for name in names if name and name in scores.exercises), None)
-        title, ends = f"score on {tool.name}", (tool.floor_mind, tool.ceiling_mind)
-        if column is None or tool.adaptive or scores.exercises[column].nunique() < 2:
-            return title, None, "", ends
-        at = scores.exercises[column].to_numpy(float)
-        points = {
-            mind: (at, scores.means[:, n])
-            for n, mind in enumerate(scores.minds)
-            if scores.common([n]).any()
-        }
-        return title, {m: points[m] for m in test._minds() if m in points}, column, ends
-
-    def plot_differences(self, margin: float = MARGIN) -> alt.LayerChart:
-        """Draw the paired differences with their intervals, over the band of the margin."""
-        from allminds.report.charts.notebook import difference_chart
-
-        return difference_chart([(one.pair, one) for one in self._differences(margin)])
-
-    def _differences(self, margin: float) -> list[Difference]:
-        import numpy as np
-
-        from allminds.core.table import scored
-        from allminds.statistics.comparison import compare
-
-        test = self._one()
-        tool, frame = test._tool(), scored(test.frame())
-        if frame["mind"].nunique() < 2:
-            raise Error("a comparison needs two or more minds with scores; evaluate another too")
-        return list(compare(frame, np.random.default_rng(1), tool=tool, margin=margin).differences)
-
-    def _tool(self) -> Instrument:
-        from allminds.registry import make_instrument
-
-        return make_instrument(self["instrument"], self["settings"])
-
-    def _one(self) -> Results:
-        tests = self.tests
-        if len(tests) > 1:
-            raise Error(f"there are {len(tests)} tests; take one of them, such as results.tests[0]")
-        return tests[0]
-
-    # ------------------------------------------------------------ files
-
-    def save(self, path: str | Path) -> Path:
-        """Write a file by its ending, whole or not at all.
-
-        .csv, .parquet and .jsonl (py-irt) hold the records, .json the summary, .html the table
-        of scores, .svg and .png the plot.
-        """
-        from allminds.bridges.exchange import write_results
-        from allminds.report.charts.files import save, write_whole
-
-        path = Path(path)
-        if path.suffix == ".json":
-            text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
-            return write_whole(path, f"{text}\n".encode())
-        if path.suffix == ".html":
-            return write_whole(path, PAGE.format("allminds", self._repr_html_()).encode())
-        if path.suffix in (".svg", ".png"):
-            return save(self._svg(), path)
-        return write_results(self.frame(), path)
 
 
 def evaluate(
-    instrument: str | type[Instrument],
+    instruments: str | type[Instrument] | Test | Mapping[str, Any] | Sequence[Any],
     minds: Sequence[Any] | Mapping[str, Any],
     *,
-    settings: dict[str, Any] | None = None,
+    against: Any = None,
+    settings: Mapping[str, Any] | None = None,
     episodes: int | None = None,
     seed: int = 1,
     time_limit: float = 10.0,
     ends: bool = True,
     records: bool = True,
+    out: str | Path | None = None,
     how: How | None = None,
 ) -> Results:
-    """Give one instrument to some minds. Nothing is written.
+    """Give one instrument or several to some minds. Nothing is written, unless `out` is given.
 
     Parameters
     ----------
-    instrument : str or class
-        A name, ``file.py:Class``, or a subclass of `Instrument`.
+    instruments : str, class, Test, mapping, or a list of these
+        A name, ``file.py:Class``, or a subclass of `Instrument`. A `Test`, or a mapping such as
+        ``{"instrument": "lambda-star", "settings": {"rows": 5}, "episodes": 100}``, has settings
+        of its own.
     minds : sequence or mapping
         Names, classes, functions or objects; or these under names of yours,
-        ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``.
-    settings : dict, optional
-        The settings of the instrument.
+        ``{"bold": MyMind(0.9), "shy": MyMind(0.1)}``. They are the minds asked about. Of several
+        instruments, each mind takes those that it can.
+    against : name, class, function or object, or a list of these, optional
+        Whom the minds are measured against. In a game each of these in turn sits in the other
+        slots; a test without other slots is given to them too, as rivals to compare with.
+    settings : mapping, optional
+        The settings of the instrument, if it is one.
     episodes : int, optional
         The exercises of each mind; by default 1,000, or all of a fixed form.
     seed : int
@@ -288,13 +66,15 @@ def evaluate(
         Give the test to the instrument's floor and ceiling too.
     records : bool
         Hold all records in memory; if false, the scores are all there is.
+    out : str or Path, optional
+        A new folder for the run, which `RunFolder`, `resume` and the command line can open.
     how : How, optional
         Jobs, engine and strictness.
 
     Returns
     -------
     Results
-        The scores with their intervals, and the records.
+        The scores with their intervals, and the records; of several instruments, see `tests`.
 
     Examples
     --------
@@ -304,63 +84,271 @@ def evaluate(
     >>> results = allminds.evaluate("matching-pennies", [always_tails], episodes=20)
     >>> [row["mind"] for row in results["results"]]
     ['always_tails', 'random']
+    >>> both = allminds.evaluate(["c-test", "matching-pennies"], ["random"], episodes=20)
+    >>> both.scores["instrument"].tolist()
+    ['c-test', 'c-test', 'matching-pennies']
     """
-    from allminds import registry
-    from allminds.runs.engine import Given
-    from allminds.runs.run import give
+    from allminds.runs.draft import prepared
 
-    tool = registry.make_instrument(instrument, settings)
-    named = _named(minds, tool)
-    line_ups = [registry.line_up(who, tool) for who in named]
-    given = Given(registry.reference(instrument), tool, settings or {}, named, line_ups)
-    more = registry.missing_ends(line_ups, tool) if ends else []
-    given = given.joined(more, [registry.line_up(end, tool) for end in more])
-    kept = Records()
-    number = (tool.length or EPISODES) if episodes is None else episodes
-    keep = kept.add if records else None
-    summary = give(given, number, seed, time_limit, how, keep)
-    summary["yours"] = [one.name for one in line_ups]
-    return Results(summary, kept.frame if records else _no_frame)
+    found = prepared(
+        instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
+        time_limit=time_limit, ends=ends,
+    )  # fmt: skip
+    return played(found, out, how, records)
 
 
-def _named(minds: Sequence[Any] | Mapping[str, Any], tool: Instrument) -> Sequence[Any]:
-    if isinstance(minds, Mapping):
-        from allminds.registry import subject
+def battery(
+    minds: Sequence[Any] | Mapping[str, Any],
+    *,
+    plan: str | Path = "battery",
+    only: str | Sequence[str] | None = None,
+    episodes: int | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    how: How | None = None,
+) -> Results:
+    """Give a built-in plan, or one of a file, to some minds beside those that it has.
 
-        return [replace(subject(who, tool), name=name) for name, who in minds.items()]
-    if isinstance(minds, str) or not isinstance(minds, Sequence):
-        raise Error(f"minds are a list, such as ['random', MyMind], not {minds!r}")
-    return minds
+    Parameters
+    ----------
+    minds : sequence or mapping
+        The minds asked about, as for `evaluate`; each takes the tests that it can.
+    plan : str or Path
+        battery, groups, factors, or a TOML file.
+    only : str or sequence of str, optional
+        Only the tests of these instruments; ``lambda*`` stands for all that begin so.
+    episodes : int, optional
+        The exercises of every test; by default as the plan says.
+    seed : int, optional
+        The seed of all exercises; by default as the plan says.
+    out : str or Path, optional
+        A new folder for the run; without it nothing is written.
+    how : How, optional
+        Jobs, engine and strictness.
+
+    Returns
+    -------
+    Results
+        The scores of all tests, see `tests`, and the records.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> def fives(observation):
+    ...     return 5
+    >>> found = allminds.battery([fives], only="lambda-star", episodes=22)
+    >>> found["yours"]
+    ['fives']
+    """
+    from allminds.runs.draft import check_minds
+    from allminds.runs.plan import narrowed, read_plan
+    from allminds.runs.resolve import Resolved
+
+    check_minds(minds)
+    chosen = [only] if isinstance(only, str) else only
+    whole = narrowed(read_plan(path_of(plan, "plan")), chosen, episodes, seed)
+    return played(Resolved.of(whole, minds), out, how)
 
 
-class Records:
-    """What was played, held as blocks until a table of it is asked for."""
+def played(
+    found: Resolved, out: str | Path | None = None, how: How | None = None, records: bool = True
+) -> Results:
+    """Play a plan in memory, or into a new folder."""
+    from allminds.runs.run import give_all, run
 
-    def __init__(self) -> None:
-        self.parts: list[tuple[Sitting, Part]] = []
-        self.tables: list[pa.Table] = []
-
-    def add(self, sitting: Sitting, part: Part) -> None:
-        """Take the next part."""
-        self.parts.append((sitting, part))
-
-    def frame(self) -> pd.DataFrame:
-        """Put the records into their one order."""
-        import pyarrow as pa
-
-        from allminds.core.table import ordered
-
-        return ordered(pa.concat_tables(self._made()).to_pandas())
-
-    def _made(self) -> list[pa.Table]:
-        from allminds.runs.run import records
-
-        return self.tables or [records("", sitting, part) for sitting, part in self.parts]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle tables: a mind that was played need not be there where they are read."""
-        return {"parts": [], "tables": self._made()}
+    alone = len(found.plan.tests) == 1
+    if out is not None:
+        made = Results.of(run(found, out, how))
+    else:
+        memory = Memory(found)
+        summary = give_all(found, how, memory.add if records else None)
+        made = Results(summary, memory.records, memory) if records else Results(summary, _no_frame)
+    if alone:
+        made = made.tests[0]
+    made.left_out = list(found.left_out)
+    return made
 
 
 def _no_frame() -> pd.DataFrame:
     raise Error("no records were kept; evaluate with records=True")
+
+
+# ---------------------------------------------------------------- what there is
+
+
+def listed(
+    what: str = "instruments", *, instrument: str | type[Instrument] | None = None
+) -> pd.DataFrame:
+    """List what there is, as a table with a line on each: instruments, minds or papers.
+
+    Parameters
+    ----------
+    what : str
+        instruments, minds or papers.
+    instrument : str or class, optional
+        List the minds of this instrument only.
+
+    Returns
+    -------
+    DataFrame
+        A row for each.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> "mode" in set(allminds.list("minds", instrument="c-test")["mind"])
+    True
+    """
+    import pandas as pd
+
+    from allminds import registry
+    from allminds.terminal import listing
+
+    kinds = ("instruments", "minds", "papers")
+    if what not in kinds:
+        raise Error(f"what must be instruments, minds or papers, not {what!r}")
+    if instrument is not None and what != "minds":
+        raise Error(f"instrument is for minds; leave it out to list {what}")
+    rows = listing(what)
+    if instrument is not None:
+        name = registry.kind(instrument).name
+        rows = [
+            {"mind": mind, "what": registry.first_line(maker)}
+            for mind, maker in registry.minds(name).items()
+        ]
+    return pd.DataFrame(rows)
+
+
+# ---------------------------------------------------------------- several results at once
+
+
+def report(runs: Any, path: str | Path, *, weights: Mapping[str, float] | None = None) -> Path:
+    """Write the HTML report of results or runs, side by side if there are several.
+
+    Parameters
+    ----------
+    runs : Results, RunFolder, path, or a list of these
+        What is reported.
+    path : str or Path
+        The file to write.
+    weights : mapping, optional
+        Weights of instruments by name, for a weighted total.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Examples
+    --------
+    >>> import allminds, tempfile
+    >>> found = allminds.evaluate("c-test", ["random", "mode"])
+    >>> allminds.report(found, tempfile.mkdtemp() + "/mine.html").name
+    'mine.html'
+    """
+    from allminds.report.page import write_report
+
+    out = path_of(path, "path")
+    with contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(one.opened()) for one in _results(runs, "runs")]
+        return write_report(folders, out, weights)
+
+
+def compare(
+    runs: Any,
+    *,
+    minds: Sequence[str] | None = None,
+    baseline: str | None = None,
+    margin: float = MARGIN,
+    seed: int = 1,
+) -> pd.DataFrame:
+    """Compare minds of one run or several on the exercises that they have in common.
+
+    Parameters
+    ----------
+    runs : Results, RunFolder, path, or a list of these
+        Where the scores come from.
+    minds : sequence of str, optional
+        Compare these minds only; by default all.
+    baseline : str, optional
+        Compare every mind with this one only.
+    margin : float
+        Differences that are smaller do not matter.
+    seed : int
+        The seed of the resampling.
+
+    Returns
+    -------
+    DataFrame
+        A row for every pair on every instrument: the difference with its 95 % interval, the p-value
+        corrected by Holm over the pairs of the instrument, and the verdict.
+
+    Examples
+    --------
+    >>> import allminds
+    >>> found = allminds.evaluate("c-test", ["mode", "min-distance"], ends=False)
+    >>> allminds.compare(found)["verdict"].tolist()
+    ['different']
+    """
+    import pandas as pd
+
+    check_margin(margin)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise Error(f"seed must be a whole number, 0 or more, not {seed!r}")
+    if isinstance(minds, str) or not isinstance(minds or [], Sequence):
+        raise Error(f"minds must be a list of names, such as ['random'], not {minds!r}")
+    with contextlib.ExitStack() as stack:
+        folders = [stack.enter_context(one.opened()) for one in _results(runs, "runs")]
+        rows = _compared(folders, list(minds or ()), baseline, margin, seed)
+    return pd.DataFrame(rows)
+
+
+def _compared(
+    folders: Sequence[RunFolder], minds: list[str], baseline: str | None, margin: float, seed: int
+) -> list[dict[str, Any]]:
+    """Compare instrument by instrument; scores of different ones are never put side by side."""
+    import numpy as np
+
+    from allminds.runs.imports import read_together, tools_of
+    from allminds.statistics.comparison import compare as compared
+
+    paths = [folder.path for folder in folders]
+    frame, tools = read_together(paths), tools_of(paths)
+    for n, path in enumerate(paths, 1):  # a temporary folder has no name that says anything
+        if "allminds-" in str(path):
+            frame["mind"] = frame["mind"].str.replace(f" in {path}", f" in results {n}")
+    known = set(frame["mind"])
+    for name in (*minds, *([] if baseline is None else [baseline])):
+        if name not in known:
+            what = "baseline" if name == baseline else "minds"
+            raise Error(f"{what}: there is no mind '{name}' in the results; {nearest(name, known)}")
+    rows = []
+    groups: Any = frame.groupby(["instrument", "settings"], sort=False, observed=True)
+    for key, part in groups:
+        there = set(part["mind"])
+        if len(there) < 2 or (baseline is not None and baseline not in there):
+            continue
+        part = part.loc[:, part.notna().any() | part.columns.isin(["score"])]
+        found = compared(
+            part.reset_index(drop=True), np.random.default_rng(seed), margin=margin,
+            tool=tools.get(key), minds=[one for one in minds if one in there], baseline=baseline,
+        )  # fmt: skip
+        rows += [{"instrument": key[0]} | difference_row(one) for one in found.differences]
+    if not rows:
+        raise Error("runs: no two minds took the same instrument, so there is nothing to compare")
+    return rows
+
+
+def _results(runs: Any, argument: str) -> list[Results]:
+    """Open what was given as runs: results, run folders or paths, one or several."""
+    from allminds.runs.store import RunFolder
+
+    several = list(runs) if isinstance(runs, (list, tuple)) else [runs]
+    if not several:
+        raise Error(f"{argument} must not be empty; give results or run folders")
+    made = []
+    for one in several:
+        if not isinstance(one, (Results, RunFolder, str, Path)):
+            raise Error(f"{argument} must be results, run folders or paths, not {one!r}")
+        made.append(one if isinstance(one, Results) else Results.of(one))
+    return made

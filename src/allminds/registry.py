@@ -287,9 +287,19 @@ def reference(which: str | type[Instrument]) -> str:
     module = sys.modules.get(cls.__module__)
     if cls.__module__ == "__main__" or _is_ours(cls) or getattr(module, cls.__name__, None) != cls:
         return cls.name
-    if cls.__module__.startswith(_USER):
-        return f"{getattr(module, '__file__', '')}:{cls.__name__}"
-    return f"{cls.__module__}:{cls.__name__}"
+    return place_of(module, cls.__name__)
+
+
+def place_of(module: Any, name: str) -> str:
+    """Write ``package.module:Name``, or ``file.py:Name`` for a file of the user's."""
+    where = module.__file__ if module.__name__.startswith(_USER) else module.__name__
+    return f"{where}:{name}"
+
+
+def in_memory(cls: type[Instrument]) -> bool:
+    """Check whether an instrument is a class that no other process finds by a name."""
+    family = cls.name.partition(":")[0] in _families
+    return not family and not _is_ours(cls) and reference(cls) == cls.name
 
 
 def _unknown(name: str, known: Iterable[str]) -> Error:
@@ -346,39 +356,66 @@ def public_seed(seed: int) -> str:
 # ---------------------------------------------------------------- subjects from names
 
 
-def subject(who: Any, tool: Instrument) -> Subject:
+Objects = Mapping[str, Any]
+"""Minds of the user's by the names that a plan has for them: classes, functions or objects."""
+NO_OBJECTS: Objects = {}
+
+
+def subject(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> Subject:
     """Resolve what a user gives as a mind.
 
-    That is a name, a class, a plain function, an object with `act`, or a Subject.
+    That is a name (of one of `objects` too), a class, a plain function, an object with `act`, or a
+    Subject.
     """
     if isinstance(who, Subject):
         return _fits(who, tool)
     if isinstance(who, str):
-        return _resolve(parse(who), tool)
+        return _called(who, tool, objects) if who in objects else _resolve(
+            parse(who), tool, objects)  # fmt: skip
     if isinstance(who, type) or (callable(who) and not hasattr(who, "act")):
-        return _subject_of(getattr(who, "__name__", str(who)), who, (), {})
+        return _subject_of(name_of(who), who, (), {})
     if hasattr(who, "act"):
         # a fresh copy for every exercise, so that nothing leaks from one into the next
-        name = type(who).__name__
         make = functools.partial(_copied, who)
         return Subject(
-            name, make, _traits(who), _is_group(who), built_in=_is_ours(type(who)), maker=type(who)
+            name_of(who), make, _traits(who), _is_group(who), built_in=_is_ours(type(who)),
+            maker=type(who),
         )  # fmt: skip
     raise Error(f"{who!r} is not a mind: give a name, or something with a method 'act'")
 
 
-def line_up(who: Any, tool: Instrument) -> LineUp:
+def name_of(who: Any) -> str:
+    """Name a mind that is given as a class, a function or an object, by its class or function."""
+    if isinstance(who, Subject):
+        return who.name
+    if isinstance(who, functools.partial):
+        return name_of(who.func)
+    return str(getattr(who, "__name__", None) or type(who).__name__)
+
+
+def _called(name: str, tool: Instrument, objects: Objects) -> Subject:
+    """Resolve one of the user's own minds, under the name that the plan has for it."""
+    given = objects[name]
+    known = {tool.floor_mind, tool.ceiling_mind, *_minds_for(tool.name)}
+    if name in known and given != name and _minds_for(tool.name).get(name) is not given:
+        raise Error(f"'{name}' is the name of another mind for {tool.name}; call yours otherwise")
+    others = {key: value for key, value in objects.items() if key != name}
+    return replace(subject(given, tool, others), name=name)
+
+
+def line_up(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> LineUp:
     """Build the line-up of an instrument: one subject in all slots, or several in slot order.
 
-    Several are a list, or names with commas between them: ``tit-for-tat, defect*3``.
+    Several are a list, or names with commas between them: ``tit-for-tat, defect*3``. Names may be
+    those of `objects`.
     """
-    if isinstance(who, str):
+    if isinstance(who, str) and who not in objects:
         named = parse_all(who)
         if len(named) > 1:
             who = [str(replace(name, times=1)) for name in named for _ in range(name.times)]
     if isinstance(who, (list, tuple)):
-        return LineUp.of([subject(one, tool) for one in who], tool.slots)
-    return LineUp.alone(subject(who, tool), tool.slots)
+        return LineUp.of([subject(one, tool, objects) for one in who], tool.slots)
+    return LineUp.alone(subject(who, tool, objects), tool.slots)
 
 
 def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
@@ -418,7 +455,9 @@ def _fits(who: Subject, tool: Instrument) -> Subject:
     return who
 
 
-def _resolve(name: Name, tool: Instrument) -> Subject:
+def _resolve(name: Name, tool: Instrument, objects: Objects = NO_OBJECTS) -> Subject:
+    if name.name in objects and str(replace(name, times=1)) == name.name:
+        return _called(name.name, tool, objects)
     maker = _find(name.name, tool)
     text = str(replace(name, times=1))
     if getattr(maker, "runs_code", False):
@@ -427,7 +466,7 @@ def _resolve(name: Name, tool: Instrument) -> Subject:
         members = tuple(
             member
             for argument in name.arguments
-            for member in (_resolve(replace(argument, times=1), tool),) * argument.times
+            for member in (_resolve(replace(argument, times=1), tool, objects),) * argument.times
         )
         return _subject_of(text, maker, (members,), dict(name.keywords), members)
     if name.times != 1:

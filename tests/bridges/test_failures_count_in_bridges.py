@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -256,7 +257,7 @@ def test_a_conversation_that_is_not_taken_is_a_failure(models):
 def test_what_is_missing_is_asked_again_by_resume_and_nothing_else(
     models, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("allminds.report.write_report", lambda folder, path: path)
+    monkeypatch.setattr(import_module("allminds.report"), "write_report", lambda folder, path: path)
     models["a/b"], calls = faulty(429, lambda n: 4 <= n <= 6)
     test = {"instrument": "c-test", "minds": ["llm(a/b)", "mode"], "episodes": 10}
     folder = run(Plan.model_validate({"tests": [test]}), tmp_path / "run", ONE)
@@ -277,7 +278,7 @@ def test_what_is_missing_is_asked_again_by_resume_and_nothing_else(
 
 def test_a_run_that_lacks_something_says_so(models, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("allminds.report.write_report", lambda folder, path: path)
+    monkeypatch.setattr(import_module("allminds.report"), "write_report", lambda folder, path: path)
     models["a/b"], _ = faulty(429, lambda n: n == 2)
     (tmp_path / "plan.toml").write_text(
         '[[tests]]\ninstrument = "c-test"\nminds = ["llm(a/b)"]\nepisodes = 4\n'

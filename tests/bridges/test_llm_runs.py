@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from importlib import import_module
 
 import pytest
 from plainly import evaluate
@@ -33,7 +34,7 @@ settings = { steps = 4 }
 def said(tmp_path, monkeypatch, capsys):
     """Run a command in a folder that has a plan."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("allminds.report.write_report", lambda folder, path: path)
+    monkeypatch.setattr(import_module("allminds.report"), "write_report", lambda folder, path: path)
     (tmp_path / "plan.toml").write_text(PLAN)
 
     def command(*words):

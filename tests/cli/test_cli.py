@@ -20,14 +20,18 @@ def allminds(*words, cwd=None, **more):
     )  # fmt: skip
 
 
-def test_evaluate_prints_json_in_the_promised_shape():
+def test_evaluate_prints_json_in_the_promised_shape(tmp_path):
     done = allminds(
         "evaluate", "lambda-star", "--mind", "local-search", "--mind", "expert(intercept=false)",
-        *SMALL, "--episodes", 200, "--seed", 7, "--json",
+        *SMALL, "--episodes", 200, "--seed", 7, "--json", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == ["instrument", "settings", "seed", "episodes", "results"]
+    assert list(found) == [
+        "instrument", "settings", "seed", "episodes", "results", "yours", "folder",
+    ]  # fmt: skip
+    assert found["yours"] == ["local-search", "expert(intercept=false)"]
+    assert found["folder"] == "runs/1"
     assert found["settings"]["rows"] == 5
     assert [(row["mind"], row["end"]) for row in found["results"]] == [
         ("local-search", None), ("expert(intercept=false)", None), ("random", "floor"),

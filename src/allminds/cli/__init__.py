@@ -5,7 +5,8 @@ from importlib import import_module
 from allminds.cli.app import app, join_lines, main
 
 VERBS = (  # in the order of --help
-    "list", "show", "run", "evaluate", "report", "compare", "replay", "import_export", "plan_size",
+    "list", "show", "run", "evaluate", "report", "card", "compare", "replay", "import_export",
+    "plan_size",
     "testbed", "complexity", "calibrate", "predict", "vote", "crossing", "select", "serve", "study",
     "make", "reproduce",
 )  # fmt: skip

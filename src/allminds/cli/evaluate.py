@@ -1,18 +1,20 @@
-"""allminds evaluate: one instrument, some minds, their scores."""
+"""allminds evaluate: some instruments, some minds, their scores, and the run they are saved in."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from allminds.cli.app import GIVE, app, print_json
 from allminds.cli.options import (
     CORES,
-    LONG,
+    INSTRUMENT_HELP,
     DryRunOption,
     EngineOption,
-    InstrumentArgument,
     JobsOption,
     JsonOption,
     MaxCostOption,
@@ -26,17 +28,29 @@ from allminds.cli.options import (
     check_length,
     settings_of,
 )
-from allminds.cli.run import leave
+from allminds.cli.run import leave, reserved
 from allminds.core.errors import Error
+
+if TYPE_CHECKING:
+    from allminds.results import Results
 
 
 @app.command(
     rich_help_panel=GIVE,
-    epilog='Example: allminds evaluate lambda-star -m local-search -m "expert(intercept=false)"',
+    epilog='Example: allminds evaluate lambda-star -m local-search -m "expert(intercept=false)"'
+    "  |  allminds evaluate lambda-star c-test -m mine.py:Mine --report",
 )
 def evaluate(
-    instrument: InstrumentArgument,
+    instrument: Annotated[list[str], typer.Argument(metavar="INSTRUMENT …", help=INSTRUMENT_HELP)],
     mind: MindOption = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MIND",
+            help="Whom to measure against: in a game it sits in the other slots; any other test it "
+            "takes too, as a rival.",
+        ),
+    ] = None,
     setting: SettingOption = None,
     episodes: Annotated[
         int | None,
@@ -45,6 +59,13 @@ def evaluate(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to save the run in; by default runs/1, ….")
+    ] = None,
+    no_save: Annotated[bool, typer.Option("--no-save", help="Save nothing.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write report.html into the folder too.")
+    ] = False,
     jobs: JobsOption = CORES,
     as_json: JsonOption = False,
     engine: EngineOption = "local",
@@ -63,47 +84,86 @@ def evaluate(
     trust: TrustOption = False,
     yes: YesOption = False,
 ) -> None:
-    """Give one instrument to some minds, and show their scores with floor and ceiling.
+    """Give instruments to some minds, show their scores with floor and ceiling, and save the run.
 
-    The exit code is 1 if a mind failed every exercise.
+    The run folder is as that of allminds run: resume, report, compare and card take it. The exit
+    code is 1 if a mind failed every exercise.
     """
     from allminds import registry
     from allminds.core.spending import spending
-    from allminds.evaluate import evaluate as give
+    from allminds.evaluate import played
+    from allminds.runs.draft import prepared
     from allminds.runs.run import How
-    from allminds.terminal import show_test, watching
+    from allminds.terminal import watching
 
     minds = list(mind or [])
     if not minds and as_json:
         raise Error("name at least one mind with --mind; see allminds list minds")
+    if no_save and (out or report):
+        raise Error("--no-save writes nothing; leave it out to have --out or --report")
     if dry_run:
         registry.built_in_only("a dry run", trust)
-    if (episodes or 0) > LONG and not (yes or dry_run):
-        from allminds.runs.engine import Given
-
-        given = Given.of(instrument, settings_of(setting), minds)
-        ends = registry.missing_ends(given.line_ups, given.tool)
-        given = given.joined(ends, [registry.line_up(end, given.tool) for end in ends])
-        check_length([(given, int(episodes or 0))], seed)
-    with watching() as progress, spending(max_cost, price, dry_run) as ledger:
+    what = prepared(
+        instrument, minds, against=against or None, settings=settings_of(setting) or None,
+        episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run,
+    )  # fmt: skip
+    for sentence in what.left_out:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    if not (yes or dry_run):
+        pairs = zip(what.tests, what.plan.tests, strict=True)
+        check_length(((given, test.episodes) for given, test in pairs), seed)
+    kept = contextlib.nullcontext() if no_save or dry_run else reserved(out, needed=report)
+    with (
+        kept as where,
+        watching(again := f"allminds run --resume {where}" if where else "") as progress,
+        spending(max_cost, price, dry_run) as ledger,
+    ):
         how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
-        found = give(
-            instrument, minds, settings=settings_of(setting), seed=seed, how=how,
-            time_limit=time_limit, episodes=episodes, ends=not dry_run, records=False,
-        ).summary  # fmt: skip
+        found = played(what, where, how, records=False)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)
         return
+    page = found.report(where / "report.html") if report and where else None
     if plot is not None:
-        from allminds.report.charts.files import save, score_plot
-        from allminds.terminal.tables import best_first
-
-        save(score_plot(best_first(found), f"score on {instrument}"), plot)
+        _draw(found, plot)
     if as_json:
-        print_json(found | asked)
+        saved = {"folder": str(where)} if where else {}
+        print_json(found.summary | asked | saved)
     else:
-        show_test(found)
-        if asked:
-            print(ledger)
-    leave([found])
+        lacks = (
+            again if any(row["missing"] for test in found.tests for row in test["results"]) else ""
+        )
+        _show(found, [*([str(ledger)] if asked else []), *_places(where, page, lacks)])
+    leave([test.summary for test in found.tests])
+
+
+def _show(found: Results, lines: list[str]) -> None:
+    """Print the tables, and then some lines."""
+    from allminds.terminal import show_test
+
+    for test in found.tests:
+        show_test(test.summary)
+    for line in lines:
+        print(line)
+
+
+def _places(where: Path | None, page: Path | None, again: str) -> list[str]:
+    """Say where the run and its report are, and how what is missing is asked again."""
+    told = [f"run: {where}"] if where else []
+    told += [f"report: {page}"] if page else []
+    if again:
+        told.append(f"the run is not complete; its missing exercises are asked again by: {again}")
+    return told
+
+
+def _draw(found: Results, plot: Path) -> None:
+    """Draw a plot of the scores of one test."""
+    from allminds.report.charts.files import save, score_plot
+    from allminds.terminal.tables import best_first
+
+    tests: list[Any] = found.tests
+    if len(tests) > 1:
+        raise Error("--plot draws one instrument; evaluate them one by one, or see --report")
+    test = tests[0].summary
+    save(score_plot(best_first(test), f"score on {test['instrument']}"), plot)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +47,18 @@ def run(
     out: Annotated[
         Path | None, typer.Option(help="The folder for the run; by default runs/1, ….")
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="INSTRUMENT", help="Only the tests of this instrument; lambda* is a pattern."
+        ),
+    ] = None,
+    episodes: Annotated[
+        int | None, typer.Option(help="The exercises of every test; by default as the plan says.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="The seed of all exercises; by default the plan's.")
+    ] = None,
     resume: Annotated[
         Path | None, typer.Option(show_default="a new run", help="Finish the run in this folder.")
     ] = None,
@@ -75,6 +88,7 @@ def run(
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
+    from allminds.runs.resolve import Resolved
     from allminds.runs.store import RunFolder
     from allminds.terminal import show_profiles, show_test, watching
 
@@ -83,15 +97,25 @@ def run(
         return
     if accept_changes and resume is None:
         raise Error("--accept-changes is about a run that is resumed; name its folder by --resume")
-    if resume is not None and (plan != plans.DEFAULT or mind or out):
-        raise Error("--resume takes the plan from its folder; leave out PLAN, --mind and --out")
-    target = resume or out or _free_folder()
-    again = f"allminds run --resume {target}"
+    given = (plan != plans.DEFAULT, mind, out, only, episodes is not None, seed is not None)
+    if resume is not None and any(given):
+        raise Error(
+            "--resume takes the plan from its folder; leave out PLAN, --mind, --out, --only, "
+            "--episodes and --seed"
+        )
     if dry_run:
         registry.built_in_only("a dry run", trust)
-    with watching(again) as progress, spending(max_cost, price, dry_run) as ledger:
+    with (
+        reserved(resume or out or (Path() if dry_run else None)) as target,
+        watching(again := f"allminds run --resume {target}") as progress,
+        spending(max_cost, price, dry_run) as ledger,
+    ):
+        assert target is not None
         found = RunFolder.open(resume) if resume else None
-        what = runs.Resolved.of(found.plan if found else plans.read_plan(plan), mind or [])
+        whole = found.plan if found else plans.read_plan(plan)
+        if only or episodes is not None or seed is not None:
+            whole = plans.narrowed(whole, only, episodes, seed)
+        what = Resolved.of(whole, mind or [])
         for sentence in what.left_out:
             print(f"allminds: {sentence}", file=sys.stderr)
         if not (yes or dry_run or resume):
@@ -99,7 +123,7 @@ def run(
             check_length(zip(what.tests, counts, strict=True), what.plan.seed)
         how = runs.How(
             jobs=jobs, engine=engine, strict=strict, progress=progress,
-            check=lambda: _stop_if_spent(ledger, again),
+            check=lambda: stop_if_spent(ledger, again),
         )  # fmt: skip
         if dry_run:
             runs.count_calls(what, how, found)
@@ -139,7 +163,7 @@ def leave(tests: Sequence[dict[str, Any]]) -> None:
         raise typer.Exit(1)
 
 
-def _stop_if_spent(ledger: Ledger, again: str) -> None:
+def stop_if_spent(ledger: Ledger, again: str) -> None:
     """Stop with an error if the budget is spent, so that the rest can be asked later."""
     if ledger.unasked:
         price = "" if ledger.price is None else f" --price {'{:g}/{:g}'.format(*ledger.price)}"
@@ -149,8 +173,36 @@ def _stop_if_spent(ledger: Ledger, again: str) -> None:
         )
 
 
-def _free_folder() -> Path:
-    number = 1
-    while (Path("runs") / str(number)).exists():
+@contextlib.contextmanager
+def reserved(out: Path | None, needed: bool = True) -> Iterator[Path | None]:
+    """Reserve the folder for a run: `out`, or the next of runs/1, runs/2, …, which is made here.
+
+    If none can be made, that is an error, or None with a sentence unless it is `needed`: what was
+    measured can be shown all the same. A folder that stays empty is removed.
+    """
+    folder = out
+    try:
+        folder = out or _next_folder()
+    except OSError as error:
+        said = f"cannot write {error.filename}: {error.strerror}; name a folder with --out"
+        if needed:
+            raise Error(said) from None
+        print(f"allminds: the run is not saved: {said}", file=sys.stderr)
+    try:
+        yield folder
+    finally:
+        if out is None and folder is not None:
+            with contextlib.suppress(OSError):  # it is not empty, as a rule
+                folder.rmdir()
+                folder.parent.rmdir()
+
+
+def _next_folder() -> Path:
+    """Make the first of runs/1, runs/2, … that is not there yet."""
+    number, runs = 1, Path("runs")
+    runs.mkdir(exist_ok=True)
+    while True:
+        with contextlib.suppress(FileExistsError):
+            (runs / str(number)).mkdir()
+            return runs / str(number)
         number += 1
-    return Path("runs") / str(number)

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from allminds import report
 from allminds.report.charts.files import write_whole
+from allminds.report.page import HERE as PAGES
 from allminds.report.page import templates
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def write_page(
             done += 1
         found.append(shown)
     progress("papers", total, total)
-    environment = templates(Path(__file__).parent, Path(report.__file__).parent)
+    environment = templates(Path(__file__).parent, PAGES)
     environment.filters |= {"figure": figure, "heading": heading, "coded": coded}
     text = environment.get_template("papers.html.j2").render(
         papers=found, version=importlib.metadata.version("allminds")

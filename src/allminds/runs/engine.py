@@ -24,8 +24,10 @@ from allminds.contracts import Fast, Instrument, LineUp
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
 from allminds.core.frames import remember_sources, sources_of, working_folder
+from allminds.core.names import parse_all
 from allminds.core.watch import Watch
 from allminds.episode import form
+from allminds.registry import NO_OBJECTS, Objects, name_of
 
 ENGINES = ("local", "dask")  # or the address of a Dask scheduler
 ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
@@ -38,7 +40,7 @@ LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays smal
 class Sitting:
     """Some minds that take a test together, because they are played in the same way."""
 
-    instrument: str
+    instrument: str | type[Instrument]
     settings: tuple[tuple[str, Any], ...]
     minds: tuple[Any, ...]
     seed: int
@@ -113,20 +115,26 @@ class Part:
 class Given:
     """A test with its names resolved: an instrument, and line-ups for it."""
 
-    instrument: str  # as another process finds it
+    instrument: str | type[Instrument]  # as another process finds it, or the class that is sent
     tool: Instrument
     settings: Mapping[str, Any]
-    minds: Sequence[Any]  # as they were given: names, classes, functions or objects
+    minds: Sequence[Any]  # as they are sent: names, classes, functions or objects
     line_ups: Sequence[LineUp]
+    objects: Objects = field(default_factory=dict)  # the user's own minds, by their names
 
     @classmethod
     def of(
-        cls, instrument: str | type[Instrument], settings: Mapping[str, Any], minds: Sequence[Any]
+        cls,
+        instrument: str | type[Instrument],
+        settings: Mapping[str, Any],
+        minds: Sequence[Any],
+        objects: Objects = NO_OBJECTS,
     ) -> Given:
-        """Resolve names, and reject a mind that is given twice."""
+        """Resolve names, of `objects` too, and reject a mind that is given twice."""
         tool = registry.make_instrument(instrument, settings)
-        line_ups = [registry.line_up(who, tool) for who in minds]
-        return cls(registry.reference(instrument), tool, settings, list(minds), line_ups)
+        kind = type(tool)
+        where = kind if registry.in_memory(kind) else registry.reference(instrument)
+        return cls(where, tool, settings, [], [], {}).joined(minds, objects=objects)
 
     def __post_init__(self) -> None:
         """Reject a mind that is given twice."""
@@ -135,9 +143,20 @@ class Given:
         if twice:
             raise Error(f"the mind '{twice}' is given twice to {self.tool.name}; name it once")
 
-    def joined(self, minds: Sequence[Any], line_ups: Sequence[LineUp]) -> Given:
-        """Add minds that are resolved already."""
-        return replace(self, minds=[*self.minds, *minds], line_ups=[*self.line_ups, *line_ups])
+    def joined(
+        self,
+        minds: Sequence[Any],
+        line_ups: Sequence[LineUp] | None = None,
+        objects: Objects = NO_OBJECTS,
+    ) -> Given:
+        """Add minds; their line-ups are given if they have been resolved already."""
+        if line_ups is None:
+            line_ups = [registry.line_up(who, self.tool, objects) for who in minds]
+        sent = [_sendable(who, one, objects) for who, one in zip(minds, line_ups, strict=True)]
+        return replace(
+            self, minds=[*self.minds, *sent], line_ups=[*self.line_ups, *line_ups],
+            objects={**self.objects, **objects},
+        )  # fmt: skip
 
     def seats(self, seed: int, traced: int, time_limit: float) -> list[Sitting]:
         """Make the sittings: all compiled minds in one, every other in one of its own."""
@@ -157,6 +176,16 @@ class Given:
             minds = [one.minds[0] for one in together]
             alone.insert(0, sitting(minds, [one.line_ups[0] for one in together]))
         return alone
+
+
+def _sendable(who: Any, line_up: LineUp, objects: Objects) -> Any:
+    """Return a mind as another process can make it: by its name, or as the object itself."""
+    if not isinstance(who, str) or not {who, *re.split(r"[\s(),=*]+", who)} & set(objects):
+        return who
+    if who in objects and not isinstance(objects[who], str) and name_of(objects[who]) == who:
+        return objects[who]  # a class is known again by a process that has played it
+    alone = who in objects or len(parse_all(who)) == 1
+    return line_up.seats[0].subject if alone else [seat.subject for seat in line_up.seats]
 
 
 def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -250,7 +279,7 @@ def _spread_here(
                 )
     except BrokenProcessPool:
         raise Error(
-            f"a process that played {sitting.line_ups[0].name} on {sitting.instrument} was killed; "
+            f"a process that played {sitting.line_ups[0].name} on {sitting.tool.name} was killed; "
             "it may have needed more memory than there is: try fewer --jobs"
         ) from None
 
@@ -298,6 +327,7 @@ def compiling_ahead(tests: Sequence[Given]) -> Iterator[None]:
     names = [
         (test.instrument, dict(test.settings), [who for who in test.minds if isinstance(who, str)])
         for test in tests[1:]
+        if isinstance(test.instrument, str)
     ]
     with subprocess.Popen(
         [sys.executable, "-c", _AHEAD],

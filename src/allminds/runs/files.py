@@ -75,3 +75,10 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise Error(f"cannot write {path}: {reason}") from None
+
+
+def path_of(path: Any, argument: str) -> Path:
+    """Convert a path that was given as an argument, str or Path; the error names the argument."""
+    if not isinstance(path, (str, Path)) or not str(path):
+        raise Error(f"{argument} must be a path, such as 'runs/mine', not {path!r}")
+    return Path(path)

@@ -23,17 +23,28 @@ import json
 import math
 import string
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import (
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
 from allminds.core.settings import Settings, checked, file_text
 
 MOST = 10_000  # tests of a plan, and minds of a test
+
+if TYPE_CHECKING:
+    from allminds.contracts import Instrument
 
 
 class Test(Settings):
@@ -46,9 +57,10 @@ class Test(Settings):
     Attributes
     ----------
     instrument : str
-        Its name, or ``file.py:Class``.
+        Its name, or ``file.py:Class``; in Python also the class.
     minds : list of str
-        The names of the minds.
+        The names of the minds. In Python also classes, functions and objects, or these under names
+        of yours in a mapping; they are kept in `objects`, and here are their names.
     against : str
         The minds in the other slots of a game.
     episodes : int
@@ -72,6 +84,49 @@ class Test(Settings):
     settings: dict[str, Any] = Field(default_factory=dict)
     levels: dict[str, str] = Field(default_factory=dict)
     words: dict[str, dict[str, str]] = Field(default_factory=dict)
+    _objects: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    if TYPE_CHECKING:  # what validation accepts is more than what the fields hold
+
+        def __init__(
+            self,
+            *,
+            instrument: str | type[Instrument],
+            minds: Sequence[Any] | Mapping[str, Any],
+            against: Any = "",
+            episodes: int = 1000,
+            settings: Mapping[str, Any] = ...,
+            levels: Mapping[str, str] = ...,
+            words: Mapping[str, Mapping[str, str]] = ...,
+        ) -> None: ...
+
+    @property
+    def objects(self) -> dict[str, Any]:
+        """The minds that were given as classes, functions or objects, by their names."""
+        return self._objects
+
+    def joined(self, minds: Iterable[str], objects: Mapping[str, Any]) -> Test:
+        """Add minds by name, with the objects that these names stand for."""
+        made = self.model_copy(update={"minds": [*self.minds, *minds]})
+        made._objects = {**self._objects, **objects}
+        return made
+
+    def without_objects(self) -> Test:
+        """Copy the test without the minds that were given as objects; their names stay."""
+        made = self.model_copy()
+        made._objects = {}
+        return made
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _named(cls, values: Any, handler: ModelWrapValidatorHandler[Test]) -> Test:
+        """Replace classes, functions and objects by their names, and keep them beside."""
+        if not isinstance(values, dict):
+            return handler(values)
+        objects: dict[str, Any] = {}
+        made = handler(without_objects(values, objects))
+        made._objects.update(objects)
+        return made
 
     @model_validator(mode="before")
     @classmethod
@@ -97,6 +152,79 @@ def seated(mind: Any, against: str) -> Any:
     return f"{mind}, {against}" if alone else mind
 
 
+def without_objects(given: dict[str, Any], objects: dict[str, Any]) -> dict[str, Any]:
+    """Replace what a test has besides names by names; minds are put into `objects`."""
+    from allminds import registry
+
+    made = dict(given)
+    if not isinstance(made.get("instrument", ""), str):
+        made["instrument"] = registry.reference(made["instrument"])
+    if isinstance(made.get("minds"), (Mapping, list, tuple)):
+        made["minds"] = names_of(made["minds"], objects)
+    if not isinstance(made.get("against") or "", str):
+        made["against"] = _text(made["against"], objects)
+    if made.get("against"):
+        for name in objects:
+            _check_word(name)
+    return made
+
+
+def names_of(minds: Sequence[Any] | Mapping[str, Any], objects: dict[str, Any]) -> list[str]:
+    """Name minds as a plan does; what is no name is put into `objects`."""
+    if isinstance(minds, Mapping):
+        return [_text(who, objects, str(name)) for name, who in minds.items()]
+    return [_text(who, objects) for who in minds]
+
+
+def _text(who: Any, objects: dict[str, Any], name: str = "") -> str:
+    """Name a mind or a line-up; what is no name is put into `objects`."""
+    from allminds.registry import name_of
+
+    if isinstance(who, str) and name in ("", who):
+        return who
+    several = isinstance(who, (list, tuple)) or (isinstance(who, str) and len(parse_all(who)) > 1)
+    if several:
+        if name:
+            raise Error(f"minds: a line-up is called by its minds; leave out the name '{name}'")
+        said = ", ".join(_text(one, objects) for one in who)
+        for one in objects:
+            _check_word(one)
+        return said
+    if not (isinstance(who, str) or callable(who) or hasattr(who, "act") or hasattr(who, "make")):
+        raise Error(
+            f"minds: {who!r} is not a mind: give a name, a class, a function, or an object with a "
+            "method 'act'"
+        )
+    name = name or name_of(who)
+    if name in objects and objects[name] is not who:
+        raise Error(
+            f"minds: two of them are called '{name}'; give them names of yours, such as "
+            "{'one': …, 'two': …}"
+        )
+    objects[name] = who
+    return name
+
+
+def _check_word(name: str) -> None:
+    """Reject a name of the user's that a line-up cannot have."""
+    try:
+        if len(parse_all(name)) == 1 and str(parse_all(name)[0]) == name:
+            return
+    except Error:
+        pass
+    raise Error(f"minds: '{name}' cannot be the name of a mind in a line-up; use letters and '-'")
+
+
+class Origin(Settings):
+    """What a plan keeps of a mind or an instrument that was given as an object of Python's."""
+
+    kind: str  # class, function, object, name or instrument
+    qualname: str
+    module: str
+    source: str | None = None  # SHA-256 of its source, if Python has it
+    reference: str | None = None  # the name by which another process finds it, if there is one
+
+
 class Plan(Settings):
     """The tests, the seed and the limits: everything needed to repeat a run.
 
@@ -113,6 +241,9 @@ class Plan(Settings):
     yours : list of str
         The minds that the user asks about, by the names that scores have (see `Test.mind_of`);
         empty if it is nobody's in particular.
+    objects : dict
+        What is kept of minds and instruments that were given as classes, functions or objects: a
+        run with one that no other process finds is resumed only with it (see `resume`).
 
     Examples
     --------
@@ -131,13 +262,18 @@ class Plan(Settings):
         description="seconds of processor time a mind of the user's may take for an action",
     )
     yours: list[str] = Field(default_factory=list, description="the minds that are asked about")
+    objects: dict[str, Origin] = Field(default_factory=dict)
 
     @model_serializer(mode="wrap")
     def _without_empty(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave out `yours` if it is empty: older plans keep their names."""
+        """Leave out `yours` and `objects` if they are empty: older plans keep their names."""
         made: dict[str, Any] = handler(self)
-        if not self.yours:
-            made.pop("yours", None)
+        for name in ("yours", "objects"):
+            if not made.get(name):
+                made.pop(name, None)
+        for origin in made.get("objects", {}).values():  # None is no value in TOML
+            for key in [key for key, value in origin.items() if value is None]:
+                del origin[key]
         return made
 
     @property
@@ -184,7 +320,7 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
     Parameters
     ----------
     name : str or Path
-        A file, or battery, groups or factors.
+        A TOML file, the plan.json of a run, or battery, groups or factors.
 
     Returns
     -------
@@ -200,10 +336,42 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
     where = f"the plan {name}"
     text = plan_text(str(name))
     try:
-        values = tomllib.loads(text)
+        values = _stored(text) if str(name).endswith(".json") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a number, or lists in lists, without end
-        raise Error(f"{where} is not TOML: {error}") from None
+        kind = "JSON" if str(name).endswith(".json") else "TOML"
+        raise Error(f"{where} is not {kind}: {error}") from None
     return checked(Plan, crossed(values, where), where)
+
+
+def _stored(text: str) -> dict[str, Any]:
+    """Take the plan out of the plan.json of a run."""
+    found = json.loads(text)
+    values = found.get("plan", found) if isinstance(found, dict) else found
+    if not isinstance(values, dict):
+        raise ValueError("it has no plan")
+    return values
+
+
+def narrowed(
+    plan: Plan, only: Sequence[str] | None, episodes: int | None, seed: int | None
+) -> Plan:
+    """Select tests by instrument (`lambda*` is a pattern), and change exercises or seed."""
+    tests = plan.tests
+    if only is not None:
+        for pattern in only:
+            if not any(fnmatchcase(test.instrument, pattern) for test in plan.tests):
+                names = {test.instrument for test in plan.tests}
+                raise Error(
+                    f"only: no test of the plan has an instrument '{pattern}'; "
+                    f"{nearest(pattern, names)}"
+                )
+        tests = [one for one in tests if any(fnmatchcase(one.instrument, p) for p in only)]
+    made = plan.model_dump() | {"tests": [test.model_dump() for test in tests]}
+    if episodes is not None:
+        made["tests"] = [test | {"episodes": episodes} for test in made["tests"]]
+    if seed is not None:
+        made["seed"] = seed
+    return checked(Plan, made, "the plan")
 
 
 # ---------------------------------------------------------------- crossed designs

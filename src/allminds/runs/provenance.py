@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import inspect
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +15,10 @@ from allminds.contracts import Instrument, LineUp, Subject
 from allminds.core.errors import Error
 from allminds.core.frames import code_of
 from allminds.core.names import Name, parse
+from allminds.core.table import SCHEMA
 from allminds.runs.engine import Given
+from allminds.runs.files import SUMS
+from allminds.runs.plan import Origin, Plan
 
 DECISIVE = ("allminds", "python", "numpy", "numba")  # versions that a score may depend on
 
@@ -64,28 +70,83 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {p: metadata.version(p) for p in packages}
 
 
+def origin_of(thing: Any) -> Origin:
+    """Describe a mind that was given as a class, a function or an object: where it comes from."""
+    if isinstance(thing, Subject):
+        thing = thing.maker
+    if isinstance(thing, str):  # a name of the user's for a mind that has another
+        return Origin(kind="name", qualname=thing, module="", reference=thing)
+    kind = "class" if isinstance(thing, type) else "function" if _is_function(thing) else "object"
+    made = type(thing) if kind == "object" else thing
+    if isinstance(thing, functools.partial):
+        made = thing.func
+    reference = None if kind == "object" else _reference(thing)
+    return Origin(
+        kind=kind, qualname=made.__qualname__, module=made.__module__ or "", reference=reference,
+        source=_source_sum(made),
+    )  # fmt: skip
+
+
+def origin_of_instrument(cls: type[Instrument]) -> Origin:
+    """Describe an instrument that is a class of a Python session."""
+    return Origin(
+        kind="instrument", qualname=cls.__qualname__, module=cls.__module__, source=_source_sum(cls)
+    )
+
+
+def _is_function(thing: Any) -> bool:
+    return inspect.isfunction(thing) or inspect.isbuiltin(thing)
+
+
+def _source_sum(made: Any) -> str | None:
+    """Hash the source of a class or function, if Python has it."""
+    try:
+        return hashlib.sha256(inspect.getsource(made).encode()).hexdigest()
+    except (OSError, TypeError):
+        return None
+
+
+def _reference(thing: Any) -> str | None:
+    """Name the module and the class or function there, unless it is a script or a notebook."""
+    module = sys.modules.get(str(thing.__module__))
+    name, file = thing.__qualname__, getattr(module, "__file__", None)
+    if thing.__module__ == "__main__" or file is None or getattr(module, name, None) is not thing:
+        return None
+    return registry.place_of(module, name)
+
+
 def made_with(tests: Sequence[Given]) -> dict[str, Any]:
-    """Collect the versions of the instruments, and the sums of the user's files behind minds."""
+    """Collect the versions of the instruments, and the sums of the user's files behind minds.
+
+    A mind that was given in Python without a name has a sum of its own in the plan.
+    """
     makers, words = [], []
     for given in tests:
         makers.append(type(given.tool))
+        apart = _without_name(given)
         for line_up in given.line_ups:
             words.append(line_up.name)
             for seat in line_up.seats:
-                makers += [one.maker for one in (seat.subject, *seat.subject.members)]
+                subjects = (seat.subject, *seat.subject.members)
+                makers += [one.maker for one in subjects if one.name not in apart]
     return {
         "instruments": {given.tool.name: given.tool.version for given in tests},
         "code": code_of(makers, words),
     }
 
 
+def _without_name(given: Given) -> set[str]:
+    """List the user's own minds of a test that no name leads to."""
+    return {name for name, who in given.objects.items() if origin_of(who).reference is None}
+
+
 def changed(before: Mapping[str, Any], tests: Sequence[Given]) -> list[str]:
-    """Say how versions, instruments and files differ from what plan.json has of them.
+    """Say how versions, instruments, files and objects differ from what plan.json has of them.
 
     What a run that was made earlier did not keep is not compared.
     """
     now = {"versions": versions(), **made_with(tests)}
-    found = []
+    found = _other_objects(before["plan"].get("objects", {}), tests)
     for kind, of in now.items():
         was = before.get(kind)
         if not isinstance(was, dict):
@@ -98,3 +159,28 @@ def changed(before: Mapping[str, Any], tests: Sequence[Given]) -> list[str]:
             said = "has changed" if kind == "code" else f"was {word}{old} and is {word}{new}"
             found.append(f"{name} {said}")
     return found
+
+
+def _other_objects(origins: Mapping[str, Any], tests: Sequence[Given]) -> list[str]:
+    """Say which objects that are supplied have another source than those of the run."""
+    supplied = {name: who for given in tests for name, who in given.objects.items()}
+    return [
+        f"the source of {name} has changed"
+        for name, who in supplied.items()
+        if name in origins
+        and origins[name].get("reference") is None
+        and origins[name].get("source") != origin_of(who).source
+    ]
+
+
+def plan_json(plan: Plan, tests: Sequence[Given]) -> dict[str, Any]:
+    """Collect what plan.json holds: the plan, and what a run is made with."""
+    portraits = [
+        {one.name: Portrait.of(one, given.tool) for one in given.line_ups} for given in tests
+    ]
+    return {
+        "schema": SCHEMA,
+        "sums": SUMS,
+        "versions": versions(),
+        "plan": plan.model_dump(mode="json"),
+    } | (made_with(tests) | {"line_ups": portraits} if tests else {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,18 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds import registry
 from allminds.contracts import LineUp
 from allminds.core import table as results
 from allminds.core.blocks import Block
-from allminds.core.errors import Error, nearest
-from allminds.core.names import parse_all
+from allminds.core.errors import Error
 from allminds.core.settings import checked
-from allminds.core.watch import Watch
-from allminds.episode import play
 from allminds.runs import engine
 from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
-from allminds.runs.plan import Plan, Test, seated
+from allminds.runs.files import path_of
+from allminds.runs.plan import Plan, Test
+from allminds.runs.resolve import Resolved
 from allminds.runs.store import RunFolder
 from allminds.runs.summary import TestScores, summary_of
 
@@ -78,8 +76,10 @@ class How:
 
     def __post_init__(self) -> None:
         """Require one job or more, and an engine that exists."""
-        if self.jobs < 1:
-            raise Error(f"jobs must be 1 or more, not {self.jobs}")
+        if not isinstance(self.jobs, int) or self.jobs < 1:
+            raise Error(f"jobs must be a whole number, 1 or more, not {self.jobs!r}")
+        if not isinstance(self.engine, str):
+            raise Error(f"engine must be local, dask or an address, not {self.engine!r}")
         engine.check_engine(self.engine)
 
     @contextlib.contextmanager
@@ -99,6 +99,13 @@ class How:
             yield part
 
 
+def checked_how(how: How | None) -> How:
+    """Return how to play, by default as `How()` says; reject what is not a `How`."""
+    if how is not None and not isinstance(how, How):
+        raise Error(f"how must be an allminds.How, such as How(jobs=2), not {how!r}")
+    return how or How()
+
+
 def _is_paid(sitting: Sitting) -> bool:
     seats = (seat for line_up in sitting.line_ups for seat in line_up.seats)
     return any(seat.subject.paid for seat in seats)
@@ -110,78 +117,6 @@ def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) 
     for first, last in todo:
         for low in range(first, last, size):
             yield engine.play(sitting, number, low, min(last, low + size))
-
-
-# ---------------------------------------------------------------- names, resolved once
-
-
-@dataclass(frozen=True)
-class Resolved:
-    """A plan with its names resolved, so that what is wrong is found before anything is played."""
-
-    plan: Plan
-    tests: Sequence[Given]
-    left_out: Sequence[str] = ()  # which tests an added mind cannot take, and why
-
-    @classmethod
-    def of(cls, plan: Plan, minds: Sequence[str] = ()) -> Resolved:
-        """Resolve the names of a plan, and add minds to every test that they can take.
-
-        A registered mind declares which instruments it is for. A mind from a user's file is tried:
-        it takes the tests whose first exercise it ends. In a plan with one instrument no mind is
-        left out.
-        """
-        given = [Given.of(test.instrument, test.settings, test.minds) for test in plan.tests]
-        names = {test.instrument for test in plan.tests}
-        tests, reasons = [], dict[str, dict[str, str]]()
-        yours = dict.fromkeys(plan.yours)
-        for number, test in enumerate(plan.tests):
-            taken: dict[str, LineUp] = {}
-            for mind in minds:
-                name = seated(mind, test.against) if test.against else mind
-                found = _tried(name, given[number], plan, certain=len(names) == 1)
-                if isinstance(found, str):
-                    reasons.setdefault(mind, {})[test.instrument] = found
-                    continue
-                yours[test.mind_of(found.name)] = None
-                if found.name not in {one.name for one in given[number].line_ups}:
-                    taken[name] = found
-            values = test.model_dump() | {"minds": [*test.minds, *taken]}
-            tests.append(checked(Test, values, f"the test {test.instrument}"))
-            given[number] = given[number].joined(list(taken), list(taken.values()))
-        for mind, why in reasons.items():
-            if len(why) == len(names):
-                name, reason = next(iter(why.items()))
-                raise Error(f"{mind} can take none of the tests; {name}: {reason}")
-        left = [f"{mind} takes no {on}: {why}" for mind in reasons
-                for on, why in reasons[mind].items()]  # fmt: skip
-        whole = plan.model_copy(update={"tests": tests, "yours": list(yours)})
-        _check_yours(whole, given)
-        return cls(whole, given, left)
-
-
-def _check_yours(plan: Plan, tests: Sequence[Given]) -> None:
-    """Reject a name in `yours` that no test of the plan has."""
-    pairs = zip(plan.tests, tests, strict=True)
-    known = {test.mind_of(one.name) for test, given in pairs for one in given.line_ups}
-    for name in plan.yours:
-        if name not in known:
-            raise Error(f"yours: no test of the plan has the mind '{name}'; {nearest(name, known)}")
-
-
-def _tried(name: str, given: Given, plan: Plan, certain: bool) -> LineUp | str:
-    """Resolve a line-up for a test, or say why it cannot take it; try a mind from a file."""
-    try:
-        line_up = registry.line_up(name, given.tool)
-    except Error as error:
-        if certain:
-            raise
-        return str(error)
-    if certain or ":" not in parse_all(name)[0].name:
-        return line_up
-    with Watch(plan.time_limit).running() as watch:
-        record = play(given.tool.exercise(plan.seed, 0), line_up, watch)
-    return line_up if "ok" in record.status else record.reason
 
 
 # ---------------------------------------------------------------- giving tests
@@ -204,8 +139,39 @@ def give(
     test = {"instrument": name, "minds": ["-"], "episodes": episodes}
     checked(Test, test, f"evaluate {name}")
     what = {"tests": [test], "seed": seed, "time_limit": time_limit}
-    checked(Plan, what, f"evaluate {name}")
-    sittings = given.seats(seed, 0, time_limit)
+    plan = checked(Plan, what, f"evaluate {name}")
+    how = checked_how(how)
+    with how.engaged() as spread:
+        sittings = given.seats(seed, 0, time_limit)
+        return _give(given, plan, episodes, sittings, how, spread, name, keep)
+
+
+def give_all(
+    found: Resolved, how: How | None, keep: Callable[[int, Sitting, Part], None] | None
+) -> dict[str, Any]:
+    """Give all tests of a plan and return the summary. Nothing is written; see `give`."""
+    plan, how, tests = found.plan, checked_how(how), []
+    traced = plan.traces if keep else 0
+    with how.engaged() as spread:
+        for n, (test, given) in enumerate(zip(plan.tests, found.tests, strict=True)):
+            name = given.tool.name
+            what = name if len(plan.tests) == 1 else f"{name} ({n + 1} of {len(plan.tests)})"
+            sittings = given.seats(plan.seed, traced, plan.time_limit)
+            one = None if keep is None else partial(keep, n)
+            tests.append(_give(given, plan, test.episodes, sittings, how, spread, what, one))
+    return summary_of(plan, tests)
+
+
+def _give(
+    given: Given,
+    plan: Plan,
+    episodes: int,
+    sittings: Sequence[Sitting],
+    how: How,
+    spread: Spread,
+    what: str,
+    keep: Callable[[Sitting, Part], None] | None,
+) -> dict[str, Any]:
     scores = TestScores(given.tool, given.line_ups)
 
     def take(part: Part) -> None:
@@ -213,20 +179,18 @@ def give(
         if keep is not None:
             keep(sittings[part.sitting], part)
 
-    how = how or How()
-    with how.engaged() as spread:
-        _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, name, take)
-    return scores.summary(seed, episodes)
+    _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, what, take)
+    return scores.summary(plan.seed, episodes)
 
 
-def run(plan: Plan | Resolved, out: Path, how: How | None = None) -> RunFolder:
+def run(plan: Plan | Resolved, out: str | Path, how: How | None = None) -> RunFolder:
     """Play a plan into a new run folder.
 
     Parameters
     ----------
     plan : Plan
         What is given to whom.
-    out : Path
+    out : str or Path
         A folder that is empty or not there yet.
     how : How, optional
         Jobs, engine and strictness.
@@ -246,23 +210,27 @@ def run(plan: Plan | Resolved, out: Path, how: How | None = None) -> RunFolder:
     >>> folder.summary()["tests"][0]["episodes"]
     8
     """
+    if not isinstance(plan, (Plan, Resolved)):
+        raise Error(f"plan must be a Plan, such as read_plan('battery'), not {plan!r}")
+    out = path_of(out, "out")
     found = plan if isinstance(plan, Resolved) else Resolved.of(plan)
-    how = how or How()
+    how = checked_how(how)
     with how.engaged() as spread:  # first: a cluster that is not there leaves no folder behind
         return _fill(RunFolder.create(out, found.plan, found.tests), found.tests, how, spread)
 
 
 def resume(
-    out: Path | RunFolder,
+    out: str | Path | RunFolder,
     how: How | None = None,
     plan: Resolved | None = None,
     accept_changes: bool = False,
+    minds: Mapping[str, Any] | None = None,
 ) -> RunFolder:
     """Finish a run that was interrupted; it ends bit-identical to an uninterrupted one.
 
     Parameters
     ----------
-    out : Path or RunFolder
+    out : str, Path or RunFolder
         The run.
     how : How, optional
         Jobs, engine and strictness.
@@ -271,6 +239,9 @@ def resume(
     accept_changes : bool
         Resume though minds, instruments, allminds or Python have changed since, and mark the table
         as mixed. Otherwise that is an error.
+    minds : mapping, optional
+        The run's minds that were given in Python and that no name leads to, such as closures, by
+        the names that they have in the run. One whose source has changed counts as a change.
 
     Returns
     -------
@@ -287,9 +258,13 @@ def resume(
     >>> resume(folder.path).summary() == folder.summary()
     True
     """
-    folder = out if isinstance(out, RunFolder) else RunFolder.open(out)
-    found = plan or Resolved.of(folder.plan)
-    how = how or How()
+    folder = out if isinstance(out, RunFolder) else RunFolder.open(path_of(out, "out"))
+    how = checked_how(how)
+    if not isinstance(minds or {}, Mapping):
+        raise Error(f"minds must be a mapping of names to minds, not {minds!r}")
+    if minds is None and folder.plan.objects and folder.is_complete():
+        return folder  # minds that were given in Python need not be there
+    found = plan or Resolved.of(folder.plan, objects=minds or {})
     with how.engaged() as spread:
         changes = folder.changes(found.tests)
         if changes and _is_complete(folder, found):
@@ -364,9 +339,7 @@ def _fill_test(
     def take(part: Part) -> None:
         add_stored(part.sitting, part.first)
         sitting = sittings[part.sitting]
-        folder.add(
-            number, part.sitting, part.first, part.last, **_tables(folder.run, sitting, part)
-        )
+        folder.add(number, part.sitting, part.first, part.last, **tables(folder.run, sitting, part))
         scores.take(sitting, part)
 
     what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
@@ -412,7 +385,8 @@ def _stop_at_failure(sitting: Sitting, part: Part, what: str) -> None:
 # ---------------------------------------------------------------- tables of a part
 
 
-def _tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
+def tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
+    """Build the tables of a part as a run folder has them, by kind."""
     import pyarrow as pa
 
     pairs = list(zip(sitting.line_ups, part.blocks, strict=True))

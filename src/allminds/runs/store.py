@@ -32,7 +32,7 @@ from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
 from allminds.runs.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
 from allminds.runs.plan import Plan
-from allminds.runs.provenance import Portrait, changed, made_with, versions
+from allminds.runs.provenance import Portrait, changed, made_with, plan_json, versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,17 +109,15 @@ class RunFolder:
         return found
 
     @classmethod
-    def create(cls, path: Path, plan: Plan, tests: Sequence[Given] = ()) -> RunFolder:
-        """Create a run folder; it may exist, but must be empty."""
-        portraits = [
-            {one.name: Portrait.of(one, given.tool) for one in given.line_ups} for given in tests
-        ]
-        made = {
-            "schema": SCHEMA,
-            "sums": SUMS,
-            "versions": versions(),
-            "plan": plan.model_dump(mode="json"),
-        } | (made_with(tests) | {"line_ups": portraits} if tests else {})
+    def create(
+        cls,
+        path: Path,
+        plan: Plan,
+        tests: Sequence[Given] = (),
+        made: dict[str, Any] | None = None,
+    ) -> RunFolder:
+        """Create a run folder; it may exist, but must be empty. `made` is as of `plan_json`."""
+        made = plan_json(plan, tests) if made is None else made
         folder = cls(path, plan, made)
         folder._tools = {number: given.tool for number, given in enumerate(tests)}
         folder._check_unused()
@@ -141,8 +139,9 @@ class RunFolder:
             raise Error(f"{path} is not empty; {hint or 'name a new folder with --out'}")
 
     @classmethod
-    def open(cls, path: Path) -> RunFolder:
+    def open(cls, path: str | Path) -> RunFolder:
         """Open an existing run folder and read its plan."""
+        path = Path(path)
         try:
             made = json.loads((path / "plan.json").read_text(encoding="utf-8"))
             stored, schema = made["plan"], int(made["schema"])
@@ -326,6 +325,14 @@ class RunFolder:
                     f"version {tool.version}, whose exercises are others; use the allminds that "
                     "made it"
                 )
+
+    def is_complete(self) -> bool:
+        """Check whether the scores are there, sound, and no exercise is `missing`."""
+        try:
+            self.summary()
+            return not self.lacking()
+        except Error:
+            return False
 
     def lacking(self) -> bool:
         """Check whether some exercise is `missing`, so that resuming the run would ask it again."""

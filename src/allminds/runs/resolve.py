@@ -1,0 +1,211 @@
+"""Names of a plan, resolved once, and what is kept of minds that have none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from allminds import registry
+from allminds.contracts import LineUp
+from allminds.core.errors import Error, nearest
+from allminds.core.names import parse_all
+from allminds.core.watch import Watch
+from allminds.episode import play
+from allminds.registry import NO_OBJECTS, Objects
+from allminds.runs.engine import Given
+from allminds.runs.plan import Plan, Test, names_of, seated
+from allminds.runs.provenance import origin_of, origin_of_instrument
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A plan with its names resolved, so that what is wrong is found before anything is played."""
+
+    plan: Plan
+    tests: Sequence[Given]
+    left_out: Sequence[str] = ()  # which tests an added mind cannot take, and why
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        minds: Sequence[Any] | Mapping[str, Any] = (),
+        objects: Objects = NO_OBJECTS,
+    ) -> Resolved:
+        """Resolve the names of a plan, and add minds, which are then asked about.
+
+        `objects` are the minds of a stored plan that were given in Python and that no name leads
+        to.
+        """
+        known = _objects(plan, objects)
+        given = [
+            Given.of(test.instrument, test.settings, test.minds, _used(known, test) | test.objects)
+            for test in plan.tests
+        ]
+        found = cls(plan, given).joined(minds) if minds else cls(plan, given)
+        return found.whole()
+
+    def joined(
+        self,
+        minds: Sequence[Any] | Mapping[str, Any],
+        yours: bool = True,
+        only: int | None = None,
+    ) -> Resolved:
+        """Add minds to every test that they can take; with `yours` they are asked about.
+
+        With `only` they are added to the test of this number alone.
+
+        A registered mind declares which instruments it is for. A mind of the user's is tried: it
+        takes the tests whose first exercise it ends. In a plan with one instrument no mind is left
+        out.
+        """
+        objects: dict[str, Any] = {}
+        names = names_of(minds, objects)
+        asked, reasons = dict.fromkeys(self.plan.yours), dict[str, dict[str, str]]()
+        pairs = []
+        certain = len({test.instrument for test in self.plan.tests}) == 1
+        for number, (test, given) in enumerate(zip(self.plan.tests, self.tests, strict=True)):
+            taken: dict[str, LineUp] = {}
+            for mind in names if only in (None, number) else ():
+                name = seated(mind, test.against) if test.against else mind
+                found = _tried(name, given, self.plan, certain, objects)
+                if isinstance(found, str):
+                    reasons.setdefault(mind, {})[test.instrument] = found
+                    continue
+                if yours:
+                    asked[test.mind_of(found.name)] = None
+                if found.name not in {one.name for one in given.line_ups}:
+                    taken[name] = found
+            mine = {name: objects[name] for name in objects if _mentions(taken, name)}
+            pairs.append((test.joined(taken, mine), given.joined(list(taken), list(taken.values()),
+                                                                 mine)))  # fmt: skip
+        left = _left_out(reasons, len({test.instrument for test in self.plan.tests}))
+        tests, given_now = [test for test, _ in pairs], [given for _, given in pairs]
+        plan = self.plan.model_copy(update={"tests": tests, "yours": list(asked)})
+        return Resolved(plan, given_now, [*self.left_out, *left])
+
+    def with_ends(self) -> Resolved:
+        """Add the floor and the ceiling of every line-up that lacks them."""
+        pairs = []
+        for test, given in zip(self.plan.tests, self.tests, strict=True):
+            ends = registry.missing_ends(given.line_ups, given.tool)
+            objects = given.objects  # a line-up's others may be the user's
+            pairs.append((test.joined(ends, {}), given.joined(ends, objects=objects)))
+        plan = self.plan.model_copy(update={"tests": [test for test, _ in pairs]})
+        return replace(self, plan=plan, tests=[given for _, given in pairs])
+
+    def whole(self) -> Resolved:
+        """Check the names of the minds asked about, and note where the user's own come from."""
+        known = {
+            test.mind_of(one.name)
+            for test, given in zip(self.plan.tests, self.tests, strict=True)
+            for one in given.line_ups
+        }
+        for name in self.plan.yours:
+            if name not in known:
+                hint = nearest(name, known)
+                raise Error(f"yours: no test of the plan has the mind '{name}'; {hint}")
+        origins = dict(self.plan.objects)
+        for given in self.tests:
+            for name, thing in given.objects.items():
+                origins.setdefault(name, origin_of(thing))
+            if registry.in_memory(type(given.tool)):
+                origins.setdefault(given.tool.name, origin_of_instrument(type(given.tool)))
+        return replace(self, plan=self.plan.model_copy(update={"objects": origins}))
+
+
+def _left_out(reasons: Mapping[str, Mapping[str, str]], tests: int) -> list[str]:
+    """Say which tests a mind does not take, and why; one that can take none is an error."""
+    for mind, why in reasons.items():
+        if len(why) == tests:
+            name, reason = next(iter(why.items()))
+            raise Error(f"{mind} can take none of the tests; {name}: {reason}")
+    return [
+        f"{mind} takes no {on}: {why}" for mind, of in reasons.items() for on, why in of.items()
+    ]
+
+
+def _tried(name: str, given: Given, plan: Plan, certain: bool, objects: Objects) -> LineUp | str:
+    """Resolve a line-up for a test, or say why it cannot take it; try a mind of the user's."""
+    try:
+        line_up = registry.line_up(name, given.tool, {**given.objects, **objects})
+    except Error as error:
+        if certain:
+            raise
+        return str(error)
+    if certain or line_up.seats[0].subject.built_in:
+        return line_up
+    if ":" not in name and not _mentions([name], *objects):
+        return line_up  # it is registered, for the instruments that it says
+    with Watch(plan.time_limit).running() as watch:
+        record = play(given.tool.exercise(plan.seed, 0), line_up, watch)
+    return line_up if "ok" in record.status else record.reason
+
+
+# ---------------------------------------------------------------- minds that have no name
+
+
+def _objects(plan: Plan, supplied: Objects) -> dict[str, Any]:
+    """Collect the user's own minds of a stored plan: those supplied, and those a name leads to."""
+    for name in supplied:
+        if name not in plan.objects:
+            hint = nearest(name, plan.objects)
+            raise Error(f"minds: the run was given no object called '{name}'; {hint}")
+    found: dict[str, Any] = {}
+    here = {name for test in plan.tests for name in test.objects}
+    lost: list[str] = []
+    for name, origin in plan.objects.items():
+        if origin.kind == "instrument":
+            _check_registered(name, origin.qualname)
+        elif name in supplied:
+            found[name] = supplied[name]
+        elif origin.reference is not None:
+            found[name] = origin.reference
+        elif name not in here:
+            lost.append(name)
+    if lost:
+        raise Error(lost_sentence(lost))
+    return found
+
+
+def lost_sentence(names: Sequence[str]) -> str:
+    """Say that a run cannot be resumed or repeated without objects of a Python session."""
+    what = "the object" if len(names) == 1 else "the objects"
+    given = ", ".join(f"'{name}': …" for name in names)
+    return (
+        f"the run cannot be resumed without {what} {', '.join(names)} of a Python session; supply "
+        f"with allminds.resume(folder, minds={{{given}}})"
+    )
+
+
+def _check_registered(name: str, qualname: str) -> None:
+    """Reject a stored plan with an instrument of a Python session that is over."""
+    if name not in registry.instruments():
+        raise Error(
+            f"the instrument '{name}' was the class {qualname} of a Python session; register it "
+            f"with allminds.instrument({qualname.rpartition('.')[2]}) first"
+        )
+
+
+def _used(objects: Mapping[str, Any], test: Test) -> dict[str, Any]:
+    """Select the objects that the minds of a test mention."""
+    return {name: who for name, who in objects.items() if _mentions([*test.minds], name)}
+
+
+def _mentions(texts: Sequence[str] | Mapping[str, Any], *names: str) -> bool:
+    """Check whether one of some line-ups has one of some names in it."""
+    return any(name == text or name in _words(text) for text in texts for name in names)
+
+
+def _words(text: str) -> set[str]:
+    """List the names in a line-up, those of members of groups too."""
+    try:
+        todo, found = list(parse_all(text)), set()
+    except Error:  # a name of the user's, which stands alone
+        return {text}
+    while todo:
+        name = todo.pop()
+        found.add(name.name)
+        todo += name.arguments
+    return found
