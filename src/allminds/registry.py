@@ -388,9 +388,13 @@ def name_of(who: Any) -> str:
     """Name a mind that is given as a class, a function or an object, by its class or function."""
     if isinstance(who, Subject):
         return who.name
-    if isinstance(who, functools.partial):
-        return name_of(who.func)
+    who = unwrapped(who)
     return str(getattr(who, "__name__", None) or type(who).__name__)
+
+
+def unwrapped(who: Any) -> Any:
+    """Return the function within a partial call of it, and anything else as it is."""
+    return unwrapped(who.func) if isinstance(who, functools.partial) else who
 
 
 def _called(name: str, tool: Instrument, objects: Objects) -> Subject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import inspect
 import platform
@@ -78,8 +77,7 @@ def origin_of(thing: Any) -> Origin:
         return Origin(kind="name", qualname=thing, module="", reference=thing)
     kind = "class" if isinstance(thing, type) else "function" if _is_function(thing) else "object"
     made = type(thing) if kind == "object" else thing
-    if isinstance(thing, functools.partial):
-        made = thing.func
+    made = registry.unwrapped(thing) if thing is not registry.unwrapped(thing) else made
     reference = None if kind == "object" else _reference(thing)
     return Origin(
         kind=kind, qualname=made.__qualname__, module=made.__module__ or "", reference=reference,
