@@ -111,8 +111,9 @@ class Participant:
 
     def __init__(
         self, label: str, invite: str, port: Callable[[], int], diary: Diary, rng: Random,
-        source: str = "127.0.0.1",
+        source: str = "127.0.0.1", external: str = "",
     ) -> None:  # fmt: skip
+        self.external = external  # id in a panel
         self.label, self.invite, self.port, self.diary, self.rng = label, invite, port, diary, rng
         self.connection = Connection(source)
         self.cookie, self.screen = "", ""
@@ -140,7 +141,7 @@ class Participant:
         self.connection.close()
 
     async def _join(self) -> None:
-        fields = {"invite": self.invite}
+        fields = {"invite": self.invite} | ({"external_id": self.external} if self.external else {})
         status, headers, _ = await self.connection.sent(self.port(), "POST", "/join", "", fields)
         cookie = headers.get("set-cookie", "").partition(";")[0]
         if status != 303 or not cookie:
