@@ -253,6 +253,24 @@ def test_of_a_game_of_one_step_there_is_no_curve(tmp_path):
     assert all(card["curve"] == "" for block in worse for card in block["cards"])
 
 
+def test_exercises_that_went_alike_are_shown_once(tmp_path):
+    test = Test(instrument="stag-hunt", minds=["hare", "stag"], against="tit-for-tat", episodes=9)
+    (one,) = found(played(tmp_path, test, yours=["hare"]))
+    assert len(one.causes) == 1
+    assert "went just like these" in " ".join(one.notes)
+    assert "these are typical too" in " ".join(one.notes)
+
+
+def test_tests_on_which_nothing_was_lost_come_only_if_there_are_no_others(tmp_path):
+    lost = Test(instrument="stag-hunt", minds=["hare", "stag"], against="tit-for-tat", episodes=9)
+    won = Test(instrument="stag-hunt", minds=["hare", "random"], against="hare", episodes=9)
+    both = found(played(tmp_path / "both", won, lost, yours=["hare"]))
+    assert [one.rival for one in both] == ["stag"]
+    (alone,) = found(played(tmp_path / "alone", won, yours=["hare"]))
+    assert (alone.rival, alone.causes) == ("random", [])
+    assert "it did worse on none" in about(alone)
+
+
 def test_without_actions_it_is_said_what_to_do(tmp_path):
     folder = played(tmp_path, EVERY[0], yours=["random"], traces=0)
     (one,) = found(folder)

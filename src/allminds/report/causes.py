@@ -7,10 +7,9 @@ for `compare` to say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,9 @@ from allminds.core.errors import Error, nearest
 from allminds.core.names import parse_all
 from allminds.report.charts.drawing import without_folders
 from allminds.report.data import TestData, read_tests
-from allminds.report.sources import Floats, Source, who
-from allminds.runs.replay import Replay, retraced
-from allminds.runs.store import RunFolder, read_part
+from allminds.report.sources import Floats
+from allminds.runs.replay import Replay, recorded, retraced
+from allminds.runs.store import RunFolder
 
 LARGEST = 2  # cards of a test, besides the typical one
 MOST_TESTS = 3  # with cards of one mind: those on which it loses most
@@ -161,6 +160,13 @@ class Cause:
             return alike.index(False) + 1
         return None if len(mine) == len(rival) else len(alike) + 1
 
+    def same(self, other: Cause) -> bool:
+        """Return True if both minds did and got the same at every step of another exercise."""
+        pairs = ((self.mine, other.mine), (self.rival, other.rival))
+        records = [(one.replay.record, two.replay.record) for one, two in pairs]
+        alike = all(a.actions == b.actions and a.rewards == b.rewards for a, b in records)
+        return alike and not self.question
+
     @property
     def question(self) -> bool:
         """True if the exercise is one question for one mind."""
@@ -260,11 +266,19 @@ def partings(
 def _most_lost(
     taken: Sequence[tuple[TestData, str]], folders: Sequence[RunFolder], wanted: str | None
 ) -> list[Parting]:
-    """Make the cards of the tests on which a mind is farthest behind its rival."""
+    """Make the cards of the tests on which a mind is farthest behind its rival.
+
+    Tests on which it lost nothing are left out, unless there are no others.
+    """
     pairs = [(data, mind, rival_of(data, mind, wanted)) for data, mind in taken]
     behind = [(_lost(data, mind, rival), data, mind, rival) for data, mind, rival in pairs if rival]
     behind.sort(key=lambda pair: -pair[0])
-    return [parting(data, folders, mind, rival) for _, data, mind, rival in behind[:MOST_TESTS]]
+    found, nothing = list[Parting](), list[Parting]()
+    for _, data, mind, rival in behind:
+        if len(found) < MOST_TESTS:
+            one = parting(data, folders, mind, rival)
+            (found if one.worse or not one.searched else nothing).append(one)
+    return found or nothing[:1]
 
 
 def _best(data: TestData) -> list[str]:
@@ -336,10 +350,14 @@ def parting(data: TestData, folders: Sequence[RunFolder], mind: str, rival: str)
                 _again(data, folders, one, index, shown)
                 for one, shown in zip((mind, rival), found.names, strict=True)
             ]
-            found.causes.append(Cause(index, why, *plays))
+            cause = Cause(index, why, *plays)
+            if not any(cause.same(other) for other in found.causes):
+                found.causes.append(cause)
     except Error as error:
         found.causes.clear()
         found.notes.append(f"There are no cards: {error}.")
+    if 0 < len(found.causes) < len(chosen):
+        found.notes.append("Others that were chosen went just like these, and are not shown.")
     return found
 
 
@@ -354,6 +372,8 @@ def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
         found.notes.append(
             "There are no cards: the run keeps no actions of this test; set traces in its plan to "
             "the number of exercises whose actions shall be kept, and run it again."
+            if not kept
+            else "There are no cards: no exercise whose actions are kept has a score of both."
         )
         return []
     gaps = np.where(np.abs(gaps[numbers]) > TINY, gaps[numbers], 0.0)
@@ -372,7 +392,9 @@ def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
     middle = int(order[(len(order) - 1) // 2])
     if len(numbers) == 1:
         return [(int(numbers[0]), "the only exercise searched")]
-    if gaps[middle] == 0:
+    if gaps[middle] >= gaps[order[0]] - TINY:
+        found.notes.append("The median loss is as large, so that these are typical too.")
+    elif gaps[middle] == 0:
         found.notes.append("On a typical exercise, that of the median gap, both did alike.")
     elif middle not in largest:
         chosen.append((int(numbers[middle]), "a typical exercise (the median gap)"))
@@ -392,54 +414,10 @@ def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int, 
     """Play what a mind did on an exercise again from the record."""
     source = next(one for one in data.sources if mind in one.names.values())
     name, seed = data.plain[mind], folders[source.run - 1].plan.seed
-    rows = _rows(source, name, index)
-    actions = _actions(source, name, index, data.tool.slots)
+    rows, actions = recorded(source.parts, name, index, data.tool.slots)
     replay = retraced(data.tool, seed, index, shown, rows, actions)
     slots = tuple(data.tool.scored_slots)
     portrait = data.portraits.get(mind)
     if data.tool.scored == "first" and portrait and portrait.slots:
         slots = portrait.slots
     return Play(shown, replay, slots, float(data.scores[index, data.minds.index(mind)]))
-
-
-def _rows(source: Source, mind: str, index: int) -> Mapping[str, Sequence[Any]]:
-    """Read the records of a mind on an exercise, slot by slot, as columns."""
-    columns = ["index", "slot", "exercise", "steps", "score", "status", "reason"]
-    for part in _parts(source, index):
-        found = _where(part, who(part), mind, index, columns)
-        if len(found):
-            rows: dict[str, list[Any]] = found.sort_by("slot").to_pydict()
-            return rows
-    raise Error(f"the run has no record of {mind} on exercise {index}")
-
-
-def _actions(source: Source, mind: str, index: int, slots: int) -> Sequence[Sequence[int]]:
-    """Read what every slot did at every step of an exercise, [step][slot]."""
-    for part in _parts(source, index):
-        path = part.parents[1] / "traces" / part.name
-        if path.exists():
-            found = _where(path, "mind", mind, index, ["index", "step", "slot", "action"])
-            if len(found):
-                made = np.zeros((int(found["step"].to_numpy().max()), slots), np.int64)
-                made[found["step"].to_numpy() - 1, found["slot"].to_numpy()] = found["action"]
-                actions: list[list[int]] = made.tolist()
-                return actions
-    raise Error(
-        f"the run keeps no actions of {mind} on exercise {index}; run the plan again with this "
-        "allminds"
-    )
-
-
-def _parts(source: Source, index: int) -> list[Path]:
-    """List the parts whose exercises, which their names give, include this one."""
-    spans = [(part, [int(n) for n in part.stem.split("-")[-2:]]) for part in source.parts]
-    return [part for part, (first, last) in spans if first <= index < last]
-
-
-def _where(path: Path, column: str, mind: str, index: int, columns: Sequence[str]) -> Any:
-    """Read the rows of one mind on one exercise from a file."""
-    import pyarrow.compute as pc
-
-    rows = read_part(path, [column, *columns])
-    rows = rows.filter(pc.equal(rows["index"], index))
-    return rows.filter(pc.equal(rows[column].cast("string"), mind))

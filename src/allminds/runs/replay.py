@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from allminds import registry
@@ -11,7 +12,7 @@ from allminds.contracts import Exercise, Failure, Instrument, LineUp, Record
 from allminds.core.errors import Error, nearest
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play_on
-from allminds.runs.store import RunFolder
+from allminds.runs.store import RunFolder, read_part
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,50 @@ def _states(exercise: Exercise, record: Record) -> list[Any]:
         episode.play(actions)
         states.append(episode.state)
     return states
+
+
+# ---------------------------------------------------------------- without minds
+
+
+def recorded(
+    parts: Sequence[Path], mind: str, index: int, slots: int
+) -> tuple[dict[str, list[Any]], list[list[int]]]:
+    """Read the records of a mind on an exercise, slot by slot as columns, and [step][slot] actions.
+
+    `parts` are the files of a test's records; their names give the exercises in them.
+    """
+    import numpy as np
+
+    for part in parts:
+        first, last = (int(number) for number in part.stem.split("-")[-2:])
+        found: Any = _where(part, mind, index) if first <= index < last else ()
+        if not len(found):
+            continue
+        path = part.parents[1] / "traces" / part.name
+        traced: Any = _where(path, mind, index) if path.exists() else ()
+        if not len(traced):
+            raise Error(
+                f"the run keeps no actions of {mind} on exercise {index}; run its plan again with "
+                "this allminds"
+            )
+        step, slot = (traced[name].to_numpy() for name in ("step", "slot"))
+        made = np.zeros((int(step.max()), slots), np.int64)
+        made[step - 1, slot] = traced["action"].to_numpy()
+        return found.sort_by("slot").to_pydict(), made.tolist()
+    raise Error(f"the run has no record of {mind} on exercise {index}")
+
+
+def _where(path: Path, mind: str, index: int) -> Any:
+    """Read the rows of one line-up on one exercise from a file."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    known = pq.read_schema(path).names
+    who = "line_up" if "line_up" in known else "mind"
+    wanted = {who, "index", "slot", "exercise", "steps", "score", "status", "reason"}
+    rows = read_part(path, sorted((wanted | {"step", "action"}) & set(known)))
+    rows = rows.filter(pc.equal(rows["index"], index))
+    return rows.filter(pc.equal(rows[who].cast("string"), mind))
 
 
 def retraced(

@@ -55,6 +55,8 @@ def about(found: Parting) -> str:
         f"Of the {kept}, {mind} did worse than {rival} on {found.worse}, better on {found.better} "
         f"and alike on {alike}."
     )
+    if not found.causes:
+        return said
     if found.alike > found.largest:
         chosen = f"{found.largest} of the {found.alike} equal and largest losses, the least complex"
     else:
