@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from allminds.core.compiled import below, kernel, small, ufunc, unit, word
+from allminds.core.compiled import below, inlined, kernel, small, ufunc, unit, word
 from allminds.instruments import rules
 
 wrapped, apart, shorter, distance, worth, reward = rules.on_ring(np.int64, small)
@@ -90,22 +90,23 @@ class Habits(NamedTuple):
     released: bool  # looks ahead to the first iteration, as `bootstrap=released` says
 
 
-@kernel
+@inlined
 def choose(habits, table, t, cell, key, play):
     """Choose a learner's move at step t, and return what it looks ahead to from the step before.
 
     Play 0 is the test, the others are rehearsals. After the last step there is nothing ahead.
     """
-    steps = len(table)
-    if t == steps:
-        return 0, 0.0
-    values, clock = table[t, cell], np.uint64(play * steps + t)
-    move, best = uniform_best(values, 9, key, clock, _0)
-    if play > 0 and happens(habits.epsilon, key, clock, _1):
-        move = np.int64(below(word(key, clock, _2), _9))
-    if habits.sarsa:
-        return move, values[move]
-    return move, largest(table[0, cell], 9)[0] if habits.released else best
+    move, ahead = np.int64(0), 0.0
+    if t < len(table):
+        values, clock = table[t, cell], np.uint64(play * len(table) + t)
+        move, ahead = uniform_best(values, 9, key, clock, _0)
+        if play > 0 and happens(habits.epsilon, key, clock, _1):
+            move = np.int64(below(word(key, clock, _2), _9))
+        if habits.sarsa:  # a branch: one expression would wait for the move in Q-learning too
+            ahead = values[move]
+        elif habits.released:
+            ahead = largest(table[0, cell], 9)[0]
+    return move, ahead
 
 
 @kernel
@@ -123,17 +124,31 @@ def _play(around, fields, habits, table, keys, play, moves, ways):
     Values of the next step are not written in this one, so it does not matter that a learner
     chooses its next move before a later one has learnt.
     """
-    slots, steps = len(ways), ways.shape[1] - 1
+    slots, drifts = len(ways), len(fields) > 1
     for s in range(slots):
         moves[s], _ = choose(habits, table, 0, ways[s, 0], keys[s], play)
-    for t in range(steps):
-        field = fields[t + 1 if len(fields) > 1 else 0]
+    for t in range(len(table)):
         for s in range(slots):
             cell, move = ways[s, t], moves[s]
-            ways[s, t + 1] = to = around[move, cell]
+            to = around[move, cell]
             moves[s], ahead = choose(habits, table, t + 1, to, keys[s], play)
             if play > 0:
-                learn(habits, table, t, cell, move, field[to], ahead)
+                learn(habits, table, t, cell, move, fields[t + 1 if drifts else 0, to], ahead)
+            ways[s, t + 1] = to
+
+
+@kernel
+def _play_alone(around, fields, habits, table, key, play, way):
+    """Make one play of a single learner: as `_play`, a tenth quicker without the arrays."""
+    cell, drifts = way[0], len(fields) > 1
+    move, _ = choose(habits, table, 0, cell, key, play)
+    for t in range(len(table)):
+        to = around[move, cell]
+        following, ahead = choose(habits, table, t + 1, to, key, play)
+        if play > 0:
+            learn(habits, table, t, cell, move, fields[t + 1 if drifts else 0, to], ahead)
+        way[t + 1] = to
+        cell, move = to, following
 
 
 @kernel
@@ -145,6 +160,9 @@ def by_table(around, fields, habits, table, keys, ways):
     """
     table[:] = habits.initial
     moves = np.empty(len(ways), np.int64)
-    for play in range(1, habits.sessions + 1):
-        _play(around, fields, habits, table, keys, play, moves, ways)
-    _play(around, fields, habits, table, keys, 0, moves, ways)
+    for number in range(1, habits.sessions + 2):
+        play = number if number <= habits.sessions else 0
+        if len(ways) == 1:
+            _play_alone(around, fields, habits, table, keys[0], play, ways[0])
+        else:
+            _play(around, fields, habits, table, keys, play, moves, ways)
