@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import BatchMind, MindBase, Task
+from allminds.contracts import MindBase, Task
+from allminds.core.bases import BatchMind
 from allminds.core.compiled import below
 from allminds.core.seeding import Random, Words
 from allminds.core.seeding import below as below_many

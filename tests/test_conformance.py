@@ -9,15 +9,8 @@ import pytest
 
 from allminds import registry
 from allminds.check import ERROR_RATE, check_instrument, check_mind
-from allminds.contracts import (
-    Discrete,
-    Exercise,
-    Failure,
-    Instrument,
-    MindBase,
-    Question,
-    Traits,
-)
+from allminds.contracts import Discrete, Exercise, Failure, Instrument, MindBase, Traits
+from allminds.core.bases import Question
 from allminds.core.errors import Error
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings

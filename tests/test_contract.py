@@ -22,14 +22,12 @@ from allminds.contracts import (
     Exercise,
     Failure,
     Instrument,
-    LineUp,
     MindBase,
-    Question,
-    Subject,
     Traits,
-    Wrapper,
 )
+from allminds.core.bases import Question, Wrapper
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch

@@ -14,9 +14,10 @@ import pytest
 from plainly import evaluate
 
 from allminds import registry
-from allminds.contracts import Discrete, Failure, LineUp, MindBase
+from allminds.contracts import Discrete, Failure, MindBase
 from allminds.core import frames
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.watch import Failed, Watch, away, malformed
 from allminds.episode import Episode, play
 from allminds.runs.engine import Sitting

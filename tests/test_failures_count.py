@@ -26,7 +26,8 @@ ONE = am.How(jobs=1)
 
 MINDS = '''
 from allminds import registry
-from allminds.contracts import BatchMind, MindBase, Traits
+from allminds.core.bases import BatchMind
+from allminds.contracts import MindBase, Traits
 import numpy as np
 
 

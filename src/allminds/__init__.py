@@ -18,18 +18,15 @@ from allminds.evaluate import evaluate  # now, lest the module hide the function
 
 if TYPE_CHECKING:
     from allminds.check import check_instrument, check_mind
-    from allminds.contracts import (
-        BatchMind,
+    from allminds.contracts import (  # fmt: skip
         Discrete,
         Environment,
         Instrument,
         MindBase,
-        PolicyMind,
-        Question,
         Task,
         Traits,
-        Wrapper,
-    )  # fmt: skip
+    )
+    from allminds.core.bases import BatchMind, PolicyMind, Question, Wrapper
     from allminds.core.errors import Error
     from allminds.core.seeding import Random
     from allminds.description import Description, describe
@@ -49,18 +46,8 @@ _HOMES = {
     "runs.store": ("RunFolder",),
     "check": ("check_instrument", "check_mind"),
     "description": ("Description", "describe"),
-    "contracts": (
-        "BatchMind",
-        "Discrete",
-        "Environment",
-        "Instrument",
-        "MindBase",
-        "PolicyMind",
-        "Question",
-        "Task",
-        "Traits",
-        "Wrapper",
-    ),
+    "contracts": ("Discrete", "Environment", "Instrument", "MindBase", "Task", "Traits"),
+    "core.bases": ("BatchMind", "PolicyMind", "Question", "Wrapper"),
     "core.errors": ("Error",),
     "registry": ("group", "instrument", "mind"),
     "core.seeding": ("Random",),

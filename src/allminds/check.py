@@ -15,19 +15,10 @@ from typing import Any, Literal
 import numpy as np
 
 from allminds import registry
-from allminds.contracts import (
-    Discrete,
-    Environment,
-    Exercise,
-    Failure,
-    Instrument,
-    LineUp,
-    Record,
-    Seat,
-    Subject,
-)
+from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, form, play, play_on

@@ -10,23 +10,19 @@ observation); to add an instrument, subclass `Instrument` and give it environmen
 
 from __future__ import annotations
 
-import hashlib
 import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from allminds.core.errors import Error
-from allminds.core.seeding import Random, Words
+from allminds.core.seeding import Random
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from allminds.core.blocks import Block
+    from allminds.core.line_up import LineUp
     from allminds.core.watch import Watch
     from allminds.inference import Rule, Tally
     from allminds.presentation import Presentation
@@ -103,29 +99,6 @@ class Discrete:
         named = [f"{number} {labels.get(number, '')}".strip() for number in actions]
         return ", ".join(named if len(named) <= MOST_LISTED else [*named[:MOST_LISTED], "…"])
 
-    def meant(self, action: Any) -> str:
-        """Advise the author of a mind what to return instead; "" for an int out of range."""
-        kind = type(action).__name__
-        if action is None:
-            return "return an int (did act end without return?)"
-        if isinstance(action, str) and action in self.labels:
-            return f"return the int {self.start + self.labels.index(action)}"
-        if isinstance(action, bool):
-            return "return an int, not a bool"
-        try:
-            operator.index(action)
-            return ""
-        except Exception:  # a mind may hand over anything
-            pass
-        try:
-            number = int(action)
-            same = str(number) == action if isinstance(action, str) else bool(number == action)
-        except Exception:
-            same = False
-        if same and self.contains(number):
-            return f"return the int {number}, not a {kind}"
-        return f"return an int, not a {kind}"
-
 
 @dataclass(frozen=True)
 class Task:
@@ -171,8 +144,8 @@ class Task:
     actions: Space
     steps: int
     facts: Mapping[str, Any]
-    rehearsal: bool = False  # True while it practises, False when it counts
-    secret: Any = None  # filled only for minds whose traits say that they see the future
+    rehearsal: bool = False
+    secret: Any = None
 
 
 @dataclass(frozen=True)
@@ -279,98 +252,6 @@ class MindBase:
         """Learn from the last step: its reward, and the new observation (None if `done`)."""
 
 
-class PolicyMind(MindBase):
-    """A mind that says how likely it is to take each action: override `policy`.
-
-    What such minds do in games can be computed exactly, without sampling (see
-    `allminds.exact.outcome`). `policy` is called once at every turn, in order, and may
-    remember what it is shown; the attributes of a mind are its memory. It learns of its own last
-    action by being shown it, not by having drawn it, so that all that it may do can be followed.
-
-    Attributes
-    ----------
-    first, n : int
-        The number of the first action and of all actions, from `begin` on.
-
-    Examples
-    --------
-    >>> from allminds import PolicyMind, evaluate
-    >>> class MostlyHeads(PolicyMind):
-    ...     def policy(self, observation):
-    ...         return [0.75, 0.25]
-    >>> evaluate("matching-pennies", [MostlyHeads], episodes=8)["results"][0]["failed"]
-    0
-    """
-
-    first: int  # the number of the first action
-    n: int  # how many actions there are
-
-    def begin(self, task: Task) -> None:
-        """Look up the actions to choose from."""
-        if not isinstance(task.actions, Discrete):
-            raise Error(f"{type(self).__name__} cannot choose an action of {task.instrument}")
-        self.first, self.n = task.actions.start, task.actions.n
-
-    def policy(self, observation: Any) -> Sequence[float]:
-        """Return the probability of every action, in their order."""
-        raise NotImplementedError
-
-    def certain(self, action: int) -> list[float]:
-        """Return the policy that takes one action, counted from 0, for certain."""
-        return [float(other == action) for other in range(self.n)]
-
-    def act(self, observation: Any, random: Random) -> int:
-        """Draw an action by the policy; what is certain needs no random word."""
-        chances = self.policy(observation)
-        if 1.0 in chances:
-            return self.first + chances.index(1.0)
-        place, total, last = random.unit(), 0.0, 0
-        for action, chance in enumerate(chances):
-            total += chance
-            if chance > 0:
-                last = action
-                if place < total:
-                    break
-        return self.first + last
-
-
-class BatchMind(MindBase):
-    """A mind that acts in many episodes at once: override `act_many`.
-
-    Every field of the observation has one more axis in front, [episode, …]. One instance plays
-    all episodes of a block, so it must store whatever it remembers for each episode separately.
-
-    Attributes
-    ----------
-    words : int
-        The random words that it needs at every step.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from allminds import BatchMind, evaluate
-    >>> class Greedy(BatchMind):
-    ...     def act_many(self, observations, words):
-    ...         return 1 + np.argmax(observations.rewards, axis=1)
-    >>> evaluate("lambda-star", [Greedy], episodes=22)["results"][0]["failed"]
-    0
-    """
-
-    words = 1  # random words a step
-
-    def act_many(self, observations: Any, words: Words) -> NDArray[np.integer[Any]]:
-        """Choose one action for each episode; the array `words` is [episode, `self.words`]."""
-        raise NotImplementedError
-
-    def act(self, observation: Any, random: Random) -> int:
-        """Act in a single episode, as a batch of one."""
-        import numpy as np
-
-        one = type(observation)(*(np.asarray(part)[None] for part in observation))
-        words = np.array([[random.word_at(j) for j in range(self.words)]], np.uint64)
-        return int(self.act_many(one, words)[0])
-
-
 class Group(Protocol):
     """Several minds that act as one in several slots and may share what they see."""
 
@@ -385,99 +266,6 @@ class Group(Protocol):
     def learn(self, rewards: Sequence[float], observations: Sequence[Any], done: bool) -> None:
         """Learn from the last step: rewards and new observations of all slots of the group."""
         ...
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A mind or a group to be tested: its name, its traits, and how to make a fresh one."""
-
-    name: str
-    make: Callable[[], Any]
-    traits: Traits = Traits()
-    group: bool = False
-    members: tuple[Subject, ...] = ()  # of a group
-    built_in: bool = False  # it and its members come with allminds: no time limit
-    instruments: tuple[str, ...] = ()  # () means any
-    maker: Any = None  # the class or function that `make` calls
-    alone: str = ""  # of a group: the mind that a member is by itself, if the name has none
-
-    @property
-    def one_at_a_time(self) -> bool:
-        """True if the subject or one of its members plays only one exercise at a time."""
-        return self.traits.one_at_a_time or any(one.one_at_a_time for one in self.members)
-
-    @property
-    def paid(self) -> bool:
-        """True if the subject or one of its members costs money per call."""
-        return self.traits.paid or any(one.paid for one in self.members)
-
-
-@dataclass(frozen=True)
-class Seat:
-    """A subject and the slots it plays: one for a mind, several for a group."""
-
-    subject: Subject
-    slots: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class LineUp:
-    """The minds and groups in all slots of an environment.
-
-    Insa-Cabrera and Hernández-Orallo (2015) write it l.
-    """
-
-    name: str
-    seats: tuple[Seat, ...]
-
-    @classmethod
-    def of(cls, subjects: Sequence[Subject], slots: int) -> LineUp:
-        """Seat subjects in slot order; raise an `Error` unless they fill all slots exactly."""
-        seats: list[Seat] = []
-        taken = 0
-        for subject in subjects:
-            size = len(subject.members) or 1 if subject.group else 1
-            seats.append(Seat(subject, tuple(range(taken, taken + size))))
-            taken += size
-        names = [seat.subject.name for seat in seats]
-        if taken != slots:
-            long = "short" if taken < slots else "long"
-            raise Error(
-                f"a line-up of {taken} is too {long} for an environment of {slots} slots: "
-                f"{', '.join(names)}"
-            )
-        alike = len(set(names)) == 1 and not seats[0].subject.group  # named as if it sat alone
-        return cls(names[0] if alike else ", ".join(names), tuple(seats))
-
-    @classmethod
-    def alone(cls, subject: Subject, slots: int) -> LineUp:
-        """Seat one subject in every slot: a group once, a single mind as independent copies."""
-        if subject.group:
-            if subject.members and len(subject.members) != slots:
-                raise Error(
-                    f"{subject.name} has {len(subject.members)} members for {slots} slots; "
-                    f"set agents={len(subject.members)}, or name {slots} members"
-                )
-            return cls(subject.name, (Seat(subject, tuple(range(slots))),))
-        return cls(subject.name, tuple(Seat(subject, (slot,)) for slot in range(slots)))
-
-    def shared(self, failures: Mapping[int, Failure]) -> dict[int, Failure]:
-        """Extend failures to all slots of the minds at fault.
-
-        Otherwise a copy of a mind could fail on purpose and spare its other slots a bad result.
-        """
-        found = dict(failures)
-        for slot, failure in failures.items():
-            if failure.status in FAILURES:
-                name = next(seat.subject.name for seat in self.seats if slot in seat.slots)
-                held = (seat.slots for seat in self.seats if seat.subject.name == name)
-                found |= {other: failure for other in chain(*held) if other not in found}
-        return found
-
-    @property
-    def practice(self) -> int:
-        """The number of rehearsals before the play that counts."""
-        return max(seat.subject.traits.practice for seat in self.seats)
 
 
 # ---------------------------------------------------------------- what they act in
@@ -626,117 +414,6 @@ class Environment(ABC):
         return None
 
 
-class Question(Environment):
-    """An environment of one step for one mind, whose state is the answer, or None before it.
-
-    Subclasses must have `actions`, `observe` (what is asked) and `reward`.
-
-    Attributes
-    ----------
-    actions : sequence of Space
-        The answers that there are: one space, for the only slot.
-
-    Examples
-    --------
-    >>> from allminds import Discrete, Question
-    >>> class Sum(Question):
-    ...     actions = (Discrete(10),)
-    ...     def observe(self, state, slot):
-    ...         return "3 + 4 = ?"
-    ...     def reward(self, answer):
-    ...         return float(answer == 7)
-    >>> Sum().step(None, {0: 7}, None)
-    (7, [1.0])
-    """
-
-    def reset(self, random: Random) -> Any:
-        """Begin with the state None: not answered yet."""
-        return None
-
-    def awaited(self, state: Any) -> tuple[int, ...]:
-        """Await the mind until it has answered."""
-        return (0,) if state is None else ()
-
-    def step(
-        self, state: Any, actions: Mapping[int, Any], random: Random
-    ) -> tuple[Any, Sequence[float]]:
-        """Reward the answer, which is the last state."""
-        return actions[0], [self.reward(actions[0])]
-
-    @abstractmethod
-    def reward(self, answer: Any) -> float:
-        """Return the reward in [-1, 1] of an answer."""
-
-
-@dataclass(frozen=True)
-class Wrapper(Environment):
-    """An environment around another, which does all that the wrapper does not do otherwise.
-
-    A subclass overrides what shall differ, and calls `super()` or `inner` for the rest.
-
-    Parameters
-    ----------
-    inner : Environment
-        The environment inside.
-
-    Examples
-    --------
-    A world with half its rewards:
-
-    >>> from allminds import Wrapper, registry
-    >>> class Halved(Wrapper):
-    ...     def step(self, state, actions, random):
-    ...         state, rewards = super().step(state, actions, random)
-    ...         return state, [reward / 2 for reward in rewards]
-    >>> world = registry.make_instrument("lambda-star", {}).exercise(1, 0).environment
-    >>> Halved(world).steps == world.steps
-    True
-    """
-
-    inner: Environment
-
-    @property
-    def actions(self) -> Sequence[Space]:
-        return self.inner.actions
-
-    @property
-    def teams(self) -> tuple[tuple[int, ...], ...]:
-        return self.inner.teams
-
-    @property
-    def steps(self) -> int:
-        return self.inner.steps
-
-    @property
-    def score(self) -> Literal["mean", "total"]:
-        return self.inner.score
-
-    @property
-    def complexity(self) -> Mapping[str, float]:
-        return self.inner.complexity
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        return self.inner.facts
-
-    def reset(self, random: Random) -> Any:
-        return self.inner.reset(random)
-
-    def awaited(self, state: Any) -> tuple[int, ...]:
-        return self.inner.awaited(state)
-
-    def observe(self, state: Any, slot: int) -> Any:
-        return self.inner.observe(state, slot)
-
-    def step(
-        self, state: Any, actions: Mapping[int, Any], random: Random
-    ) -> tuple[Any, Sequence[float]]:
-        return self.inner.step(state, actions, random)
-
-    def secret(self, state: Any, slot: int, random: Random) -> Any:
-        return self.inner.secret(state, slot, random)
-
-
 @dataclass(frozen=True)
 class Exercise:
     """One environment and where it comes from: number `index` of the series of `seed`."""
@@ -747,9 +424,7 @@ class Exercise:
     index: int
     environment: Environment
     item: int | None = None  # a hash of what is shown, where another exercise may show the same
-    cluster: int | None = (
-        None  # what makes errors alike, such as shifts of one series; else the item
-    )
+    cluster: int | None = None  # what makes errors alike, as shifts of one series do; else the item
 
     @property
     def instrument(self) -> str:
@@ -792,22 +467,6 @@ class Record:
     rewards: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # per step
     item: int | None = None
     cluster: int | None = None
-
-
-def fingerprint(shown: Any) -> int:
-    """Hash what is shown to 63 bits, so that repeats of an item can be recognized."""
-    digest = hashlib.blake2b(str(shown).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
-
-
-def numbered(series: str, number: Any) -> Any:
-    """Hash each number of a series to 63 bits, for one number or an array of numbers."""
-    import numpy as np
-
-    start = np.array([fingerprint(series)], np.uint64)
-    mixed = start + np.atleast_1d(np.asarray(number, np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
-    found = (mixed >> np.uint64(1)).astype(np.int64)
-    return int(found[0]) if np.ndim(number) == 0 else found
 
 
 # ---------------------------------------------------------------- what is given to whom

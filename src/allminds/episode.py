@@ -19,15 +19,14 @@ from allminds.contracts import (
     Failure,
     Fast,
     Instrument,
-    LineUp,
     Record,
-    Seat,
     Status,
     Task,
 )
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.frames import shown
+from allminds.core.line_up import LineUp, Seat
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.core.watch import Watch, malformed
 

@@ -18,8 +18,9 @@ from itertools import product
 from typing import Any, NamedTuple, Protocol
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, Instrument, MindBase, Subject, Task
+from allminds.contracts import Discrete, Environment, Instrument, MindBase, Task
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.seeding import Withheld
 from allminds.episode import Episode, check_rewards
 

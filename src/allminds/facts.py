@@ -16,6 +16,7 @@ from typing import Any
 
 from allminds import registry
 from allminds.contracts import MOST_LISTED, Discrete, Instrument, Record, Task
+from allminds.core.frames import USERS
 from allminds.core.seeding import Random
 from allminds.core.settings import described, plain
 from allminds.episode import Episode
@@ -248,7 +249,7 @@ def _import(kind: type) -> str:
         return ""
     if module.startswith(OURS):  # the folder of an instrument has its observations
         module = ".".join(module.split(".")[:3])
-    elif module.startswith(registry._USER):
+    elif module.startswith(USERS):
         module = Path(str(sys.modules[module].__file__)).stem
     return f"from {module} import {kind.__name__}"
 

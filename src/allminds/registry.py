@@ -6,35 +6,35 @@ themselves when they are imported, which happens on the first look-up and not be
 
 from __future__ import annotations
 
+import copy
 import functools
 import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
-import inspect
 import json
 import os
 import sys
-import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from allminds.contracts import Instrument, LineUp, MindBase, Subject, Traits
+from allminds.contracts import Instrument, Traits
+from allminds.core.bases import FunctionMind
 from allminds.core.errors import Error, nearest
-from allminds.core.frames import reason_of
+from allminds.core.frames import USERS, imported, reason_of
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.names import Name, parse, parse_all
+from allminds.core.settings import argument
 
 T = TypeVar("T")
-_USER = "allminds_user_"  # begins the names of modules that are files of the user's
 
 _minds: dict[tuple[str, str], Any] = {}  # (instrument or "*", name) -> class or function
 _instruments: dict[str, type[Instrument]] = {}
 _families: dict[str, Callable[[str], type[Instrument]]] = {}  # prefix -> class from whole name
+_guarded = ""  # the command that resolves names of data just now, and runs no code they name
 
-
-_guarded = ""  # who resolves names of data just now, and runs no code that they name
 
 # ---------------------------------------------------------------- what runs code
 
@@ -53,6 +53,11 @@ def _check_trusted(name: str) -> None:
     if _guarded:
         raise Error(f"'{name}' is code that allminds does not come with; {_guarded} runs it only "
                     "if you trust it: --trust")  # fmt: skip
+
+
+def _trusted(name: str, what_for: str) -> Any:
+    _check_trusted(name)
+    return imported(name, what_for)
 
 
 # ---------------------------------------------------------------- registering
@@ -264,7 +269,7 @@ def kind(which: str | type[Instrument]) -> type[Instrument]:
     if colon and prefix in _families:
         return _families[prefix](which)
     if colon:
-        return _registered(_imported(which, "instrument"), which)
+        return _registered(_trusted(which, "instrument"), which)
     raise _unknown(which, instruments())
 
 
@@ -292,7 +297,7 @@ def reference(which: str | type[Instrument]) -> str:
 
 def place_of(module: Any, name: str) -> str:
     """Write ``package.module:Name``, or ``file.py:Name`` for a file of the user's."""
-    where = module.__file__ if module.__name__.startswith(_USER) else module.__name__
+    where = module.__file__ if module.__name__.startswith(USERS) else module.__name__
     return f"{where}:{name}"
 
 
@@ -376,7 +381,7 @@ def subject(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> Subjec
         return _subject_of(name_of(who), who, (), {})
     if hasattr(who, "act"):
         # a fresh copy for every exercise, so that nothing leaks from one into the next
-        make = functools.partial(_copied, who)
+        make = functools.partial(copy.deepcopy, who)
         return Subject(
             name_of(who), make, _traits(who), _is_group(who), built_in=_is_ours(type(who)),
             maker=type(who),
@@ -422,37 +427,6 @@ def line_up(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> LineUp
     return LineUp.alone(subject(who, tool, objects), tool.slots)
 
 
-def ends(who: LineUp, tool: Instrument) -> tuple[str, str | None]:
-    """Name the line-ups that are floor and ceiling of this one.
-
-    In a game whose score is that of the first mind they have its place, against the same others.
-    """
-    others = [seat.subject.name for seat in who.seats[1:]]
-    alike = not others or {who.seats[0].subject.name} == set(others)
-
-    def named(mind: str) -> str:
-        if tool.scored == "all" or alike or set(others) == {mind}:
-            return mind  # as a mind is called that fills all slots
-        return ", ".join([mind, *others])
-
-    return named(tool.floor_mind), named(tool.ceiling_mind) if tool.ceiling_mind else None
-
-
-def missing_ends(line_ups: Sequence[LineUp], tool: Instrument) -> list[str]:
-    """Name the floors and ceilings that some line-ups lack."""
-    names = [one.name for one in line_ups]
-    wanted = [end for one in line_ups for end in ends(one, tool)] or [
-        tool.floor_mind, tool.ceiling_mind,
-    ]  # fmt: skip
-    return list(dict.fromkeys(end for end in wanted if end and end not in names))
-
-
-def _copied(who: Any) -> Any:
-    import copy
-
-    return copy.deepcopy(who)
-
-
 def _fits(who: Subject, tool: Instrument) -> Subject:
     if who.instruments and tool.name not in who.instruments:
         raise Error(f"{who.name} is a mind for {', '.join(who.instruments)}, not for {tool.name}")
@@ -486,7 +460,7 @@ def _find(name: str, tool: Instrument) -> Any:
         _fetch(name)
     known = _minds_for(tool.name)
     if ":" in name and name not in known:
-        return _imported(name, "mind")
+        return _trusted(name, "mind")
     if name not in known:
         known = minds(tool.name)
     if name in known:
@@ -497,65 +471,7 @@ def _find(name: str, tool: Instrument) -> Any:
     raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
 
 
-def _imported(name: str, what_for: str) -> Any:
-    """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
-    _check_trusted(name)
-    where, _, what = name.rpartition(":")
-    if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
-        sys.path.append(os.getcwd())
-    try:
-        module = (
-            _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
-        )
-    except ModuleNotFoundError as error:
-        if what_for == "instrument":
-            raise Error(
-                f"there is no instrument '{name}': cannot import {where}: {error}"
-            ) from None
-        raise Error(f"cannot import '{where}' for the {what_for} '{name}': {error}") from None
-    except (Exception, SystemExit) as error:
-        raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
-    if not hasattr(module, what):
-        public = [key for key in vars(module) if not key.startswith("_")]
-        raise Error(f"'{where}' has no '{what}'; {nearest(what, public)}")
-    return getattr(module, what)
-
-
-def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        raise ModuleNotFoundError(f"there is no file {path}")
-    name = f"{_USER}{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
 # ---------------------------------------------------------------- making subjects
-
-
-class FunctionMind(MindBase):
-    """A plain function of the observation (and of `random`, if it takes two) as a mind."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.traits = _traits(function)
-        self._takes_random = len(inspect.signature(function).parameters) > 1
-
-    def act(self, observation: Any, random: Any) -> Any:
-        """Call the function with the observation, and with `random` if it takes two arguments."""
-        return (
-            self.function(observation, random) if self._takes_random else self.function(observation)
-        )
 
 
 def _subject_of(
@@ -570,11 +486,11 @@ def _subject_of(
             raise Error(f"{text} is not a mind: it is neither a class nor a function")
         if arguments or keywords:
             raise Error(f"{text}: a plain function does not support parameters in brackets")
-        make = functools.partial(FunctionMind, maker)
+        make = functools.partial(FunctionMind, maker, _traits(maker))
         return Subject(text, make, _traits(maker), built_in=_is_ours(maker), maker=maker)
     if not hasattr(maker, "act"):
         raise Error(f"{text} is not a mind: the class {maker.__name__} has no method 'act'")
-    values = {key: _value(maker, text, key, value) for key, value in keywords.items()}
+    values = {key: argument(maker, text, key, value) for key, value in keywords.items()}
     make = functools.partial(maker, *arguments, **values)
     try:
         probe = make()  # a wrong parameter is found here, once, and not in the midst of a run
@@ -589,26 +505,6 @@ def _subject_of(
     )  # fmt: skip
 
 
-def _value(maker: type, text: str, key: str, value: str) -> Any:
-    """Convert a parameter to the type that the constructor's annotation says."""
-    parameters = inspect.signature(maker).parameters
-    if key not in parameters:
-        raise Error(
-            f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}"
-        )
-    try:
-        kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc]
-    except NameError:
-        kind = str
-    try:
-        if kind is bool:
-            return {"true": True, "false": False}[value.lower()]
-        return kind(value) if kind in (int, float) else value
-    except (KeyError, ValueError):
-        word = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
-        raise Error(f"{text}: {key} must be {word}, not '{value}'") from None
-
-
 def first_line(thing: Any) -> str:
     """Return the first line that a class or function says of itself, as plain text."""
     return (getattr(thing, "__doc__", None) or "").strip().partition("\n")[0].replace("`", "")
@@ -621,7 +517,7 @@ def _traits(thing: Any) -> Traits:
 
 def _is_ours(maker: Any) -> bool:
     """Check whether a class or function comes with allminds."""
-    return str(getattr(maker, "__module__", "")).startswith("allminds.")
+    return str(maker.__module__).startswith("allminds.")
 
 
 def _is_group(thing: Any) -> bool:

@@ -16,8 +16,9 @@ from allminds import registry
 from allminds.bridges import policies
 from allminds.bridges.policies import agents_subject, subject
 from allminds.check import check_mind
-from allminds.contracts import Subject, Traits
+from allminds.contracts import Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.episode import play_on
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

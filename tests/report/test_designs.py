@@ -10,7 +10,7 @@ from by_hand import paired, verdicts
 from html_page import Page
 from scipy import stats
 
-from allminds.contracts import LineUp, Subject
+from allminds.core.line_up import LineUp, Subject
 from allminds.inference import Difference
 from allminds.report.charts import drawing
 from allminds.report.data import read_tests

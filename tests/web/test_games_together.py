@@ -10,8 +10,8 @@ from company import DILEMMA, LETTERS, NOUGHTS, PENNIES, PEOPLE, SQLITE, arrived,
 from studio import Person, events, rows, study
 
 from allminds import registry
-from allminds.contracts import LineUp
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.episode import play
 from allminds.runs.imports import read_results
 from allminds.web.export import export_folder, results

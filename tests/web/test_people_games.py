@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from studio import SHORT, events, rows, study
 
 from allminds import registry
-from allminds.contracts import Subject
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.episode import Episode, play
 from allminds.runs.imports import read_results
 from allminds.web.course import Course, ReplayedExercise

@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from allminds import registry
 from allminds.bridges import agent_name
 from allminds.bridges.vectors import Vector, actions, mask, presentation, vector
-from allminds.contracts import MindBase, Subject, Task, Traits
+from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
 
 

@@ -1,4 +1,4 @@
-"""The origin of an exception in the user's own code, as text.
+"""The user's own code: importing it, and the origin of an exception in it, as text.
 
 Text can be sent from another process, kept in a record and shown in a table. Frames of allminds, of
 Python's library and of installed packages are left out, as long as any other is left.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
+import importlib.util
 import linecache
 import os
 import re
@@ -19,8 +21,9 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from allminds.core.errors import printable
+from allminds.core.errors import Error, nearest, printable
 
+USERS = "allminds_user_"  # begins the names of modules that are files of the user's
 SHORT, LONG = 3, 20  # frames in a line of text, and in a paragraph
 WIDEST = 100  # letters of a line of source
 CHAIN = 3  # exceptions that followed from each other
@@ -239,3 +242,48 @@ def _codes(thing: Any) -> Iterator[CodeType]:
             for value in vars(base).values():
                 if isinstance(value, FunctionType):
                     yield value.__code__
+
+
+# ---------------------------------------------------------------- importing it
+
+
+def imported(name: str, what_for: str) -> Any:
+    """Import ``package.module:Name`` or ``path/to/file.py:Name``."""
+    where, _, what = name.rpartition(":")
+    if os.getcwd() not in sys.path:  # as for ``python -m``: a module of the current folder
+        sys.path.append(os.getcwd())
+    try:
+        module = (
+            _from_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        )
+    except ModuleNotFoundError as error:
+        if what_for == "instrument":
+            raise Error(
+                f"there is no instrument '{name}': cannot import {where}: {error}"
+            ) from None
+        raise Error(f"cannot import '{where}' for the {what_for} '{name}': {error}") from None
+    except (Exception, SystemExit) as error:
+        raise Error(f"importing '{where}' failed: {reason_of(error)}") from error
+    if not hasattr(module, what):
+        public = [key for key in vars(module) if not key.startswith("_")]
+        raise Error(f"'{where}' has no '{what}'; {nearest(what, public)}")
+    return getattr(module, what)
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise ModuleNotFoundError(f"there is no file {path}")
+    name = f"{USERS}{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

@@ -284,3 +284,22 @@ def stratum(seed: int, exercise: int, count: int) -> int:
 @lru_cache(maxsize=1024)
 def _order(seed: int, run: int, count: int) -> tuple[int, ...]:
     return tuple(Random(key(seed, run, MAKING), ORDER_OF_STRATA).permutation(count))
+
+
+# ---------------------------------------------------------------- numbers for what is shown
+
+
+def fingerprint(shown: Any) -> int:
+    """Hash what is shown to 63 bits, so that repeats of an item can be recognized."""
+    digest = blake2b(str(shown).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def numbered(series: str, number: Any) -> Any:
+    """Hash each number of a series to 63 bits, for one number or an array of numbers."""
+    import numpy as np
+
+    start = np.array([fingerprint(series)], np.uint64)
+    mixed = start + np.atleast_1d(np.asarray(number, np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+    found = (mixed >> np.uint64(1)).astype(np.int64)
+    return int(found[0]) if np.ndim(number) == 0 else found

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import math
+import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -173,3 +175,26 @@ def whole_numbers(text: str, where: str) -> list[int]:
     if not all(value.is_integer() for value in found):
         raise Error(f"{where} takes whole numbers, not '{text}'")
     return [int(value) for value in found]
+
+
+# ---------------------------------------------------------------- parameters in brackets
+
+
+def argument(maker: type, text: str, key: str, value: str) -> Any:
+    """Convert a parameter of a mind to the type that its constructor's annotation says."""
+    parameters = inspect.signature(maker).parameters
+    if key not in parameters:
+        raise Error(
+            f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}"
+        )
+    try:
+        kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc]
+    except NameError:
+        kind = str
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return kind(value) if kind in (int, float) else value
+    except (KeyError, ValueError):
+        word = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
+        raise Error(f"{text}: {key} must be {word}, not '{value}'") from None

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allminds import registry
-from allminds.contracts import STATUSES, Exercise, Instrument, LineUp, numbered
+from allminds.contracts import STATUSES, Exercise, Instrument
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
+from allminds.core.seeding import numbered
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from allminds.contracts import Discrete, Failure, Space, Subject
+from allminds.contracts import Discrete, Failure, Space
 from allminds.core.errors import Error
 from allminds.core.frames import reason_of, shown, story_of
+from allminds.core.line_up import Subject
 
 BY_THE_CLOCK = 10  # times the limit: what a mind that sleeps may take
 TICKS = 4  # looks at a mind within its limit
@@ -43,7 +45,7 @@ def malformed(action: Any, space: Space, legal: Sequence[Any] | None = None) -> 
     if space.contains(action) and legal is not None:
         now = space.listed(legal) or "none"
         return Failure("malformed", f"{given} is not legal now; legal are {now}")
-    hint = space.meant(action)
+    hint = meant(action, space)
     word = isinstance(action, str) and not action.strip().isdigit()
     named = word or len(space.labels) <= FEW
     said = f"{given} is not one of the actions {space.listed() if named else space.span}"
@@ -51,6 +53,30 @@ def malformed(action: Any, space: Space, legal: Sequence[Any] | None = None) -> 
 
 
 FEW = 4  # labels that are listed even for a number out of range
+
+
+def meant(action: Any, space: Discrete) -> str:
+    """Advise the author of a mind what to return instead; "" for an int out of range."""
+    kind = type(action).__name__
+    if action is None:
+        return "return an int (did act end without return?)"
+    if isinstance(action, str) and action in space.labels:
+        return f"return the int {space.start + space.labels.index(action)}"
+    if isinstance(action, bool):
+        return "return an int, not a bool"
+    try:
+        operator.index(action)
+        return ""
+    except Exception:  # a mind may hand over anything
+        pass
+    try:
+        number = int(action)
+        same = str(number) == action if isinstance(action, str) else bool(number == action)
+    except Exception:
+        same = False
+    if same and space.contains(number):
+        return f"return the int {number}, not a {kind}"
+    return f"return an int, not a {kind}"
 
 
 _away = 0  # how many wait for a provider just now

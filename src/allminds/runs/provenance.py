@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from allminds import registry
-from allminds.contracts import Instrument, LineUp, Subject
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.frames import code_of
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.names import Name, parse
 from allminds.core.table import SCHEMA
 from allminds.runs.engine import Given

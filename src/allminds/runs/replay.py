@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, LineUp, Record
+from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error, nearest
+from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play_on
 from allminds.runs.store import RunFolder, read_part

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import LineUp
 from allminds.core.errors import Error, nearest
+from allminds.core.line_up import LineUp, missing_ends
 from allminds.core.names import parse_all
 from allminds.core.watch import Watch
 from allminds.episode import play
@@ -89,7 +89,7 @@ class Resolved:
         """Add the floor and the ceiling of every line-up that lacks them."""
         pairs = []
         for test, given in zip(self.plan.tests, self.tests, strict=True):
-            ends = registry.missing_ends(given.line_ups, given.tool)
+            ends = missing_ends(given.line_ups, given.tool)
             objects = given.objects  # a line-up's others may be the user's
             pairs.append((test.joined(ends, {}), given.joined(ends, objects=objects)))
         plan = self.plan.model_copy(update={"tests": [test for test, _ in pairs]})

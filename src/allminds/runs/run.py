@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds.contracts import LineUp
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.settings import checked
 from allminds.runs import engine
 from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allminds import registry
-from allminds.contracts import FAILURES, STATUSES, Instrument, LineUp, numbered
+from allminds.contracts import FAILURES, STATUSES, Instrument
 from allminds.core.blocks import Block
+from allminds.core.line_up import LineUp, ends
+from allminds.core.seeding import numbered
 from allminds.inference import Estimate, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised
-from allminds.registry import ends
 from allminds.runs.engine import Given, Part, Sitting
 from allminds.runs.plan import Plan
 from allminds.runs.store import RunFolder

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
-from allminds.contracts import Exercise, Failure, Instrument, Record, Seat, Status, Subject
+from allminds.contracts import Exercise, Failure, Instrument, Record, Status
+from allminds.core.line_up import Seat, Subject
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player

@@ -14,8 +14,9 @@ from concurrent.futures import TimeoutError as NotReady
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Instrument, LineUp, Record, Subject
+from allminds.contracts import Instrument, Record
 from allminds.core.blocks import Block
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch
 from allminds.episode import play
 from allminds.web.course import own_side

@@ -18,8 +18,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
-from allminds.contracts import Instrument, Subject
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.settings import Settings, checked, file_text
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")

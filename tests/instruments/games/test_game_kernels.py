@@ -87,7 +87,7 @@ def test_a_mind_without_a_small_machine_is_played_plainly(line_up):
 
 def test_a_mind_that_breaks_is_told_of_by_the_plain_loop():
     tool = registry.make_instrument("prisoners-dilemma")
-    from allminds.contracts import PolicyMind
+    from allminds.core.bases import PolicyMind
 
     class Broken(PolicyMind):
         """Divides by nothing."""

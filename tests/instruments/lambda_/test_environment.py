@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.contracts import MindBase, Seat, Subject
+from allminds.contracts import MindBase
 from allminds.core.errors import Error
+from allminds.core.line_up import Seat, Subject
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain

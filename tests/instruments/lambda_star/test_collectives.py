@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from plainly import evaluate
 
 from allminds import registry
-from allminds.contracts import LineUp, MindBase, Subject
+from allminds.contracts import MindBase
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import MINDS, Random, key
 from allminds.core.watch import Watch
 from allminds.episode import form, play

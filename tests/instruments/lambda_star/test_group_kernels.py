@@ -10,8 +10,9 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.check import block_difference
-from allminds.contracts import LineUp, Subject
+from allminds.core.bases import FunctionMind
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play
 from allminds.instruments.lambda_star import groups as collectives
@@ -121,7 +122,7 @@ def test_groups_where_the_neighbourhood_meets_itself_run_in_plain_python(name):
 @pytest.mark.parametrize("answer", [0, 10, "5", 5.9, True, None])
 def test_a_members_nonsense_fails_the_exercise(protocol, answer):
     tool = tool_of(rows=5, cols=5, agents=2, iterations=4, k="any")
-    subject = Subject("nonsense", lambda: registry.FunctionMind(lambda seen: answer))
+    subject = Subject("nonsense", lambda: FunctionMind(lambda seen: answer))
     group = registry.subject(protocol, tool).make.func((subject, subject))
     record = play(
         tool.exercise(1, 0), LineUp.alone(Subject(protocol, lambda: group, group.traits, True), 2)

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from allminds import registry
 from allminds.check import block_difference
-from allminds.contracts import BatchMind, Failure, LineUp, MindBase
+from allminds.contracts import Failure, MindBase
+from allminds.core.bases import BatchMind
+from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
 from allminds.instruments.lambda_star.fast.forms import Compiled

@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from allminds import registry
-from allminds.contracts import Exercise, LineUp
+from allminds.contracts import Exercise
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import Random, key
 from allminds.episode import Episode, play
 from allminds.instruments.lambda_star.grid import Torus

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from allminds import registry
 from allminds.check import block_difference, check_instrument, check_mind
-from allminds.contracts import Exercise, Wrapper
+from allminds.contracts import Exercise
+from allminds.core.bases import Wrapper
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch

@@ -12,9 +12,9 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.complexity.levin import rivals
-from allminds.contracts import LineUp
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import Random, key
 from allminds.episode import play
 from allminds.instruments.series.instrument import five_options

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from allminds.contracts import PolicyMind, Record, Task, Traits
+from allminds.contracts import Record, Task, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings

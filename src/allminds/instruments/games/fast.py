@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Instrument, LineUp, PolicyMind, Seat
+from allminds.contracts import Instrument
+from allminds.core.bases import PolicyMind
 from allminds.core.blocks import LATTICE, Block, on_lattice
 from allminds.core.compiled import below, inlined, kernel, keys, unit, word
+from allminds.core.line_up import LineUp, Seat
 from allminds.core.seeding import MINDS
 from allminds.episode import Episode
 from allminds.exact import BY_LOT, DRAWN, Machine

@@ -20,13 +20,13 @@ from allminds.contracts import (
     Failure,
     Fast,
     Instrument,
-    LineUp,
-    PolicyMind,
     Record,
     Traits,
     default,
 )
+from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Discrete, Failure, MindBase, PolicyMind, Task, Traits
+from allminds.contracts import Discrete, Failure, MindBase, Task, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error, nearest
 from allminds.core.seeding import Random
 from allminds.instruments.games.game import GAMES, MATRIX_GAMES, Joint, Repeated, Round

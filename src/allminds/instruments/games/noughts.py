@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from allminds.contracts import Discrete, Environment, PolicyMind, Traits
+from allminds.contracts import Discrete, Environment, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game

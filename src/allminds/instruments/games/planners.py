@@ -9,7 +9,8 @@ from itertools import combinations
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, PolicyMind, Task, Traits
+from allminds.contracts import Discrete, Environment, Task, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error
 from allminds.exact import (
     Choices,

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import PolicyMind, Record, Task, Traits
+from allminds.contracts import Record, Task, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game, GameSettings, Rounds

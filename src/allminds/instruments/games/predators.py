@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
-from allminds.contracts import Discrete, Environment, PolicyMind, Task
+from allminds.contracts import Discrete, Environment, Task
+from allminds.core.bases import PolicyMind
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings
 from allminds.instruments.games.game import Game

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from allminds.contracts import PolicyMind, Task, Traits
+from allminds.contracts import Task, Traits
+from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error
 from allminds.instruments.games.game import Round
 from allminds.registry import mind

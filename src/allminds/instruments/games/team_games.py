@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record, Wrapper
+from allminds.contracts import Exercise, Failure, Instrument, Record
+from allminds.core.bases import Wrapper
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked

@@ -8,9 +8,10 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, LineUp, Record, numbered
+from allminds.contracts import Exercise, Failure, Fast, Instrument, Record
 from allminds.core.errors import Error
-from allminds.core.seeding import MAKING, Random, key
+from allminds.core.line_up import LineUp
+from allminds.core.seeding import MAKING, Random, key, numbered
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_.world import (

@@ -17,8 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from allminds.contracts import Failure, Subject, Task, Traits
+from allminds.contracts import Failure, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
 from allminds.core.watch import Failed, malformed
 from allminds.instruments.lambda_star.grid import Torus

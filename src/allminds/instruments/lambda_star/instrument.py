@@ -10,8 +10,9 @@ from pydantic import Field, field_validator
 
 from allminds import registry
 from allminds.complexity import lz76
-from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, LineUp, Record
+from allminds.contracts import Environment, Exercise, Failure, Fast, Instrument, Record
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, Random, key, stratum
 from allminds.core.settings import MOST, Settings, checked
 from allminds.core.watch import Watch

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import LineUp
 from allminds.core.blocks import Block
 from allminds.core.compiled import below, kernel, word
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import by_table, uniform_best

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from allminds import registry
-from allminds.contracts import MindBase, Subject, Task, Traits
+from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
 from allminds.instruments import lambda_star as torus
 from allminds.instruments.lambda_star.grid import MOVES, neighbours

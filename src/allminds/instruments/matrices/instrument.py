@@ -8,16 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
 from allminds import registry
-from allminds.contracts import (
-    Discrete,
-    Exercise,
-    Failure,
-    Instrument,
-    Question,
-    Record,
-    fingerprint,
-)
-from allminds.core.seeding import Random
+from allminds.contracts import Discrete, Exercise, Failure, Instrument, Record
+from allminds.core.bases import Question
+from allminds.core.seeding import Random, fingerprint
 from allminds.core.settings import checked
 from allminds.instruments.matrices.making.cases import cases
 from allminds.instruments.matrices.making.generator import generate

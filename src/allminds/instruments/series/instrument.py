@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Instrument, Record, fingerprint
+from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error
-from allminds.core.seeding import MAKING, Random, key, stratum
+from allminds.core.seeding import MAKING, Random, fingerprint, key, stratum
 from allminds.core.settings import MOST, Settings, checked
 from allminds.inference import Rule
 from allminds.instruments.series.items import (

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from allminds.contracts import Discrete, Question
+from allminds.contracts import Discrete
+from allminds.core.bases import Question
 from allminds.core.seeding import Random
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from allminds.contracts import Failure, MindBase, Subject, Task, Traits
+from allminds.contracts import Failure, MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
 from allminds.core.watch import Failed, malformed
 from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Answers, Item

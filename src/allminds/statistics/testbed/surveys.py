@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from allminds import registry
-from allminds.contracts import Instrument, Record, Subject
-from allminds.contracts import LineUp as Seated
+from allminds.contracts import Instrument, Record
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp as Seated
+from allminds.core.line_up import Subject
 from allminds.core.seeding import MAKING, Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from allminds.complexity import zlib_length
 from allminds.complexity.deflate_kernels import deflate_length, scratch
 from allminds.complexity.kernels import lz76_kernel, lz76_scratch
-from allminds.contracts import LineUp
 from allminds.core.blocks import Block
 from allminds.core.compiled import below, fold, kernel, keys, unit, word
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, MINDS, WORLD, Random, Words, key
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import parted, period

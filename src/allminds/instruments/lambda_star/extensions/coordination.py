@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from allminds import registry
-from allminds.contracts import Environment, Fast, LineUp
+from allminds.contracts import Environment, Fast
+from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import MOVES, Torus
 from allminds.instruments.lambda_star.instrument import LambdaStar, LambdaStarSettings

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import Environment, Fast, LineUp, MindBase, Subject, Task, Traits, Wrapper
+from allminds.contracts import Environment, Fast, MindBase, Task, Traits
+from allminds.core.bases import Wrapper
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.extensions.coordination import GroupSettings, Values, mixed

@@ -10,16 +10,9 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import (
-    Environment,
-    Fast,
-    Instrument,
-    LineUp,
-    MindBase,
-    Task,
-    Traits,
-)
+from allminds.contracts import Environment, Fast, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import form

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Fast, LineUp
+from allminds.contracts import Fast
 from allminds.core import seeding
 from allminds.core.blocks import Block
 from allminds.core.compiled import below, kernel, word
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import MINDS, WORLD, Random
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import (

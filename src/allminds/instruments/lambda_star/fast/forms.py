@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import FAILURES, STATUSES, Failure, LineUp, Record
+from allminds.contracts import FAILURES, STATUSES, Failure, Record
 from allminds.core.blocks import Block
 from allminds.core.compiled import keys, strata
+from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, MINDS, WORLD
 from allminds.instruments.fast import distances, worths
 from allminds.instruments.lambda_star.fast import singles, worlds

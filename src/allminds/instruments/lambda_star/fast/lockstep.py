@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import BatchMind, Failure, LineUp, MindBase, Subject, Task
+from allminds.contracts import Failure, MindBase, Task
 from allminds.core import seeding
+from allminds.core.bases import BatchMind
 from allminds.core.blocks import Block
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import MINDS
 from allminds.core.watch import Watch, malformed
 from allminds.instruments.lambda_star.fast.forms import (

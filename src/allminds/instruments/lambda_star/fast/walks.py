@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Fast, LineUp, Subject
+from allminds.contracts import Fast
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch, malformed
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import Habits
