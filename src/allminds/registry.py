@@ -24,8 +24,7 @@ from allminds.contracts import Instrument, Traits
 from allminds.core.bases import FunctionMind
 from allminds.core.errors import Error, nearest
 from allminds.core.frames import USERS, imported, reason_of
-from allminds.core.line_up import LineUp, Subject
-from allminds.core.names import Name, parse, parse_all
+from allminds.core.line_up import LineUp, Name, Subject, parse, parse_all
 from allminds.core.settings import argument
 
 T = TypeVar("T")

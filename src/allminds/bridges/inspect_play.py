@@ -36,8 +36,7 @@ from allminds.bridges import items_of
 from allminds.bridges.llm import Conversation, form_of, message, mind_name, rejected
 from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record
 from allminds.core.errors import Error
-from allminds.core.line_up import Seat, Subject
-from allminds.core.names import Name, parse_all
+from allminds.core.line_up import Name, Seat, Subject, parse_all
 from allminds.core.table import units_of
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player

@@ -66,7 +66,7 @@ def social_testbed(
     every mind gives its chances of acting, and sampled elsewhere.
     """
     from allminds import registry
-    from allminds.core.names import parse_all
+    from allminds.core.line_up import parse_all
     from allminds.core.settings import numbers
     from allminds.statistics.testbed.bed import Weights
     from allminds.statistics.testbed.surveys import default_minds, survey

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core.errors import Error, nearest
-from allminds.core.names import parse_all
+from allminds.core.line_up import parse_all
 from allminds.report.charts.drawing import without_folders
 from allminds.report.data import TestData, read_tests
 from allminds.report.sources import Floats

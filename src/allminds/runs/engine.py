@@ -24,8 +24,7 @@ from allminds.contracts import Fast, Instrument
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
 from allminds.core.frames import remember_sources, sources_of, working_folder
-from allminds.core.line_up import LineUp
-from allminds.core.names import parse_all
+from allminds.core.line_up import LineUp, parse_all
 from allminds.core.watch import Watch
 from allminds.episode import form
 from allminds.registry import NO_OBJECTS, Objects, name_of

@@ -38,7 +38,7 @@ from pydantic import (
 )
 
 from allminds.core.errors import Error, nearest
-from allminds.core.names import parse_all
+from allminds.core.line_up import parse_all
 from allminds.core.settings import Settings, checked, file_text
 
 MOST = 10_000  # tests of a plan, and minds of a test

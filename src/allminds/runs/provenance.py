@@ -13,8 +13,7 @@ from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.frames import code_of
-from allminds.core.line_up import LineUp, Subject
-from allminds.core.names import Name, parse
+from allminds.core.line_up import LineUp, Name, Subject, parse
 from allminds.core.table import SCHEMA
 from allminds.runs.engine import Given
 from allminds.runs.files import SUMS

@@ -8,8 +8,7 @@ from typing import Any
 
 from allminds import registry
 from allminds.core.errors import Error, nearest
-from allminds.core.line_up import LineUp, missing_ends
-from allminds.core.names import parse_all
+from allminds.core.line_up import LineUp, missing_ends, parse_all
 from allminds.core.watch import Watch
 from allminds.episode import play
 from allminds.registry import NO_OBJECTS, Objects

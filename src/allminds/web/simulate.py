@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 from allminds import registry
 from allminds.contracts import Exercise, Record, Task
 from allminds.core.errors import Error
-from allminds.core.line_up import LineUp, Seat, Subject
-from allminds.core.names import parse_all
+from allminds.core.line_up import LineUp, Seat, Subject, parse_all
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play

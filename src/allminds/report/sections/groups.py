@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from allminds.core.names import Name, parse
+from allminds.core.line_up import Name, parse
 from allminds.core.settings import settings_text
 from allminds.inference import Difference, corrected
 from allminds.report.charts import drawing

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from allminds.core.names import parse
+from allminds.core.line_up import parse
 from allminds.inference import Difference, corrected
 from allminds.report.data import TestData
 from allminds.report.sections.groups import shown_beside

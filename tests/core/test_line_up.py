@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds.core.errors import Error
-from allminds.core.names import Name, parse
+from allminds.core.line_up import Name, parse
 
 WORDS = st.text("abcdefgh0123456789-./:_", min_size=1, max_size=8)
 
