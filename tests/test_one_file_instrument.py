@@ -73,6 +73,18 @@ def test_it_is_evaluated_by_the_command_line():
     assert [row["mind"] for row in found["results"]] == ["random", "oracle"]
 
 
+def test_it_is_shown_with_a_mind_that_plays_it():
+    shown = allminds("show", MINE, "--set", "steps=3")
+    assert "from mine import Seen" in shown
+    assert "LZ76 phrases" in shown
+    code = am.describe(MINE, settings={"steps": 3})["mind"]
+    Path("smallest.py").write_text(code)
+    done = subprocess.run([sys.executable, "smallest.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert " mine " in done.stdout
+    assert "failed" not in done.stdout
+
+
 def test_several_processes_play_it():
     """Processes that know nothing of the file load it by the text that names it."""
     settings = {"steps": 200}

@@ -352,7 +352,7 @@ def _who_there_is(minds: Mapping[str, Any]) -> Iterator[Block]:
     titles = {
         "single": "Single minds:",
         "future": "Minds that are told what comes (no fair rivals):",
-        "group": "Groups, which take members in brackets and fill several slots:",
+        "group": "Minds made of others, which stand in brackets behind the name:",
         "anywhere": "For every instrument:",
     }
     for kind, title in titles.items():
