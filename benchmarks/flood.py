@@ -26,7 +26,7 @@ from typing import Any
 
 from crowd import Diary, Participant
 from flooding import KINDS
-from hosting import Server, cpu_seconds, database, invited, serving, study
+from hosting import START, Server, cpu_seconds, database, invited, serving, study
 
 from allminds.web.study import DEFAULT_LIMITS
 
@@ -55,29 +55,28 @@ async def _flooded(
         Participant(label, link, lambda: server.port, diary, Random(f"{seed}/{n}"), f"127.0.4.{n}")
         for n, (label, link) in enumerate(links[1:], 1)
     ]
-    begin = time.monotonic()
-    ramp = min(5.0, seconds)
-    starts = Random(seed)
+    begin, starts = time.monotonic(), Random(seed)
     tasks = [
-        asyncio.create_task(one.take(begin + ramp * starts.random(), float("inf")))
-        for one in people
+        asyncio.create_task(one.take(begin + 5 * starts.random(), float("inf"))) for one in people
     ]
     tasks.append(asyncio.create_task(_watched(late)))
-    await asyncio.sleep(ramp + REST)
-    rows = []
+    playing = set[str]()
+    while len(playing) < len(people) and time.monotonic() < begin + START:
+        await asyncio.sleep(0.5)
+        playing = {one.label for one in diary.history if one.at is not None and one.status == 200}
+    found = []
     for kind in ["", *kinds]:
         start, used = time.monotonic(), cpu_seconds(server.pid)
         told = await _attacked(kind, server.port, seconds, links[0][1])
         await asyncio.sleep(REST)
         end = time.monotonic()
-        rows.append(_row(kind, diary, late, (start, end), told))
-        busy = (cpu_seconds(server.pid) - used) / (end - start)
-        rows[-1] |= {"server's share of a core": round(busy, 2)}
-        rows[-1] |= {"load average": round(os.getloadavg()[0], 1)}
+        share = round((cpu_seconds(server.pid) - used) / (end - start), 2)
+        found.append((kind, start, end, told, share, round(os.getloadavg()[0], 1)))
+    await asyncio.sleep(LONGEST)  # what was asked by now and has not come is an error
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    return rows
+    return [_row(diary, late, *phase) for phase in found]
 
 
 async def _attacked(kind: str, port: int, seconds: float, link: str) -> dict[str, int]:
@@ -92,10 +91,9 @@ async def _attacked(kind: str, port: int, seconds: float, link: str) -> dict[str
 
 
 def _row(
-    kind: str, diary: Diary, late: list[tuple[float, float]], when: tuple[float, float],
-    told: dict[str, int],
+    diary: Diary, late: list[tuple[float, float]], kind: str, start: float, end: float,
+    told: dict[str, int], share: float, load: float,
 ) -> dict[str, Any]:  # fmt: skip
-    start, end = when
     mine = [one for one in diary.history if start <= one.sent < end]
     waits = sorted(one.got - one.sent for one in mine)
     return {
@@ -105,7 +103,9 @@ def _row(
         "p50, ms": _ms(waits, 0.5),
         "p99, ms": _ms(waits, 0.99),
         "longest, ms": _ms(waits, 1.0),
-        "own timer late, ms": round(1000 * max((by for at, by in late if start <= at < end))),
+        "own timer late, ms": round(1000 * max(by for at, by in late if start <= at < end)),
+        "server's share of a core": share,
+        "load average": load,
         "of the flood": told,
     }
 

@@ -33,6 +33,7 @@ class Flood:
         self.port, self.until, self.link = port, time.monotonic() + seconds, link
         self.counts: Counter[str] = Counter()
         self.cookie = ""
+        self.opening = asyncio.Semaphore(200)  # so many at a time, or none is done in time
 
     async def run(self, kind: str) -> None:
         """Let the workers of a kind work."""
@@ -64,7 +65,8 @@ class Flood:
 
     async def open(self) -> Stream:
         """Open a connection from the one address."""
-        stream = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(FROM, 0))
+        async with self.opening:
+            stream = await asyncio.open_connection("127.0.0.1", self.port, local_addr=(FROM, 0))
         self.counts["connections"] += 1
         return stream
 
