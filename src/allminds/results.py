@@ -200,6 +200,32 @@ class Results(Mapping[str, Any]):
 
         return pd.DataFrame([difference_row(one) for one in self._differences(margin)])
 
+    def causes(self, mind: str | None = None, rival: str | None = None) -> pd.DataFrame:
+        """Return where a mind and a rival part: a row for every exercise chosen to show it.
+
+        By default the minds asked about, and the best fair mind above each, or the floor. `why`
+        says how the exercise was chosen, `parted` is the first step at which they act differently,
+        `step` that at which the gap in reward reaches half its final size, and `said` what
+        happened. They illustrate; `compare` decides. The report has pictures.
+        """
+        import pandas as pd
+
+        from allminds.report.causes import find_causes
+        from allminds.report.sections.causes import as_json
+
+        with self.opened() as folder:
+            found = [as_json(one) for one in find_causes([folder], [mind] if mind else (), rival)]
+        rows = [
+            {name: one[name] for name in ("test", "mind", "rival")}
+            | {name: cause[name] for name in ("exercise", "why", "parted", "step")}
+            | {"score": cause["scores"][0], "rival_score": cause["scores"][1]}
+            | {"said": " ".join(cause["said"])}
+            for one in found
+            for cause in one["causes"]
+        ]
+        names = ["test", "mind", "rival", "exercise", "why", "parted", "step", "score"]
+        return pd.DataFrame(rows, columns=[*names, "rival_score", "said"])
+
     def plot(self) -> alt.LayerChart:
         """Score against complexity, or by mind where all exercises are alike. An Altair chart.
 

@@ -177,6 +177,25 @@ def test_of_equal_losses_the_least_complex_is_first(tmp_path):
     assert f"of the {len(lost)} equal and largest losses" in about(one)
 
 
+def test_no_item_is_shown_twice(tmp_path):
+    test = Test(instrument="c-test", minds=["random", "pattern(y=2)"], episodes=60)  # 20 items
+    (one,) = found(played(tmp_path, test, yours=["random"], traces=60))
+    items = [cause.mine.replay.exercise.item for cause in one.causes]
+    assert len(items) == len(set(items)) > 1
+
+
+def test_python_gives_the_same_rows_from_memory_and_from_disk(tmp_path):
+    from allminds import Results, evaluate
+
+    given = {"settings": SMALL, "episodes": 22}
+    memory = evaluate("lambda-star", ["random", "local-search"], **given)
+    kept = evaluate("lambda-star", ["random", "local-search"], out=tmp_path / "run", **given)
+    rows = memory.causes("random")
+    assert rows["rival"].unique().tolist() == ["local-search"]
+    assert rows.equals(kept.causes("random"))
+    assert rows.equals(Results.of(tmp_path / "run").causes("random", "local-search"))
+
+
 def test_the_rival_is_the_best_fair_mind_above_else_the_floor(tmp_path):
     test = Test(instrument="lambda-star", minds=["random", "local-search", "q-learning", "optimum"],
                 episodes=44, settings=SMALL)  # fmt: skip

@@ -95,9 +95,8 @@ def report(tmp_path_factory):
     ]
     second = [first[0].model_copy(update={"minds": ["random", "crowd", "local-search"]})]
     here = How(jobs=1)
-    folders = [
-        run(Plan(tests=tests), where / str(n), here) for n, tests in enumerate((first, second))
-    ]
+    plans = (Plan(tests=first, yours=["random", minds[-1]]), Plan(tests=second))
+    folders = [run(plan, where / str(n), here) for n, plan in enumerate(plans)]
     weights = {"lambda-star": 1.0, "c-test": 2.0}
     return write_report(folders, where / "report.html", weights)
 

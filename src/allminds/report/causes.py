@@ -381,9 +381,10 @@ def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
     found.worse, found.better = int((gaps > 0).sum()), int((gaps < 0).sum())
     if not found.worse:
         return []
+    items = data.about[0].view(np.int64)[numbers]
     order = np.lexsort((numbers, _complexity(data, numbers), -gaps))
     found.alike = int((gaps >= gaps[order[0]] - TINY).sum())
-    largest = [int(n) for n in order[:LARGEST] if gaps[n] > 0]
+    largest = _of_different_items(order[: found.worse], items)
     found.largest = len(largest)
     found.share = float(gaps[largest].sum() / gaps[gaps > 0].sum())
     equal = found.alike > 1
@@ -396,9 +397,19 @@ def _chosen(found: Parting, kept: int) -> list[tuple[int, str]]:
         found.notes.append("The median loss is as large, so that these are typical too.")
     elif gaps[middle] == 0:
         found.notes.append("On a typical exercise, that of the median gap, both did alike.")
-    elif middle not in largest:
+    elif items[middle] not in items[largest]:
         chosen.append((int(numbers[middle]), "a typical exercise (the median gap)"))
     return chosen
+
+
+def _of_different_items(order: NDArray[np.intp], items: NDArray[np.int64]) -> list[int]:
+    """Return the first places of an order that show different items."""
+    found: dict[int, int] = {}
+    for n in order:
+        found.setdefault(int(items[n]), int(n))
+        if len(found) == LARGEST:
+            break
+    return list(found.values())
 
 
 def _complexity(data: TestData, numbers: NDArray[np.intp]) -> Floats:
