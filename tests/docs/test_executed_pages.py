@@ -8,7 +8,11 @@ import pytest
 from executed_pages import agrees, blocks, run
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ["tutorial.md", *sorted(str(page.relative_to(DOCS)) for page in DOCS.glob("howto/*.md"))]
+PAGES = [
+    "../README.md",
+    "tutorial.md",
+    *sorted(str(page.relative_to(DOCS)) for page in DOCS.glob("howto/*.md")),
+]
 
 
 @pytest.mark.slow

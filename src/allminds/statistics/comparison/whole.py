@@ -133,6 +133,7 @@ def compare(
     notes = [f"{name} has no score: none of its exercises was played." for name in idle]
     if len(plays) - len(idle) < 2:
         hint = "; people are compared as one sample: add the results of a program" * people
+        hint = hint or "; name another by --mind, or leave --mind out" * bool(minds)
         raise Error(f"a comparison needs two or more minds with scores{hint}")
     if idle:
         frame = frame[~frame["mind"].astype(str).isin(idle)]
