@@ -127,7 +127,7 @@ def group(name: str, instruments: str | Iterable[str] = "*") -> Callable[[T], T]
     """
 
     def register(maker: T) -> T:
-        maker.is_group = True  # type: ignore[attr-defined]
+        maker.is_group = True  # type: ignore[attr-defined] # T is any class
         return mind(name, instruments)(maker)
 
     return register

@@ -188,7 +188,7 @@ def argument(maker: type, text: str, key: str, value: str) -> Any:
             f"{text}: {maker.__name__} has no parameter '{key}'; {nearest(key, parameters)}"
         )
     try:
-        kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc]
+        kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc] # any class
     except NameError:
         kind = str
     try:

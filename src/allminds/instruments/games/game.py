@@ -76,7 +76,6 @@ class Game(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.games.present import presentation_of
 
         return presentation_of(self)

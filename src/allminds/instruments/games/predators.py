@@ -141,7 +141,7 @@ class PredatorPrey(Game):
         return Chase(Torus(self.settings.rows, self.settings.cols), self.settings.steps)
 
     @cached_property
-    def chance(self) -> float:  # type: ignore[override]
+    def chance(self) -> float:  # type: ignore[override] # found when asked for
         """The score of a predator when all move by lot; computed when it is asked for."""
         survives = survival(self.settings.rows, self.settings.cols, self.settings.steps)
         return (1 - 2 * survives) / PREDATORS

@@ -94,7 +94,7 @@ class TablePresentation(Presentation):
     }
 
     @property
-    def minds(self) -> tuple[str, ...]:  # type: ignore[override]
+    def minds(self) -> tuple[str, ...]:  # type: ignore[override] # by the name
         """The minds of a testbed."""
         return self.usual.get(self.tool.name, ())
 

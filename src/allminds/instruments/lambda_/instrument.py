@@ -1,4 +1,4 @@
-"""The instrument `lambda`: the test of P3, the general class Λ, or given environments."""
+"""The instrument `lambda`: the authors' test, the general class Λ, or given environments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from allminds.instruments.lambda_.world import (
 )
 from allminds.presentation import Presentation
 
-SIZES = range(3, 10)  # cells n_c of the seven exercises of P3's test
+SIZES = range(3, 10)  # cells n_c of the seven exercises of the test of Insa-Cabrera et al. (2011)
 OTHER_NAMES = {"2011": "test", "geometric": "general"}
 ADAPTIVE = ("anytime", "staircase")
 
@@ -126,7 +126,6 @@ class CellsInstrument(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.lambda_.present import CellsPresentation
 
         return CellsPresentation(self)

@@ -1,4 +1,4 @@
-"""Minds for Λ (P3 §4), in plain Python; `fast.minds` has the compiled twins of most."""
+"""Minds for Λ (Insa-Cabrera et al. 2011, §4); `fast.minds` has the compiled twins of most."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class ModelBased(MindBase):
     def begin(self, task: Task) -> None:
         """Begin knowing only the numbers of cells and actions."""
         self.cells: int = task.facts["cells"]
-        self.pattern = PatternModel(task.actions.n)  # type: ignore[attr-defined]
+        self.pattern = PatternModel(task.actions.n)  # type: ignore[attr-defined] # Λ's are Discrete
         self.visited: set[int] = set()
         self.credit = [0.0, 0.0]  # what standing with each symbol has brought
 

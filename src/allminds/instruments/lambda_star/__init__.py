@@ -1,9 +1,9 @@
-"""Λ* (Lambda Star): Good and Evil travel on a torus in patterns of measured complexity (P4).
+"""Λ* (Lambda Star): Good and Evil travel on a torus in patterns of measured complexity.
 
-Read in this order: `grid` (cells and moves), `patterns` (how Good and Evil move, and the catalogue
-of segments by K), `world` (one exercise, the specification), `minds`, `groups`, `instrument`
-(settings, exercises by complexity). `fast` has the quick forms of the same, `extensions` three
-further instruments.
+After Chmait et al. (2016). Read in this order: `grid` (cells and moves), `patterns` (how Good and
+Evil move, and the catalogue of segments by K), `world` (one exercise, the specification), `minds`,
+`groups`, `instrument` (settings, exercises by complexity). `fast` has the quick forms of the same,
+`extensions` three further instruments.
 """
 
 from allminds.instruments.lambda_star import groups as collectives

@@ -1,4 +1,4 @@
-"""Groups for Λ* (P4 §5.2.2), in plain Python; `fast.groups` has their compiled twins.
+"""Groups for Λ* (Chmait et al. 2016, §5.2.2); `fast.groups` has their compiled twins.
 
 A protocol plays all slots of a group. Its members are minds (local search unless others are
 named): each has a *wish*, the action that its own mind would take on its own observation, and the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator
 
@@ -31,6 +31,7 @@ from allminds.instruments.lambda_star.patterns import (
 from allminds.instruments.lambda_star.world import State, View, World, read_move, show_view
 from allminds.presentation import Presentation
 
+W = TypeVar("W", bound=World)
 DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole
 
 
@@ -145,8 +146,16 @@ class LambdaStar(Instrument):
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
         """Build the environment in which Good and Evil move by this pattern."""
+        return self.built(World, pattern, columns)
+
+    def built(
+        self, kind: type[W], pattern: Pattern, columns: Mapping[str, float], **rule: Any
+    ) -> W:
+        """Build a kind of world from the settings, with what its further rule needs."""
         given = self.settings
-        return World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
+        return kind(
+            self.torus, given.iterations, given.agents, given.range, pattern, columns, **rule
+        )
 
     def _pattern(self, seed: int, i: int) -> Pattern:
         """Draw the segments of Good and Evil: equal K, and different ones from K = 3 on."""
@@ -184,7 +193,6 @@ class LambdaStar(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.lambda_star.present import LambdaStarPresentation
 
         return LambdaStarPresentation(self)

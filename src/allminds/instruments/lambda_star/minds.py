@@ -1,11 +1,10 @@
-"""Single minds for Λ* (P4 §5.2.1), in plain Python; `fast` has their compiled twins."""
+"""Single minds for Λ* (Chmait et al. 2016, §5.2.1); `fast` has their compiled twins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -253,5 +252,5 @@ def compiled_mind(function: Callable[..., int]) -> type[CompiledMind]:
         "__doc__": function.__doc__,
         "__module__": function.__module__,
     }
-    made: Any = type(function.__name__, (CompiledMind,), body)
-    return made  # type: ignore[no-any-return]
+    made: type[CompiledMind] = type(function.__name__, (CompiledMind,), body)
+    return made

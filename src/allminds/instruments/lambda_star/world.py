@@ -46,8 +46,25 @@ class Foresight(NamedTuple):
     evil: tuple[int, ...]
 
 
+class TorusWorld(Environment):
+    """A world of king moves on a torus, of which minds see the cells round them."""
+
+    torus: Torus
+    agents: int
+    reach: int  # of a mind's sight
+
+    @property
+    def actions(self) -> Sequence[Discrete]:
+        return (MOVE,) * self.agents
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        """The facts that every mind is told: the size of the torus and how far it sees."""
+        return {"rows": self.torus.rows, "cols": self.torus.cols, "range": self.reach}
+
+
 @dataclass(frozen=True)
-class World(Environment):
+class World(TorusWorld):
     """One Λ* environment μ: a torus on which Good and Evil move in patterns."""
 
     torus: Torus
@@ -56,16 +73,6 @@ class World(Environment):
     reach: int  # of a mind's sight
     pattern: Pattern
     complexity: Mapping[str, float]
-
-    @property
-    def actions(self) -> Sequence[Discrete]:
-        """The nine king moves, for every mind."""
-        return (MOVE,) * self.agents
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        """The facts that every mind is told: the size of the torus and how far it sees."""
-        return {"rows": self.torus.rows, "cols": self.torus.cols, "range": self.reach}
 
     def reset(self, random: Random) -> State:
         """Place Good and Evil (words 0, 1), and minds on a random permutation's first cells."""

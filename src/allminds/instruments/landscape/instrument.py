@@ -123,7 +123,6 @@ class FitnessLandscape(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.landscape.present import LandscapePresentation
 
         return LandscapePresentation(self)

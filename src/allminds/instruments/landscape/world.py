@@ -19,19 +19,19 @@ import math
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import Discrete, Environment, Exercise, Record
+from allminds.contracts import Exercise, Record
 from allminds.core.errors import Error
 from allminds.core.seeding import WORLD, Random, key
 from allminds.instruments.lambda_star.grid import Torus, neighbours
 from allminds.instruments.lambda_star.minds import STAY
-from allminds.instruments.lambda_star.world import MOVE, View
+from allminds.instruments.lambda_star.world import TorusWorld, View
 
 Field = NDArray[np.float64]  # [row, column]
 
@@ -202,7 +202,7 @@ class Forecast(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Landscape(Environment):
+class Landscape(TorusWorld):
     """Minds on a landscape whose hills stand still or, with a chance `drift`, move each step."""
 
     hills: Hills  # at the start
@@ -213,15 +213,9 @@ class Landscape(Environment):
     complexity: Mapping[str, float]
 
     @property
-    def actions(self) -> Sequence[Discrete]:
-        """The nine king moves, for every mind."""
-        return (MOVE,) * self.agents
-
-    @cached_property
-    def facts(self) -> Mapping[str, Any]:
-        """The facts that every mind is told: the size of the torus and how far it sees."""
-        torus = self.hills.torus
-        return {"rows": torus.rows, "cols": torus.cols, "range": self.reach}
+    def torus(self) -> Torus:  # type: ignore[override] # that of its hills
+        """The torus that the hills stand on."""
+        return self.hills.torus
 
     def field(self, state: Standpoint) -> Fitness:
         """Return the fitness of every cell."""
@@ -278,7 +272,7 @@ def fitness(hills: Hills, tops: tuple[int, ...]) -> Fitness:
 
 @dataclass(frozen=True)
 class Measures:
-    """Measures of all minds on a landscape together (P4 §6.2)."""
+    """Measures of all minds on a landscape together (Chmait et al. 2016, §6.2)."""
 
     exploitation: float  # mean reward
     exploration: float  # distinct cells stood on after a move / min(cells, minds · steps)

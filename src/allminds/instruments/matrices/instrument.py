@@ -107,7 +107,6 @@ class Matrices(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.matrices.present import MatricesPresentation
 
         return MatricesPresentation(self)

@@ -57,7 +57,7 @@ def battery(options: Sequence[str], answers: Sequence[str]) -> list[Shortcut]:
         ways["the farthest from the others"] = lambda n: _nearest(options[n], -1)
         for place in range(len(options[0])):
             ways[f"place {place + 1}"] = lambda n, place=place: options[n][place]  # type: ignore[misc]
-            ways[f"number {place + 1} of the alphabet"] = lambda n, place=place: (  # type: ignore[misc]
+            ways[f"number {place + 1} of the alphabet"] = lambda n, place=place: (  # type: ignore[misc] # a default
                 sorted(options[n])[place]
             )
     return [

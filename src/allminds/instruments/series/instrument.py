@@ -179,7 +179,6 @@ class CTest(Instrument):
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.series.present import SeriesPresentation
 
         return SeriesPresentation(self)

@@ -101,16 +101,10 @@ class LambdaStarCoordination(LambdaStar):
         self.chance = coordination_chance(self.torus, given.iterations, given.agents, given.needed)
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """Build the world of Λ* with the rule of coordination."""
-        given = self.settings
-        return Coordination(
-            self.torus, given.iterations, given.agents, given.range, pattern, columns,
-            needed=given.needed,
-        )  # fmt: skip
+        return self.built(Coordination, pattern, columns, needed=self.settings.needed)
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.lambda_star.present import CoordinationPresentation
 
         return CoordinationPresentation(self)
@@ -157,7 +151,8 @@ def walked(values: NDArray[np.generic], steps: int) -> Values:
 
 def mixed(field: Values) -> Values:
     """Average over the nine cells that a move leads to."""
-    return np.mean([np.roll(field, move, (0, 1)) for move in MOVES], axis=0)  # type: ignore[no-any-return]
+    mean: Values = np.mean([np.roll(field, move, (0, 1)) for move in MOVES], axis=0)
+    return mean
 
 
 def _one_more(table: Values, hit: Values) -> Values:

@@ -136,14 +136,10 @@ class LambdaStarCoverage(LambdaStar):
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
         """Build the world of Λ*, in which only sight counts."""
-        given = self.settings
-        return Coverage(
-            World(self.torus, given.iterations, given.agents, given.range, pattern, columns)
-        )
+        return Coverage(self.built(World, pattern, columns))
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.lambda_star.present import CoveragePresentation
 
         return CoveragePresentation(self)

@@ -121,16 +121,10 @@ class LambdaStarResponsive(LambdaStar):
         return _responsive_chance(self.settings) if self.settings.responsive else 0.0
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
-        """Build the world of Λ* that responds."""
-        given = self.settings
-        return Responsive(
-            self.torus, given.iterations, given.agents, given.range, pattern, columns,
-            responsive=given.responsive,
-        )  # fmt: skip
+        return self.built(Responsive, pattern, columns, responsive=self.settings.responsive)
 
     @property
     def presentation(self) -> Presentation:
-        """How it is put to people, language models and libraries."""
         from allminds.instruments.lambda_star.present import ResponsivePresentation
 
         return ResponsivePresentation(self)

@@ -188,9 +188,9 @@ def fast_form(tool: LambdaStarResponsive, line_up: LineUp) -> CompiledCourses | 
 def _walk(tool: LambdaStarResponsive, mind: Any) -> ResponsiveWalk | None:
     given = tool.settings
     if type(mind) is RandomMind:
-        return by_lot  # type: ignore[no-any-return]
+        return by_lot  # type: ignore[no-any-return] # a kernel has no type
     if type(mind) is LocalSearch and mind.slip == 0 and given.range == 1:
-        return toward_best  # type: ignore[no-any-return]
+        return toward_best  # type: ignore[no-any-return] # likewise
     habits = None
     if type(mind) in (QLearning, Sarsa):
         habits = habits_of(mind, tool.torus, given.iterations)
