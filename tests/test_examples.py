@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
+import json
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,49 @@ def test_the_three_forms_are_one_mind():
     ]
     assert block_difference(blocks[0], blocks[1]) == ""
     assert block_difference(blocks[0], blocks[2]) == ""
+
+
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+def by_jupyter(text: str, place: Path) -> list[str]:
+    """Execute a notebook as Jupyter does, and return the text of its outputs."""
+    import nbclient
+    import nbformat
+
+    made = nbclient.NotebookClient(
+        nbformat.reads(text, as_version=4), timeout=300, resources={"metadata": {"path": place}}
+    ).execute()
+    outputs = [one for cell in made.cells for one in cell.get("outputs", [])]
+    return [one.get("text") or one.get("data", {}).get("text/plain", "") for one in outputs]
+
+
+def by_hand(text: str, capsys) -> list[str]:
+    """Execute the cells of a notebook in one namespace, and show the value of a last expression."""
+    names: dict[str, object] = {"__name__": "notebook"}
+    for number, cell in enumerate(json.loads(text)["cells"]):
+        if cell["cell_type"] != "code":
+            continue
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, f"<cell {number}>", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), f"<cell {number}>", "eval"), names)
+            if value is not None:
+                print(value)
+    return [capsys.readouterr().out]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.name)
+def test_a_notebook_runs_from_top_to_bottom(notebook, tmp_path, monkeypatch, capsys):
+    """By Jupyter where it is installed, as in CI; otherwise cell by cell."""
+    text = notebook.read_text(encoding="utf-8")
+    assert len(text) < 20_000
+    assert not any(cell.get("outputs") for cell in json.loads(text)["cells"])
+    monkeypatch.chdir(tmp_path)
+    if importlib.util.find_spec("nbclient") and importlib.util.find_spec("ipykernel"):
+        shown = "".join(by_jupyter(text, tmp_path))
+    else:
+        shown = "".join(by_hand(text, capsys))
+    assert "cannot be repeated or resumed without the Python objects careful, rests, first" in shown

@@ -126,7 +126,7 @@ class Results(Mapping[str, Any]):
     def scores(self) -> pd.DataFrame:
         """The scores as a table: a row for every mind of every test, in the order of the plan.
 
-        `yours` marks the minds asked about, `low` and `high` are the ends of the 95 % interval,
+        `yours` marks the minds asked about, `end` the floor and the ceiling, `low` and `high` are the ends of the 95 % interval,
         `normalised` is the place between floor (0) and ceiling (1), and `exercises` were asked for,
         of which some `failed`, which count, and some are `missing`.
         """
@@ -360,7 +360,7 @@ def _score_row(test: Results, row: dict[str, Any], yours: bool) -> dict[str, Any
     low, high = row["ci95"] or (None, None)
     return {
         "test": test._number, "instrument": test["instrument"], "mind": row["mind"], "yours": yours,
-        "end": row["end"], "score": row["score"], "low": low, "high": high,
+        "end": row["end"] or "", "score": row["score"], "low": low, "high": high,
         "normalised": row["normalised"], "exercises": row["episodes"], "failed": row["failed"],
         "missing": row["missing"], "coverage": row["coverage"], "ranked": row["ranked"],
     }  # fmt: skip

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from allminds import registry
+from allminds.contracts import Instrument
 from allminds.core.errors import Error
+from allminds.core.names import parse_all
 from allminds.core.settings import checked
 from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test
@@ -30,20 +34,22 @@ def prepared(
     check_minds(minds)
     drafts = _drafts(instruments, settings, episodes)
     opponents = _opponents(against)
+    left_out: list[str] = []
     tests: list[Test] = []
     given: list[Given] = []
     rivals: dict[int, Any] = {}
     for draft in drafts:
         one = Given.of(draft["instrument"], draft.get("settings") or {}, [])
-        for test, who in _seated(draft, one, opponents):
+        fit = _fitting(opponents, one.tool, len(drafts) > 1, left_out)
+        for test, who in _seated(draft, one, fit):
             if who:
                 rivals[len(tests)] = who
             tests.append(test)
-            given.append(one)
+            given.append(replace(one, objects=dict(test.objects)))
     values = {"tests": tests, "seed": seed, "time_limit": time_limit}
     plan = checked(Plan, values, "evaluate")
     bare = [test.model_copy(update={"minds": []}) for test in plan.tests]
-    found = Resolved(plan.model_copy(update={"tests": bare}), given)
+    found = Resolved(plan.model_copy(update={"tests": bare}), given, left_out)
     found = found.joined(minds) if minds else found
     for number, who in rivals.items():
         found = found.joined(who, yours=False, only=number)
@@ -115,6 +121,31 @@ def _opponents(against: Any) -> list[Any]:
     return found
 
 
+def _is_game(tool: Instrument) -> bool:
+    """Check whether a test has opponents: other slots, which do not count for the score."""
+    return tool.scored == "first" and tool.slots > 1
+
+
+def _fitting(
+    opponents: Sequence[Any], tool: Instrument, several: bool, left_out: list[str]
+) -> Sequence[Any]:
+    """Select the opponents that play a game; of several instruments, each has its own."""
+    if not _is_game(tool) or not several:
+        return opponents
+    fit = []
+    for opponent in opponents:
+        try:
+            names = [one.name for one in parse_all(opponent)] if isinstance(opponent, str) else []
+            for name in names or [opponent]:
+                registry.subject(name, tool)
+            fit.append(opponent)
+        except Error as error:
+            left_out.append(f"nobody plays {tool.name} against {opponent}: {error}")
+    if opponents and not fit:
+        raise Error(f"against: none of them plays {tool.name}; {left_out[-1].partition(': ')[2]}")
+    return fit
+
+
 def _seated(
     draft: Mapping[str, Any], given: Given, opponents: Sequence[Any]
 ) -> list[tuple[Test, Any]]:
@@ -125,12 +156,10 @@ def _seated(
     tool, rivals = given.tool, draft.get("minds") or []
     values = {name: value for name, value in draft.items() if name != "minds"} | {
         "minds": ["-"],
-        "episodes": draft.get("episodes") or tool.length or EPISODES,
+        "episodes": draft.get("episodes", tool.length or EPISODES),
     }
-    if "episodes" in draft:
-        values["episodes"] = draft["episodes"]
     where = f"evaluate {tool.name}"
-    if tool.scored != "first" or tool.slots == 1 or draft.get("against") or not opponents:
+    if not _is_game(tool) or draft.get("against") or not opponents:
         mine = checked(Test, values, where)
         return [(mine, rivals or (opponents if not mine.against else []))]
     made = []

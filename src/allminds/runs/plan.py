@@ -165,7 +165,7 @@ def without_objects(given: dict[str, Any], objects: dict[str, Any]) -> dict[str,
         made["against"] = _text(made["against"], objects)
     if made.get("against"):
         for name in objects:
-            _check_word(name)
+            check_word(name)
     return made
 
 
@@ -188,7 +188,7 @@ def _text(who: Any, objects: dict[str, Any], name: str = "") -> str:
             raise Error(f"minds: a line-up is called by its minds; leave out the name '{name}'")
         said = ", ".join(_text(one, objects) for one in who)
         for one in objects:
-            _check_word(one)
+            check_word(one)
         return said
     if not (isinstance(who, str) or callable(who) or hasattr(who, "act") or hasattr(who, "make")):
         raise Error(
@@ -205,7 +205,7 @@ def _text(who: Any, objects: dict[str, Any], name: str = "") -> str:
     return name
 
 
-def _check_word(name: str) -> None:
+def check_word(name: str) -> None:
     """Reject a name of the user's that a line-up cannot have."""
     try:
         if len(parse_all(name)) == 1 and str(parse_all(name)[0]) == name:

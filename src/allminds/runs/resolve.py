@@ -13,7 +13,7 @@ from allminds.core.watch import Watch
 from allminds.episode import play
 from allminds.registry import NO_OBJECTS, Objects
 from allminds.runs.engine import Given
-from allminds.runs.plan import Plan, Test, names_of, seated
+from allminds.runs.plan import Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
 
 
@@ -61,6 +61,12 @@ class Resolved:
         """
         objects: dict[str, Any] = {}
         names = names_of(minds, objects)
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise Error(f"minds: '{twice}' is given twice; name it once")
+        if any(test.against for test in self.plan.tests):
+            for name in objects:
+                check_word(name)
         asked, reasons = dict.fromkeys(self.plan.yours), dict[str, dict[str, str]]()
         pairs = []
         certain = len({test.instrument for test in self.plan.tests}) == 1

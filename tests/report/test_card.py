@@ -1,0 +1,171 @@
+"""The result card: it says what the run says, repeats it to the bit, and never overflows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import allminds as am
+from allminds.core.errors import Error
+from allminds.report.card import EM, SCHEMA, WIDTH, card, write_card
+from allminds.runs.store import RunFolder
+
+SMALL = {"rows": 5, "cols": 5, "iterations": 10}
+ONE = am.How(jobs=1)
+DOCS = Path(__file__).parents[2] / "docs/python.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    out = tmp_path_factory.mktemp("card") / "run"
+    minds = ["local-search", "expert(intercept=false)"]
+    am.evaluate("lambda-star", minds, settings=SMALL, episodes=66, seed=3, out=out, how=ONE)
+    return RunFolder.open(out)
+
+
+def scores(folder):
+    rows = [row for test in folder.summary()["tests"] for row in test["results"]]
+    return {row["mind"]: (row["score"], row["ci95"], row["normalised"]) for row in rows}
+
+
+def test_the_card_says_what_the_summary_says(folder):
+    found = card(folder)
+    assert found["card"] == SCHEMA
+    (test,) = found["tests"]
+    rows = {row["mind"]: row for row in folder.summary()["tests"][0]["results"]}
+    assert [one["mind"] for one in test["minds"]] == ["expert(intercept=false)", "local-search"]
+    assert [(one["mind"], one["end"]) for one in test["ends"]] == [
+        ("random", "floor"), ("optimum", "ceiling"),
+    ]  # fmt: skip
+    for one in (*test["minds"], *test["ends"]):
+        for name in set(one) - {"mind", "end"}:
+            assert one[name] == rows[one["mind"]][name]
+    assert (found["seed"], test["exercises"], test["settings"]) == (3, 66, SMALL)
+
+
+def repeated(found, place):
+    words = shlex.split(found["command"])
+    assert words[0] == "allminds"
+    done = subprocess.run(
+        [sys.executable, "-m", "allminds", *words[1:], "--out", "again", "--jobs", "2"],
+        capture_output=True, text=True, check=False, cwd=place,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return RunFolder.open(place / "again")
+
+
+def test_the_command_repeats_the_scores_to_the_bit(folder, tmp_path):
+    found = card(folder)
+    again = repeated(found, tmp_path)
+    assert scores(again) == scores(folder)
+    assert card(again)["figures"] == found["figures"]
+
+
+def test_the_command_repeats_games_rivals_and_plans(tmp_path):
+    made = {
+        "game": am.evaluate("stag-hunt", ["stag"], against="hare", episodes=20, how=ONE,
+                            out=tmp_path / "game"),
+        "rival": am.evaluate("c-test", ["mode"], against="min-distance", how=ONE,
+                             out=tmp_path / "rival"),
+        "both": am.evaluate(["c-test", {"instrument": "stag-hunt", "episodes": 9}], ["random"],
+                            how=ONE, out=tmp_path / "both"),
+    }  # fmt: skip
+    for name, results in made.items():
+        run = RunFolder.open(results.folder)
+        found = card(run)
+        again = repeated(found, tmp_path)
+        assert scores(again) == scores(run), found["command"]
+        shutil.rmtree(again.path)
+        assert found["command"].startswith("allminds run both" if name == "both" else
+                                           "allminds evaluate")  # fmt: skip
+
+
+def test_the_command_of_a_battery_names_it(tmp_path):
+    from allminds.report.card import command
+    from allminds.runs.plan import read_plan
+    from allminds.runs.resolve import Resolved
+
+    plan = Resolved.of(read_plan("battery"), ["local-search"]).plan
+    assert command(plan, "1", set()) == "allminds run battery --mind local-search --seed 1"
+
+
+def test_the_hash_of_the_records_is_that_of_the_lines_in_the_sums(folder):
+    lines = (folder.path / "SHA256SUMS").read_text().splitlines(keepends=True)
+    mine = sorted((one for one in lines if "  records/" in one), key=lambda one: one.split()[1])
+    assert card(folder)["records"] == hashlib.sha256("".join(mine).encode()).hexdigest()
+
+
+def test_the_hash_changes_with_a_record_and_damage_is_refused(folder, tmp_path):
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    other = tmp_path / "run"
+    shutil.copytree(folder.path, other)
+    run = RunFolder.open(other)
+    assert card(run)["records"] == card(folder)["records"]
+    path = next((other / "records").iterdir())
+    table = pq.read_table(path)
+    at = table.column_names.index("score")
+    table = table.set_column(at, "score", pc.multiply(table["score"], 0.5))
+    run.write(f"records/{path.name}", lambda file: pq.write_table(table, file))
+    run.tidy_sums()
+    assert card(RunFolder.open(other))["records"] != card(folder)["records"]
+    path.write_bytes(path.read_bytes()[:-9] + b"x" * 5 + b"PAR1")
+    with pytest.raises(Error, match="missing or damaged"):
+        card(RunFolder.open(other))
+
+
+def test_no_text_is_wider_than_its_place(tmp_path):
+    """By the widest of common fonts; what is cut shows whole on hover."""
+    long = "mind-" + "x" * 90
+    minds = {long: lambda seen: 5, "<&>": lambda seen: 77, "random": "random"}
+    found = am.evaluate("lambda-star", minds, settings=SMALL, episodes=22, how=ONE)
+    root = ElementTree.parse(found.card(tmp_path / "card.svg")).getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    texts = list(root.iter(f"{space}text"))
+    for one in texts:
+        text = "".join(part for part in one.itertext() if part != one.findtext(f"{space}title"))
+        wide = len(text) * EM * float(one.get("font-size"))
+        x = float(one.get("x"))
+        low, high = (x - wide, x) if one.get("text-anchor") == "end" else (x, x + wide)
+        assert low >= 0, text
+        assert high <= WIDTH, text
+    told = [one.findtext(f"{space}title") or one.text for one in texts]
+    assert long in "".join(told)
+    assert "22 failed, not ranked of 22 exercises" in told
+    markdown = found.card(tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "&lt;&amp;&gt;" in markdown
+
+
+def test_a_card_is_a_file_by_its_ending(folder, tmp_path):
+    assert write_card(folder, tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
+    assert json.loads(write_card(folder, tmp_path / "a.json").read_text()) == card(folder)
+    text = write_card(folder, tmp_path / "a.md").read_text(encoding="utf-8")
+    assert "`allminds evaluate lambda-star --mind local-search" in text
+    with pytest.raises(Error, match=r"cannot write a card as 'a\.pdf'"):
+        write_card(folder, tmp_path / "a.pdf")
+
+
+def test_the_command_line_writes_it(folder, tmp_path):
+    words = [sys.executable, "-m", "allminds", "card", str(folder.path)]
+    done = subprocess.run([*words, "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == json.loads(json.dumps(card(folder)))
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (folder.path / "card.svg").read_text().startswith("<svg")
+    assert done.stdout == f"card: {folder.path}/card.svg\n"
+
+
+def test_every_field_of_the_json_is_explained(folder):
+    known = set(re.findall(r"^\| `([a-z0-9_]+)` \|", DOCS.read_text(), re.M))
+    found = card(folder)
+    fields = {*found, *found["tests"][0], *found["tests"][0]["minds"][0], "end"}
+    assert fields <= known, fields - known
