@@ -126,9 +126,10 @@ class Results(Mapping[str, Any]):
     def scores(self) -> pd.DataFrame:
         """The scores as a table: a row for every mind of every test, in the order of the plan.
 
-        `yours` marks the minds asked about, `end` the floor and the ceiling, `low` and `high` are the ends of the 95 % interval,
-        `normalised` is the place between floor (0) and ceiling (1), and `exercises` were asked for,
-        of which some `failed`, which count, and some are `missing`.
+        `yours` marks the minds asked about, and `end` the floor and the ceiling. `low` and `high`
+        are the ends of the 95 % interval, `normalised` is the place between floor (0) and ceiling
+        (1), and `exercises` were asked for, of which some `failed`, which count, and some are
+        `missing`.
         """
         import pandas as pd
 
