@@ -9,7 +9,7 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
-from allminds.core.names import parse_all
+from allminds.core.line_up import parse_all
 from allminds.core.settings import checked
 from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test
