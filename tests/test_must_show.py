@@ -14,9 +14,11 @@ from allminds.cli.app import app
 from allminds.inference import Plays, Rule, difference
 from allminds.inference.verdict import Difference
 from allminds.report import data
-from allminds.report.sections import glance
+from allminds.report.page import excluded_gist, prediction_gist
+from allminds.report.sections import groups as grouped
 from allminds.report.sections import reliability as reliable
 from allminds.runs.plan import Plan, Test
+from allminds.runs.plays import answer_of_run
 
 ONE = am.How(jobs=1)
 
@@ -167,7 +169,7 @@ def groups(*found):
 def test_groups_that_did_better_worse_the_same_or_neither():
     better, worse = pair(0.2, 0.001), pair(-0.2, 0.001)
     same, open_ = pair(0.0, 0.9, 0.001), pair(0.02)
-    said, _ = glance._groups(groups(better, worse, same, open_), [])
+    said = grouped.gist(groups(better, worse, same, open_), [])
     assert "4 groups" in said
     assert "1 did better, 1 worse" in said
     assert "1 neither by more than 0.05" in said
@@ -175,12 +177,12 @@ def test_groups_that_did_better_worse_the_same_or_neither():
 
 
 def test_nothing_is_said_of_groups_that_are_not_there():
-    said, _ = glance._groups(groups(pair(0.02)), [])
+    said = grouped.gist(groups(pair(0.02)), [])
     assert "0 did better, 0 worse" in said
     assert "neither by more" not in said
-    said, _ = glance._groups(groups(pair(0.2, 0.001)), [])
+    said = grouped.gist(groups(pair(0.2, 0.001)), [])
     assert "told apart" not in said
-    assert glance._groups(None, []) is None
+    assert grouped.gist(None, []) == ""
 
 
 def rows(*values):
@@ -197,37 +199,36 @@ def rows(*values):
 
 
 def test_reliability_is_claimed_of_those_tests_that_have_it():
-    said, _ = glance._reliability(rows(0.95, 0.99))
+    said = reliable.gist(rows(0.95, 0.99))
     assert "On 2 of 2 tests" in said
     assert "the least" not in said
     assert "cannot be estimated" not in said
 
 
 def test_and_not_of_those_that_have_not():
-    said, _ = glance._reliability(rows(0.95, 0.4, None))
+    said = reliable.gist(rows(0.95, 0.4, None))
     assert "On 1 of 2 tests" in said
     assert "the least is 0.400 on test 1" in said
     assert "On 1 test it cannot be estimated" in said
     assert "all" not in said.lower()
-    assert glance._reliability(None) is None
+    assert reliable.gist(None) == ""
 
 
 def test_where_it_cannot_be_estimated_anywhere_no_test_is_called_reliable():
-    found = glance._reliability(rows(None, None))
-    assert found is None or ".9 or more" not in found[0]
+    assert ".9 or more" not in reliable.gist(rows(None, None))
 
 
 def test_failures_and_gaps_are_counted():
-    none, _ = glance._excluded([])
+    none = excluded_gist([])
     assert none == "No exercise failed, and none is missing."
     failed = {"mind": "a", "failed": 3, "missing": 0}
-    said, _ = glance._excluded([failed])
+    said = excluded_gist([failed])
     assert said == "3 plays of 1 mind failed and count as failures."
     assert "missing" not in said
-    gaps, _ = glance._excluded([{"mind": "b", "failed": 0, "missing": 2}])
+    gaps = excluded_gist([{"mind": "b", "failed": 0, "missing": 2}])
     assert gaps.startswith("Missing are 2 plays")
     assert "not complete" in gaps
-    both, _ = glance._excluded([failed, {"mind": "b", "failed": 0, "missing": 2}])
+    both = excluded_gist([failed, {"mind": "b", "failed": 0, "missing": 2}])
     assert "3 plays of 1 mind failed" in both  # the other failed nothing
 
 
@@ -236,25 +237,20 @@ def test_who_is_above_the_floor_and_who_is_not(tmp_path):
         instrument="lambda-star", minds=["random", "local-search", "optimum"], episodes=66,
         settings={"rows": 5, "cols": 5, "iterations": 20},
     )  # fmt: skip
-    [found] = data.read_tests(am.run(Plan(tests=[test]), tmp_path / "run", ONE))
-    assert glance.above_floor(found) == {"local-search": True}
-    said, _ = glance._above([found])
-    assert "Of 1 mind besides floors and ceilings, 1 scored above the floor" in said
-    assert "on none" not in said
-    # The same records, were the mind's scores those of the floor: it is above nothing.
-    found.scores[:, 1] = found.scores[:, 0]
-    assert glance.above_floor(found) == {"local-search": False}
-    said, _ = glance._above([found])
-    assert "0 scored above the floor" in said
-    assert "1 on none (local-search)" in said
-    found.scores[:, 1] = found.scores[:, 0] - 0.1
-    assert glance.above_floor(found) == {"local-search": False}
+    plan = Plan(tests=[test], yours=["local-search", "random"])
+    found = answer_of_run(am.run(plan, tmp_path / "run", ONE))
+    on = {mind.mind: mind.tests[0] for mind in found.minds}
+    mine, floor = on["local-search"], on["random"]
+    assert mine.outcome(mine.floor) == "better"
+    assert floor.floor is None
+    assert floor.outcome("local-search") == "worse"
 
 
 def test_two_exercises_put_nobody_above_the_floor(tmp_path):
-    test = Test(instrument="matrices", minds=["random", "rule-induction", "ink"], episodes=2)
-    [found] = data.read_tests(am.run(Plan(tests=[test]), tmp_path / "run", ONE))
-    assert not any(glance.above_floor(found).values())
+    minds = ["random", "rule-induction", "ink"]
+    test = Test(instrument="matrices", minds=minds, episodes=2)
+    found = answer_of_run(am.run(Plan(tests=[test], yours=minds[1:]), tmp_path / "run", ONE))
+    assert {mind.tests[0].outcome("random") for mind in found.minds} == {"undecided"}
 
 
 def test_a_test_in_which_no_score_varies_is_not_called_reliable(tmp_path):
@@ -265,16 +261,16 @@ def test_a_test_in_which_no_score_varies_is_not_called_reliable(tmp_path):
     assert np.nanstd(found.scores) == 0
     row = reliable.row_of(found)
     assert row["generalisability"] in (None, 0)
-    said = glance._reliability({"rows": [row]})
-    assert said is None or "On 0 of" in said[0]
+    said = reliable.gist({"rows": [row]})
+    assert not said or "On 0 of" in said
 
 
 def test_prediction_is_spoken_of_only_where_there_is_one():
-    assert glance._prediction(None) is None
-    assert glance._prediction({"questions": []}) is None
+    assert prediction_gist(None) == ""
+    assert prediction_gist({"questions": []}) == ""
     one = {
         "data": SimpleNamespace(label="c-test"),
         "schemes": [{"error": 0.123, "winner": "logistic"}],
     }
-    said, _ = glance._prediction({"questions": [one]})
+    said = prediction_gist({"questions": [one]})
     assert "c-test 0.123 (logistic)" in said

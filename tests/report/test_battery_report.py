@@ -13,10 +13,12 @@ from html_page import Page
 from scipy import stats
 
 from allminds.core.errors import Error
-from allminds.inference import Difference, Rule
+from allminds.inference import Difference
 from allminds.report import data, write_report
 from allminds.report.charts import ink
-from allminds.report.sections import glance, prediction, profile, votes
+from allminds.report.page import excluded_gist, prediction_gist
+from allminds.report.sections import groups as grouped
+from allminds.report.sections import prediction, profile, votes
 from allminds.report.sections import profile as strips
 from allminds.report.sections import reliability as report_reliability
 from allminds.report.words import count, interval, number
@@ -102,11 +104,8 @@ def test_a_mind_in_a_game_goes_by_its_own_name_and_has_the_score_of_its_line_up(
 # ---------------------------------------------------------------- profile
 
 
-def test_places_lie_between_floor_and_ceiling_as_measured_best_first(page, folder):
-    found = {}
-    for label, mind, value, ends in page.tables["places"][0][1:]:
-        found.setdefault(label, []).append((mind, value, ends))
-    assert "lambda-staircase" not in found  # it has no ceiling
+def test_places_lie_between_floor_and_ceiling_as_measured_best_first(tests, folder):
+    assert profile.places(tests[3]) == []  # it has no ceiling
     rows = folder.records()
     rows = rows[rows["test"] == 1]
     score = {
@@ -114,48 +113,32 @@ def test_places_lie_between_floor_and_ceiling_as_measured_best_first(page, folde
         for mind, own in rows.groupby("mind", observed=True)
     }
     floor, ceiling = score["random"], score["levin-search"]
-    place = {mind: (value - floor) / (ceiling - floor) for mind, value in score.items()}
-    assert {mind: value for mind, value, _ in found["c-test"]} == {
-        mind: number(value) for mind, value in place.items()
-    }
-    values = [place[mind] for mind, _, _ in found["c-test"]]
-    assert values == sorted(values, reverse=True)
-    kept = results(folder, 1)
-    assert all(ends == interval(kept[mind]["normalised_ci95"]) for mind, _, ends in found["c-test"])
+    found = profile.places(tests[1])
+    for one in found:
+        assert one.value == pytest.approx((score[one.mind] - floor) / (ceiling - floor))
+        assert one.interval == (
+            ends and tuple(ends)
+            if (ends := results(folder, 1)[one.mind]["normalised_ci95"])
+            else None
+        )
+    assert len(found) == len(LETTERS)
+    assert [one.value for one in found] == sorted((one.value for one in found), reverse=True)
 
 
-def test_the_interval_of_a_place_is_that_of_a_ratio(page, folder):
+def test_the_interval_of_a_place_is_that_of_a_ratio(tests, folder):
     """In a game: its ceiling is known, its floor was played on the same exercises."""
     rows = folder.records()
     rows = rows[(rows["test"] == 2) & (rows["slot"] == 0)]
     score = {name: own.to_numpy() for name, own in rows.groupby("line_up")["score"]}
     floor = score["random, stag"]
     width = 1 - floor.mean()
-    shown = {row[1]: row[2:] for row in page.tables["places"][0][1:] if "stag-hunt" in row[0]}
-    assert shown["random"] == ["0.000", "–"]
+    shown = {one.mind: one for one in profile.places(tests[2])}
+    assert (shown["random"].value, shown["random"].interval) == (0.0, None)
     value = (score["hare, stag"].mean() - floor.mean()) / width
     residuals = (score["hare, stag"] - floor - value * (1 - floor)) / width
     ends = stats.t.interval(0.95, 29, value, stats.sem(residuals))
-    assert shown["hare"] == [number(value), interval(ends)]
-
-
-def test_only_minds_of_several_instruments_have_a_card_and_the_floor_has_none(tests):
-    section = profile.section(tests, {})
-    assert [card["mind"] for card in section["cards"]] == []
-    assert section["floors"] == ["random"]
-    assert section["without"] == ["lambda-staircase"]
-    assert section["total"] is None
-
-
-def test_a_mind_of_two_instruments_has_a_card_with_both(tmp_path):
-    plan = [
-        Test(instrument="prisoners-dilemma", minds=["random", "tit-for-tat"], episodes=40),
-        Test(instrument="stag-hunt", minds=["random", "tit-for-tat"], episodes=40),
-    ]
-    found = data.read_tests(run(Plan(tests=plan), tmp_path / "run", HERE))
-    (card,) = profile.section(found, {})["cards"]
-    assert card["mind"] == "tit-for-tat"
-    assert [row["place"].data.label for row in card["rows"]] == ["prisoners-dilemma", "stag-hunt"]
+    assert shown["hare"].value == pytest.approx(value)
+    assert shown["hare"].interval == pytest.approx(ends)
 
 
 def test_there_is_no_total_unless_weights_are_given(page):
@@ -170,7 +153,7 @@ def test_a_total_is_the_weighted_mean_of_those_who_took_all_of_it(tmp_path):
     ]
     folder = run(Plan(tests=plan), tmp_path / "run", HERE)
     weights = {"prisoners-dilemma": 1.0, "stag-hunt": 3.0}
-    total = profile.section(data.read_tests(folder), weights)["total"]
+    total = profile.section(data.read_tests(folder), weights)
     rows = {row["mind"]: row for row in total["rows"]}
     assert set(rows) == {"random", "tit-for-tat"}
     assert sorted(total["without"]) == ["defect", "hare"]
@@ -407,63 +390,13 @@ def test_a_crossing_is_where_the_fitted_curves_meet(tests, foreseen):
         assert accuracy[vote, 0] == pytest.approx(accuracy[other, 0], abs=0.02)
 
 
-# ---------------------------------------------------------------- at a glance
+# ---------------------------------------------------------------- gists
 
 
-def test_the_sentences_at_the_top_are_computed(page, tests, foreseen):
+def test_the_gists_are_computed(page, foreseen):
     assert "No exercise failed, and none is missing." in page.text
     winner = foreseen.foreseen["items"]
     assert f"c-test {number(winner.absolute_error)} ({winner.curve})" in page.text
-    found = [better for one in tests for better in glance.above_floor(one).values()]
-    assert len(found) == 8  # each took one test; those of the staircase have exercises of their own
-    said = f"Of 8 minds besides floors and ceilings, {sum(found)} scored above"
-    assert said in page.text
-
-
-def scored(columns: dict, **ends) -> data.TestData:
-    """A test of no instrument with these scores; `ends` says who is its floor or ceiling."""
-    minds, n = list(columns), len(next(iter(columns.values())))
-    rule = Rule(low=-1.0, high=1.0)
-    tool = SimpleNamespace(name="made", adaptive=False, rule=lambda: rule)
-    rows = [{"mind": mind, "end": ends.get(mind), "ranked": True} for mind in minds]
-    return data.TestData(
-        None, tool, {"results": rows}, scores=np.column_stack(list(columns.values())),
-        about=data._numbered_items(n),
-    )  # fmt: skip
-
-
-def test_above_the_floor_is_by_paired_t_corrected_over_the_minds():
-    rng = np.random.default_rng(5)
-    floor = rng.uniform(-0.3, 0.3, 40)
-
-    def apart(p, sign=1):
-        """Differences whose paired t has this p."""
-        noise = rng.normal(size=40)
-        noise = 0.1 * (noise - noise.mean()) / noise.std(ddof=1)
-        return floor + noise + sign * stats.t.isf(p / 2, 39) * 0.1 / 40**0.5
-
-    columns = {
-        "floor": floor, "surely": apart(1e-6), "below": apart(1e-6, -1), "barely": apart(0.03),
-        "like it": apart(0.8), "top": apart(1e-9),
-    }  # fmt: skip
-    one = scored(columns, floor="floor", top="ceiling")
-    p = {mind: stats.ttest_rel(own, floor).pvalue for mind, own in columns.items()}
-    assert p["barely"] == pytest.approx(0.03)  # sure if it were alone, not among four
-    assert glance.above_floor(one) == {
-        "surely": True, "below": False, "barely": False, "like it": False
-    }  # fmt: skip
-    alone = scored({name: columns[name] for name in ("floor", "barely")}, floor="floor")
-    assert glance.above_floor(alone) == {"barely": True}
-    said, anchor = glance._above([one])
-    assert said.startswith("Of 4 minds besides floors and ceilings, 1 scored above the floor on")
-    assert said.endswith(", 3 on none (below, barely and like it).")
-    assert anchor == "test-1"
-    said, anchor = glance._above([alone, one])  # on one of two: neither always nor nowhere
-    assert said.startswith("Of 4 minds besides floors and ceilings, 1 scored")
-    assert said.endswith(", 2 on none (below and like it).")
-    assert anchor == "profile"
-    assert " on none" not in glance._above([alone])[0]
-    assert glance._above([scored(columns)]) is None  # nobody is the floor
 
 
 def difference(mean, p, same):
@@ -479,16 +412,16 @@ def test_groups_are_counted_by_their_verdicts():
 
     def said(gains, where="tables"):
         parts = {"tables": [], "pooled": []} | {where: [{"rows": [{"gain": g} for g in gains]}]}
-        return glance._groups(parts, [])
+        return grouped.gist(parts, [])
 
     words = "Of 5 groups set against members alone, 2 did better, 1 worse"
     whole = f"{words}, 1 neither by more than 0.05; 1 cannot be told apart."
-    assert said(found) == said(found, "pooled") == (whole, "groups")
-    assert said(found[:1])[0] == "Of 1 group set against members alone, 1 did better, 0 worse."
-    votes_alone = glance._groups(None, [{"rows": [{"gain": found[1]}]}])
-    assert votes_alone[0] == "Of 1 group set against members alone, 0 did better, 1 worse."
-    assert said([None]) is None
-    assert glance._groups(None, []) is None
+    assert said(found) == said(found, "pooled") == whole
+    assert said(found[:1]) == "Of 1 group set against members alone, 1 did better, 0 worse."
+    votes_alone = grouped.gist(None, [{"rows": [{"gain": found[1]}]}])
+    assert votes_alone == "Of 1 group set against members alone, 0 did better, 1 worse."
+    assert said([None]) == ""
+    assert grouped.gist(None, []) == ""
 
 
 def test_reliability_is_said_where_it_can_be_estimated():
@@ -497,33 +430,33 @@ def test_reliability_is_said_where_it_can_be_estimated():
             {"generalisability": g, "interval": (0.1, 0.8), "data": SimpleNamespace(label=f"t{n}")}
             for n, g in enumerate(figures)
         ]
-        return glance._reliability({"rows": rows})
+        return report_reliability.gist({"rows": rows})
 
     start = "in which it can be estimated, the generalisability Eρ² of the scores is .9 or more"
-    assert said(0.95, 0.9) == (f"On 2 of 2 tests {start}.", "reliability")
+    assert said(0.95, 0.9) == f"On 2 of 2 tests {start}."
     least = "; the least is 0.400 [0.100, 0.800] on t1"
-    assert said(0.95, 0.4, 0.5)[0] == f"On 1 of 3 tests {start}{least}."
-    assert said(0.9, None)[0] == f"On 1 of 1 test {start}. On 1 test it cannot be estimated."
-    assert said(None) is None
-    assert glance._reliability(None) is None
+    assert said(0.95, 0.4, 0.5) == f"On 1 of 3 tests {start}{least}."
+    assert said(0.9, None) == f"On 1 of 1 test {start}. On 1 test it cannot be estimated."
+    assert said(None) == ""
+    assert report_reliability.gist(None) == ""
 
 
 def test_nothing_is_said_of_predictions_that_were_not_made():
-    assert glance._prediction(None) is None
-    assert glance._prediction({"questions": []}) is None
+    assert prediction_gist(None) == ""
+    assert prediction_gist({"questions": []}) == ""
 
 
 def test_failures_are_counted_in_the_sentence():
     def said(*rows):
         names = ("mind", "failed", "missing")
-        return glance._excluded([dict(zip(names, row, strict=True)) for row in rows])
+        return excluded_gist([dict(zip(names, row, strict=True)) for row in rows])
 
     found = said(("a", 3, 0), ("b", 1, 0), ("a", 2, 0))
-    assert found == ("6 plays of 2 minds failed and count as failures.", "excluded")
+    assert found == "6 plays of 2 minds failed and count as failures."
     gap = "; missing are 4 plays, so the run is not complete."
     found = said(("a", 3, 0), ("b", 0, 4))
-    assert found[0] == f"3 plays of 1 mind failed and count as failures{gap}"
-    assert said() == ("No exercise failed, and none is missing.", "excluded")
+    assert found == f"3 plays of 1 mind failed and count as failures{gap}"
+    assert said() == "No exercise failed, and none is missing."
 
 
 # ---------------------------------------------------------------- few points

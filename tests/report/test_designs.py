@@ -373,7 +373,7 @@ def test_a_run_without_groups_has_no_such_sections(tmp_path):
     page = Page(write_report(folder, tmp_path / "report.html").read_text("utf-8"))
     sections = [value for name, value in page.attributes if name == "id" and "-" not in value]
     assert sections == [
-        "glance", "who", "tests", "reliability", "excluded", "meaning", "repeat", "plan"
+        "rest", "tests", "who", "reliability", "excluded", "meaning", "repeat", "plan"
     ]  # fmt: skip
     assert ("id", "factors-1") not in page.attributes
     assert ("id", "cells-1") not in page.attributes

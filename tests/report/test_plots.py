@@ -33,11 +33,19 @@ def test_dash_and_shape_each_suffice_to_tell_a_mind():
 
 def test_thirty_minds_are_shared_out_with_floor_and_ceiling_in_every_panel():
     minds = ["random", *(f"m{n}" for n in range(28)), "optimum"]
-    panels = plots._shared_out(data_of(minds), set(minds))
+    panels = plots._shared_out(data_of(minds), set(minds), ())
     assert all({"random", "optimum"} <= set(panel) for panel in panels)
     assert max(map(len, panels)) <= 8
     others = [mind for panel in panels for mind in panel if mind.startswith("m")]
     assert others == minds[1:-1]
+
+
+def test_whom_the_page_is_about_stands_heavily_in_every_panel():
+    minds = ["random", *(f"m{n}" for n in range(14))]
+    panels = plots._shared_out(data_of(minds), set(minds), ["m3", "m13"])
+    assert len(panels) > 1
+    for panel in panels:
+        assert {mind for mind, style in panel.items() if style.heavy} == {"m3", "m13"}
 
 
 def test_one_mind_or_only_the_floor_makes_one_panel():

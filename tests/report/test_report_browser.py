@@ -172,7 +172,7 @@ def test_every_link_leads_somewhere_and_opens_what_is_folded(opened):
     assert page.evaluate(gone, links) == []
     table = page.locator("#test-2 table.scores")
     assert not table.is_visible()
-    page.click(".overview a[href='#test-2']")
+    page.click(".matrix a[href='#test-2']")
     table.wait_for(state="visible", timeout=5000)
 
 
@@ -182,3 +182,13 @@ def test_what_is_folded_is_there_in_print(opened):
     page.emulate_media(media="print")
     assert page.locator("#test-1 table.scores").is_visible()
     assert not page.locator("table.points").first.is_visible()
+
+
+def test_a_dot_says_whose_it_is_when_it_is_pointed_at_or_tapped(opened):
+    page = opened(390)
+    dot = page.locator(".profile .strip g").first
+    words = dot.locator("text")
+    assert not words.is_visible()
+    dot.evaluate("one => one.focus()")  # as a tap does
+    assert words.is_visible()
+    assert dot.locator("title").text_content() == words.text_content()

@@ -22,8 +22,10 @@ from allminds.report import sources
 from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
 from allminds.runs.plan import Test
+from allminds.runs.plays import read_plays
 from allminds.runs.provenance import Portrait
 from allminds.runs.store import RunFolder, read_part
+from allminds.statistics.answer import Measured, labels
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -144,6 +146,22 @@ class TestData:
         return paired(replace(units, low=low, high=high), hits, names, failed=often)
 
     @property
+    def yours(self) -> tuple[str, ...]:
+        """The minds that the user asks about."""
+        mine = {source.names[name] for source in self.sources for name in source.yours}
+        return tuple(mind for mind in self.minds if mind in mine)
+
+    def measured(self) -> Measured:
+        """Collect the plays of all minds, for the answer about some of them."""
+        parts = [(part, source.names) for source in self.sources for part in source.parts]
+        found = read_plays(parts, self.tool)
+        rows = {row["mind"]: row for row in self.summary["results"]}
+        return Measured(
+            self.label, self.tool, rows, found.plays, found.column, found.complexity,
+            found.clairvoyant, self.yours,
+        )  # fmt: skip
+
+    @property
     def clusters(self) -> NDArray[np.int64]:
         """The cluster of every exercise whose scores are kept one by one."""
         return self.about[1, : len(self.scores)].view(np.int64)
@@ -184,33 +202,14 @@ def read_tests(*folders: RunFolder) -> list[TestData]:
         TestData(one.test, one.tool, one.summary, number, prefix=one.prefix, sources=one.sources)
         for number, one in enumerate(found)
     ]
-    for data, label in zip(tests, labels(tests), strict=True):
+    told = labels([(d.tool.name, d.summary["settings"], d.test.against) for d in tests])
+    for data, label in zip(tests, told, strict=True):
         data.label = label
         if data.number in folded:
             _read_items(data)
         else:
             _read_test(data)
     return tests
-
-
-def labels(tests: Sequence[TestData]) -> list[str]:
-    """Label each test by its instrument and the settings that tell it from its like."""
-    made = []
-    for data in tests:
-        like = [other for other in tests if other.tool.name == data.tool.name]
-        own = data.summary["settings"]
-        apart = {
-            name: value
-            for name, value in own.items()
-            if any(other.summary["settings"].get(name) != value for other in like)
-        }
-        against = f" against {data.test.against}" if data.test.against else ""
-        name = f"{data.tool.name}{against}"
-        made.append(f"{name}, {settings_text(apart)}" if apart else name)
-    return [
-        label if made.count(label) == 1 else f"{label} (test {number})"
-        for number, label in enumerate(made, 1)
-    ]
 
 
 def _read_test(found: TestData) -> None:

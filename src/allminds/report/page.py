@@ -11,10 +11,10 @@ from allminds.report.charts.files import write_whole
 from allminds.report.data import TestData, read_tests
 from allminds.report.designs import Design, designs
 from allminds.report.sections import (
+    answer,
     causes,
     cells,
     factors,
-    glance,
     groups,
     people,
     profile,
@@ -86,8 +86,16 @@ def render(
     text: str = template.render(
         title=_title(tests, len(folders), parts["people"]),
         said=_sentence(tests),
-        glance=glance.sentences(single, parts, people.sentence(found_people)),
         causes=causes.section(single, folders),
+        answer=_answer(tests, single),
+        people_said=people.sentence(found_people),
+        gists={
+            "groups": groups.gist(together, parts["votes"]),
+            "prediction": prediction_gist(parts["prediction"]),
+            "reliability": reliability.gist(parts["reliability"]),
+            "excluded": excluded_gist(parts["excluded"]),
+        },
+        matrices=answer.matrices(single),
         runs=runs.section(folders, tests),
         factors=[section for section in crossed if section],
         tests=[test_section(data, of.get(data.number)) for data in single],
@@ -112,13 +120,19 @@ def _parts(
     foreseen = [one for one in map(prediction.predicted, single) if one]
     return {
         "who": runs.minds_section(tests, _folded(found, tests)),
-        "profile": profile.section(single, weights),
+        "total": profile.section(single, weights),
         "groups": groups.section(tests, found),
         "prediction": prediction.section(single, foreseen),
         "votes": votes.section(single, foreseen),
         "reliability": reliability.section(single),
         "excluded": _excluded(tests),
     }
+
+
+def _answer(tests: Sequence[TestData], single: Sequence[TestData]) -> dict[str, Any] | None:
+    """Answer about the user's minds on all tests, or about the best on those not in a design."""
+    asked = tests if any(data.yours for data in tests) else single
+    return answer.section(asked) if asked else None
 
 
 def _folded(found: Sequence[Design], tests: Sequence[TestData]) -> list[tuple[str, str, set[int]]]:
@@ -157,7 +171,8 @@ def _title(tests: Sequence[TestData], runs: int, found: dict[str, Any] | None) -
     on = listed(names) if len(names) < MOST_NAMED else count(len(names), "instrument")
     also = f" and {people.counted(found['persons'])}" if found else ""
     side = f", {runs} runs side by side" * (runs > 1)
-    return f"How {_minds_in(tests)}{also} did on {on}{side}"
+    yours = answer.title(tests, on)
+    return f"{yours}{side}" if yours else f"How {_minds_in(tests)}{also} did on {on}{side}"
 
 
 def _sentence(tests: Sequence[TestData]) -> str:
@@ -202,3 +217,33 @@ def _excluded(tests: Sequence[TestData]) -> list[dict[str, Any]]:
         for row in data.summary["results"]
         if row["failed"] or row["missing"]
     ]
+
+
+def excluded_gist(rows: Sequence[dict[str, Any]]) -> str:
+    """Count the plays that failed, and those that are missing."""
+    if not rows:
+        return "No exercise failed, and none is missing."
+    failed = sum(row["failed"] for row in rows)
+    missing = sum(row["missing"] for row in rows)
+    minds = len({row["mind"] for row in rows if row["failed"]})
+    parts = []
+    if failed:
+        parts.append(
+            f"{count(failed, 'play')} of {count(minds, 'mind')} failed and count as failures"
+        )
+    if missing:
+        parts.append(f"missing are {count(missing, 'play')}, so the run is not complete")
+    said = "; ".join(parts)
+    return f"{said[0].upper()}{said[1:]}."
+
+
+def prediction_gist(found: dict[str, Any] | None) -> str:
+    """Say how well the curves that won foresaw accuracy at complexities left out."""
+    if not found or not found["questions"]:
+        return ""
+    parts = []
+    for one in found["questions"]:
+        scheme = one["schemes"][0]
+        parts.append(f"{one['data'].label} {number(scheme['error'])} ({scheme['winner']})")
+    said = "Accuracy at complexities left out was foreseen with a mean absolute error of "
+    return f"{said}{'; '.join(parts)}: the error, and the curve that won."

@@ -36,6 +36,7 @@ class Source:
     minds: dict[str, str]  # in the records -> whose score it is
     parts: tuple[Path, ...]  # its records
     portraits: dict[str, Portrait]  # of its line-ups, by their names in the records
+    yours: frozenset[str] = frozenset()  # the line-ups of minds that the user asks about
 
     @property
     def curves(self) -> list[Path]:
@@ -89,9 +90,11 @@ def _given(folder: RunFolder, run: int, number: int, summary: dict[str, Any]) ->
     test = folder.plan.tests[number]
     tool = folder.tool(number)
     minds = {row["mind"]: test.mind_of(row["mind"]) for row in summary["results"]}
+    yours = frozenset(name for name, mind in minds.items() if mind in folder.plan.yours)
     if len(set(minds.values())) < len(minds):  # two line-ups of one mind
         minds = {name: name for name in minds}
-    source = Source(run, dict(minds), minds, tuple(folder.parts(number)), folder.portraits(number))
+    parts, portraits = tuple(folder.parts(number)), folder.portraits(number)
+    source = Source(run, dict(minds), minds, parts, portraits, yours)
     prefix = _prefix(source.parts) or registry.exercise_prefix(tool, folder.plan.seed)
     rows = [row | {"mind": minds[row["mind"]]} for row in summary["results"]]
     return Given(test, tool, summary | {"results": rows}, prefix, (source,))

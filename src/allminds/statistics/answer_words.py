@@ -9,6 +9,7 @@ from allminds.inference.words import interval, number
 from allminds.statistics.answer import ASSURANCE, Answer, MindAnswer, Need, OnTest, Outcome
 
 Topic = Literal["did", "place", "rivals", "breaks", "surer"]
+_ENDS: tuple[Literal["floor", "best"], ...] = ("floor", "best")
 MOST_NAMED = 4  # tests or minds in a sentence
 MANY_TIMES = 100  # as many exercises as there were are more than anybody gives
 
@@ -54,6 +55,7 @@ def error_rates(found: Answer) -> str:
 
 
 def _took(mind: MindAnswer) -> str:
+    """Say on how many tests a mind was better than the floor and than the best fair mind."""
     exercises = sum(one.row["episodes"] for one in mind.tests)
     if mind.mind is None:
         return (
@@ -61,10 +63,17 @@ def _took(mind: MindAnswer) -> str:
             f"of {_count(len(mind.tests), 'test')}: the one with the highest score that does not "
             "see the future. It is chosen by its score, which therefore flatters it."
         )
-    return (
-        f"{mind.mind} took {_count(len(mind.tests), 'test')}, {_count(exercises, 'exercise')} in "
-        "all."
+    floor, best = (
+        {outcome: len(of) for outcome, of in mind.outcomes(whom).items()} for whom in _ENDS
     )
+    parts = [
+        f"better than {what} on {counts['better']} of {sum(counts.values())}"
+        for counts, what in ((floor, "the floor"), (best, "the best fair mind"))
+        if sum(counts.values())
+    ]
+    did = f"{mind.mind} did {' and '.join(parts)}. " if parts else f"{mind.mind}: "
+    tests = _count(len(mind.tests), "test")
+    return f"{did}It took {tests}, {_count(exercises, 'exercise')} in all."
 
 
 def _scored(on: OnTest) -> str:
@@ -138,8 +147,11 @@ def _against(mind: MindAnswer, found: Answer) -> list[str]:
     """Count how a mind did over several tests against the floor, the best and the median mind."""
     best = "the best fair mind" if found.yours else "the next best fair mind"
     said = []
-    for whom, what in (("floor", "the floor"), ("best", best), ("median", "the median fair mind")):
-        tests = mind.outcomes(whom)  # type: ignore[arg-type] # one of its three literals
+    whom: tuple[tuple[Literal["floor", "best", "median"], str], ...] = (
+        ("floor", "the floor"), ("best", best), ("median", "the median fair mind")
+    )  # fmt: skip
+    for who, what in whom:
+        tests = mind.outcomes(who)
         counts: dict[Outcome, int] = {outcome: len(of) for outcome, of in tests.items()}
         if sum(counts.values()):
             said.append(f"Against {what} of each test: {_tallied(counts, found.margin)}.")

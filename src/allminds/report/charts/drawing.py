@@ -28,6 +28,7 @@ class Style:
     colour: str
     dash: tuple[float, ...]
     shape: str
+    heavy: bool = False  # of the minds that the page is about
 
 
 # Dark enough on white, and apart for all common kinds of colour blindness.
@@ -40,6 +41,12 @@ STYLES = (
     Style("#aa4499", (9, 3, 2, 3), "triangle-down"),
     Style("#997700", (5, 2, 1, 2, 1, 2), "triangle-right"),
     Style("#882255", (5, 5), "triangle-left"),
+)
+OWN = (  # of the minds that the page is about, in the shapes that strips give them
+    Style("#d55e00", (1, 0), "circle", True),
+    Style("#a6007c", (9, 2), "square", True),
+    Style("#7a3b00", (5, 2), "triangle-up", True),
+    Style("#b00020", (9, 3, 2, 3), "triangle-down", True),
 )
 PERSON = Style("#6a51a3", (1, 0), "circle")  # a dot is a person
 
@@ -186,7 +193,7 @@ def svg(
     of = {mind: sorted((m for m in marks if m.mind == mind), key=lambda m: m.x) for mind in styles}
     of = {mind: own for mind, own in of.items() if own}
     for mind, own in of.items():
-        parts.append(_drawn(box, own, styles[mind]))
+        parts.append(ink.titled(_drawn(box, own, styles[mind]), mind))
     parts.append(_names(box, {mind: own[-1] for mind, own in of.items()}, styles, labels))
     return ink.picture(WIDTH, box.bottom + ink.depth(frame.tick_lines), parts)
 
@@ -204,8 +211,8 @@ def _drawn(box: ink.Box, own: Sequence[Mark], style: Style) -> str:
     solid = style.dash[1:] == (0,)
     return (
         ink.rules(reach, style.colour, 1, 0.65)
-        + ink.line(places, style.colour, 1.6, () if solid else style.dash)
-        + ink.symbols(style.shape, shown, style.colour)
+        + ink.line(places, style.colour, 2.8 if style.heavy else 1.6, () if solid else style.dash)
+        + ink.symbols(style.shape, shown, style.colour, 4.2 if style.heavy else 3.0)
     )
 
 
@@ -222,7 +229,7 @@ def _names(
         tie = (box.x(last[mind].x), box.y(last[mind].y), box.right + 12, y)
         parts.append(ink.rules([tie], style.colour, 0.8, 0.7))
         parts.append(ink.symbols(style.shape, [(box.right + 18, y)], style.colour, 3.6))
-        parts.append(ink.text(box.right + 26, y, labels[mind]))
+        parts.append(ink.text(box.right + 26, y, labels[mind], bold=style.heavy))
     return "".join(parts)
 
 

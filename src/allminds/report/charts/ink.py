@@ -72,15 +72,22 @@ def on_white(svg: str) -> str:
     return f"{head.replace('<svg ', size, 1)}>{ground}{tail}"
 
 
+def titled(drawn: str, words: str) -> str:
+    """Give a part of a picture the words that are shown when it is pointed at."""
+    return f"<g><title>{html.escape(words)}</title>{drawn}</g>"
+
+
 def text(
-    x: float, y: float, words: str, anchor: str = "start", colour: str = "", turned: float = 0.0
-) -> str:
+    x: float, y: float, words: str, anchor: str = "start", colour: str = "", turned: float = 0.0,
+    bold: bool = False,
+) -> str:  # fmt: skip
     """Write words at a place, centred on it from top to bottom; `turned` is in degrees."""
     where = f' text-anchor="{anchor}"' if anchor != "start" else ""
     fill = f' fill="{colour}"' if colour else ""
     turn = f' transform="rotate({turned:g} {_n(x)} {_n(y)})"' if turned else ""
-    said = html.escape(words)
-    return f'<text x="{_n(x)}" y="{_n(y + 0.35 * SIZE)}"{where}{fill}{turn}>{said}</text>'
+    said, heavy = html.escape(words), ' font-weight="bold"' if bold else ""
+    place = f'x="{_n(x)}" y="{_n(y + 0.35 * SIZE)}"'
+    return f"<text {place}{where}{fill}{turn}{heavy}>{said}</text>"
 
 
 def bar(left: float, top: float, right: float, bottom: float, colour: str) -> str:
@@ -117,7 +124,7 @@ def symbols(
     shape: str, places: Iterable[tuple[float, float]], colour: str, size: float = 3.0
 ) -> str:
     """Draw one symbol at many places."""
-    path = "".join(_outline(shape, x, y, size) for x, y in places)
+    path = "".join(outline(shape, x, y, size) for x, y in places)
     if not path:
         return ""
     if shape == "cross":
@@ -127,7 +134,7 @@ def symbols(
 
 def hollow(shape: str, x: float, y: float, colour: str, size: float) -> str:
     """Draw the outline of a symbol, white inside."""
-    path = _outline(shape, x, y, size)
+    path = outline(shape, x, y, size)
     return f'<path d="{path}" fill="#fff" stroke="{colour}" stroke-width="1.6"/>'
 
 
@@ -225,7 +232,7 @@ def _stroke(path: str, colour: str, width: float, dash: Sequence[float], opacity
     )
 
 
-def _outline(shape: str, x: float, y: float, r: float) -> str:
+def outline(shape: str, x: float, y: float, r: float) -> str:
     """Build the outline of a symbol around a place."""
     at = f"M{_n(x - r)} {_n(y)}"
     corners = {

@@ -6,10 +6,10 @@ and the ceiling in each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from allminds.report.charts import drawing
-from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Dot, Mark, Style, y_domain
+from allminds.report.charts.drawing import CEILING, FLOOR, OWN, STYLES, Dot, Mark, Style, y_domain
 from allminds.report.data import Point, Stretch, TestData
 
 OTHERS = 6  # minds in a panel besides the floor and the ceiling
@@ -18,15 +18,20 @@ OTHERS = 6  # minds in a panel besides the floor and the ceiling
 # ---------------------------------------------------------------- the figures
 
 
-def score_panels(data: TestData) -> list[str]:
-    """Draw score against complexity, with an interval at every point."""
-    marks = [mark(point) for point in data.points]
+def score_panels(
+    data: TestData, only: Collection[str] = (), about: Sequence[str] = ()
+) -> list[str]:
+    """Draw score against complexity, with an interval at every point; of some minds `only`.
+
+    Minds that the page is `about` are drawn heavily, as the user's are.
+    """
+    marks = [mark(point) for point in data.points if not only or point.mind in only]
     if not marks:
         return []
     low, high = min(mark.x for mark in marks), max(mark.x for mark in marks)
     margin = 0.02 * (high - low) or 0.5
     titles = (f"complexity {data.column}", f"{measured(data)}, with 95 % intervals")
-    return panels(data, marks, titles, (low - margin, high + margin))
+    return panels(data, marks, titles, (low - margin, high + margin), about=about)
 
 
 def measured(data: TestData) -> str:
@@ -82,26 +87,31 @@ def panels(
     across: tuple[float, float],
     up: tuple[float, float] | None = None,
     dots: Sequence[Dot] = (),
+    about: Sequence[str] = (),
 ) -> list[str]:
     """Draw the lines of a test's minds, some in each panel, and dots under those of all."""
-    shares = _shared_out(data, {mark.mind for mark in marks})
+    shares = _shared_out(data, {mark.mind for mark in marks}, data.yours or about)
     labels = drawing.short_names(data.minds)
     y = (titles[1], up or y_domain(marks))
     return drawing.panels(marks, shares, labels, (titles[0], across), y, dots=dots)
 
 
-def _shared_out(data: TestData, drawn: set[str]) -> list[dict[str, Style]]:
-    """Assign minds to panels with their styles; floor and ceiling stand in all of them."""
+def _shared_out(data: TestData, drawn: set[str], about: Sequence[str]) -> list[dict[str, Style]]:
+    """Assign minds to panels with their styles; whom it is about and both ends stand in all."""
     ends = {data.tool.floor_mind: FLOOR, data.tool.ceiling_mind or "": CEILING}
     fixed: dict[str, Style] = {}
     for mind in data.minds:  # one of several runs' floors and ceilings will do
         style = ends.get(data.bare.get(mind, mind))
         if style and style not in fixed.values() and mind in drawn:
             fixed[mind] = style
-    others = [mind for mind in data.minds if data.bare.get(mind, mind) not in ends]
+    mine = dict(zip(about, OWN, strict=False)) if len(about) <= len(OWN) else {}
+    fixed |= {mind: style for mind, style in mine.items() if mind in drawn}
+    others = [
+        mind for mind in data.minds if data.bare.get(mind, mind) not in ends and mind not in mine
+    ]
     panels = []
     for lot in drawing.evenly(others, OTHERS):
         styles = {m: style for m, style in zip(lot, STYLES, strict=False) if m in drawn}
-        if styles or not others:
+        if styles:
             panels.append(fixed | styles)
     return panels or [fixed]

@@ -16,6 +16,7 @@ from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
 from allminds.report.designs import Design
 from allminds.report.sources import Floats
+from allminds.report.words import count
 
 Slots = tuple[int, ...]
 
@@ -267,3 +268,18 @@ def section(tests: Sequence[TestData], designs: Sequence[Design]) -> dict[str, A
         "without": sorted({mind for table in tables for mind in table["without"]}),
         "figures": [figure for figure in figures if figure],
     }
+
+
+def gist(groups: dict[str, Any] | None, votes: Sequence[dict[str, Any]]) -> str:
+    """Count the groups that did better, worse or neither than their members alone."""
+    tables = [*groups["tables"], *groups["pooled"]] if groups else []
+    found = [row["gain"] for table in (*tables, *votes) for row in table["rows"] if row["gain"]]
+    if not found:
+        return ""
+    signs = [one.sign for one in found]
+    said = f"Of {count(len(found), 'group')} set against members alone, "
+    said += f"{signs.count(1)} did better, {signs.count(-1)} worse"
+    same = sum(one.verdict == "equivalent" for one in found)
+    said += f", {same} neither by more than {found[0].margin:g}" if same else ""
+    rest = signs.count(0) - same
+    return said + (f"; {rest} cannot be told apart." if rest else ".")

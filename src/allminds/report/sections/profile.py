@@ -1,4 +1,4 @@
-"""The profile: normalised scores by test and mind, drawn as strips, and a weighted total.
+"""Strips from floor to ceiling with a dot for every mind, and a total by weights that were given.
 
 A strip is a line from floor to ceiling with a dot, and an interval, for every score on it. Strips
 stand in the rows of a table, beside the figures that they show.
@@ -6,28 +6,35 @@ stand in the rows of a table, beside the figures that they show.
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from allminds.core.errors import Error, nearest
+from allminds.report.charts import ink
 from allminds.report.data import TestData
 
 WIDTH, HEIGHT = 240, 18  # units
 MARGIN = 8
 LOWEST = -1.0  # what lies further below the floor is drawn at the edge, as an arrow
-FLOOR, CEILING, MIND = "floor", "ceiling", "mind"
+FLOOR, CEILING, MIND, OWN = "floor", "ceiling", "mind", "own"  # OWN: whom the page is about
+SHAPES = ("circle", "square", "triangle-up", "triangle-down")  # of whom the page is about
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A normalised score with its interval, and the end of the scale that it is, if any."""
+    """A normalised score with its interval, what it is, and the words that tell whose it is."""
 
     value: float
     low: float
     high: float
     kind: str = MIND
+    words: str = ""
+    shape: int = 0  # of OWN: its number in `SHAPES`
+    best: bool = False  # the best fair mind has a ring
+    clairvoyant: bool = False  # drawn faint: it is no rival
 
 
 def domain(dots: Iterable[Dot]) -> tuple[float, float]:
@@ -49,11 +56,13 @@ def strip(dots: Sequence[Dot], ends: tuple[float, float]) -> str:
     middle = HEIGHT / 2
     parts = [f'<path d="M{x(low)} {middle:g}H{x(high)}" class="axis"/>']
     parts += [f'<path d="M{x(at)} 2V{HEIGHT - 2}" class="end"/>' for at in (0.0, 1.0)]
-    crowd = " crowd" if len(dots) > 1 else ""
-    for dot in sorted(dots, key=lambda one: one.kind == MIND):
-        if dot.high > dot.low:
-            parts.append(f'<path d="M{x(dot.low)} {middle:g}H{x(dot.high)}" class="reach{crowd}"/>')
-        parts.append(_symbol(dot, x(dot.value), middle, low))
+    alone = len(dots) == 1
+    for dot in sorted(dots, key=lambda one: (one.kind == OWN, one.best, one.kind == MIND)):
+        at = x(dot.value)
+        reach = ""
+        if dot.high > dot.low and (alone or dot.kind == OWN):
+            reach = f'<path d="M{x(dot.low)} {middle:g}H{x(dot.high)}" class="reach s{dot.shape}"/>'
+        parts.append(_named(reach + _symbol(dot, at, middle, low), dot.words, at))
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="strip" aria-hidden="true">'
         + "".join(parts)
@@ -61,15 +70,32 @@ def strip(dots: Sequence[Dot], ends: tuple[float, float]) -> str:
     )
 
 
+def _named(drawn: str, words: str, x: float) -> str:
+    """Let a symbol say whose it is when it is pointed at, tapped, or read aloud."""
+    if not words:
+        return drawn
+    said = html.escape(words)
+    anchor = "start" if x < WIDTH / 3 else "end" if x > 2 * WIDTH / 3 else "middle"
+    return (
+        f'<g tabindex="-1"><title>{said}</title>{drawn}'
+        f'<text x="{x}" y="-2" text-anchor="{anchor}">{said}</text></g>'
+    )
+
+
 def _symbol(dot: Dot, x: float, y: float, low: float) -> str:
     """Draw a cross for the floor, a diamond for the ceiling, an arrow for what is out of sight."""
     if dot.value < low:
-        return f'<path d="M{x + 5} {y - 5}L{x - 2} {y}L{x + 5} {y + 5}Z" class="mind"/>'
+        kind = "own" if dot.kind == OWN else "mind"
+        return f'<path d="M{x + 5} {y - 5}L{x - 2} {y}L{x + 5} {y + 5}Z" class="{kind}"/>'
     if dot.kind == FLOOR:
         return f'<path d="M{x - 3} {y - 3}l6 6m0 -6l-6 6" class="cross"/>'
     if dot.kind == CEILING:
         return f'<path d="M{x} {y - 5}l4.5 5l-4.5 5l-4.5 -5Z" class="top"/>'
-    return f'<circle cx="{x}" cy="{y:g}" r="3.6" class="mind"/>'
+    if dot.kind == OWN:
+        shape = SHAPES[dot.shape % len(SHAPES)]
+        return f'<path d="{ink.outline(shape, x, y, 5)}" class="own s{dot.shape % len(SHAPES)}"/>'
+    kind = "best" if dot.best else "mind seer" if dot.clairvoyant else "mind"
+    return f'<circle cx="{x}" cy="{y:g}" r="{3.8 if dot.best else 3.2}" class="{kind}"/>'
 
 
 # ---------------------------------------------------------------- normalised scores
@@ -117,65 +143,25 @@ def best(found: Sequence[ProfileMark]) -> ProfileMark | None:
     return None
 
 
-# ---------------------------------------------------------------- the section
+# ---------------------------------------------------------------- the weighted total
 
 
 def section(tests: Sequence[TestData], weights: Mapping[str, float]) -> dict[str, Any] | None:
-    """Collect what the page shows about profiles; None if there is one test only, or no scale."""
-    by_test = [(data, places(data)) for data in tests]
-    scaled = [(data, found) for data, found in by_test if found]
+    """Collect the weighted total; None if no weights were given."""
+    scaled = [(data, found) for data in tests if (found := places(data))]
     check_weights(weights, [data for data, _ in scaled])
-    if len(scaled) < 2:
+    if not weights:
         return None
     ends = domain(place.dot for _, found in scaled for place in found)
-    return {
-        "axis": _axis(ends),
-        "rows": [_row(data, found, ends) for data, found in scaled],
-        "cards": _cards(scaled, ends),
-        "floors": sorted({p.mind for _, found in scaled for p in found if p.kind == FLOOR}),
-        "without": [data.label for data, found in by_test if not found],
-        "against": any(data.test.against for data, _ in scaled),
-        "total": total(scaled, weights, ends) if weights else None,
-    }
+    return total(scaled, weights, ends) | {"axis": axis(ends)}
 
 
-def _axis(ends: tuple[float, float]) -> dict[str, float]:
+def axis(ends: tuple[float, float]) -> dict[str, float]:
     """Locate floor and ceiling above the strips, in per cent of their width."""
-
     low, high = ends
     at = {name: (value - low) / (high - low) for name, value in (("floor", 0.0), ("ceiling", 1.0))}
     inside = WIDTH - 2 * MARGIN
     return {name: 100 * (MARGIN + share * inside) / WIDTH for name, share in at.items()}
-
-
-def _row(data: TestData, found: Sequence[ProfileMark], ends: tuple[float, float]) -> dict[str, Any]:
-    return {
-        "data": data,
-        "strip": strip([place.dot for place in found], ends),
-        "best": best(found),
-        "minds": len(found),
-        "places": found,
-    }
-
-
-def _cards(
-    scaled: Sequence[tuple[TestData, list[ProfileMark]]], ends: tuple[float, float]
-) -> list[dict[str, Any]]:
-    """List the minds that took two or more instruments, each with its tests, without floors."""
-    of: dict[str, list[ProfileMark]] = {}
-    for _, found in scaled:
-        for place in found:
-            of.setdefault(place.mind, []).append(place)
-    cards = []
-    for mind, own in of.items():
-        if len({place.data.tool.name for place in own}) < 2 or all(p.kind == FLOOR for p in own):
-            continue
-        rows = [{"place": place, "strip": strip([place.dot], ends)} for place in own]
-        cards.append({"mind": mind, "rows": rows})
-    return cards
-
-
-# ---------------------------------------------------------------- the weighted total
 
 
 def check_weights(weights: Mapping[str, float], tests: Sequence[TestData]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from allminds.core.errors import Error
 from allminds.report.data import TestData
 from allminds.report.sources import Floats
+from allminds.report.words import count, interval, number
 from allminds.statistics.reliability import Reliability, counted_minds, reliability, reliance
 
 Z = 1.959963984540054  # of a 95 % interval
@@ -128,3 +129,22 @@ def _for_near(data: TestData, error: float) -> int | None:
     if data.tool.length or data.tool.adaptive:
         return None
     return max(1, math.ceil(data.test.episodes * (Z * error / NEAR) ** 2))
+
+
+def gist(found: dict[str, Any] | None) -> str:
+    """Say on how many tests scores are reliable, and which is the least so."""
+    rows = found["rows"] if found else []
+    known = [row for row in rows if row["generalisability"] is not None]
+    if not known:
+        return ""
+    low = [row for row in known if row["generalisability"] < 0.9]
+    said = f"On {len(known) - len(low)} of {count(len(known), 'test')} in which it can be estimated"
+    said += ", the generalisability Eρ² of the scores is .9 or more"
+    if low:
+        worst = min(low, key=lambda row: row["generalisability"])
+        said += f"; the least is {number(worst['generalisability'])}"
+        said += f" {interval(worst['interval'])}" if worst["interval"] else ""
+        said += f" on {worst['data'].label}"
+    rest = len(rows) - len(known)
+    said += f". On {count(rest, 'test')} it cannot be estimated" if rest else ""
+    return f"{said}."
