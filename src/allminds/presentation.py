@@ -432,6 +432,7 @@ def text_svg(text: str) -> str:
 def sheet(width: int, height: int, inside: str) -> str:
     """Return a white SVG of this size with something drawn on it."""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>{inside}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" font-family="sans-serif">'
+        f'<rect width="100%" height="100%" fill="white"/>{inside}</svg>'
     )
