@@ -41,11 +41,12 @@ from allminds.web import screens as own_screens
 from allminds.web.debrief import Machines
 from allminds.web.export import Lines, choices_csv, events_jsonl
 from allminds.web.monitor import monitor
+from allminds.web.pages import refused
 from allminds.web.pairing import decide
 from allminds.web.screens import Screen, Screens
 from allminds.web.security import COOKIE, Guard, Origins, Rate, form_token, hashed, same
 from allminds.web.session import Act
-from allminds.web.sessions import NO_SESSION, Sessions, device, refused
+from allminds.web.sessions import NO_SESSION, Sessions, device
 from allminds.web.store import Store, locked
 from allminds.web.study import DEFAULT_LIMITS, Limits
 from allminds.web.tables import StudyRow
@@ -53,7 +54,7 @@ from allminds.web.tables import StudyRow
 _ASK = {"WWW-Authenticate": 'Basic realm="allminds", charset="UTF-8"'}
 
 
-def add_routes(app: FastAPI) -> None:
+def _add_researcher(app: FastAPI) -> None:
     """Add GET /admin and its exports."""
 
     @app.get("/admin")
@@ -201,8 +202,8 @@ def create_app(
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=life)
     app.state.service = service
-    _add_routes(app)
-    add_routes(app)
+    _add_participants(app)
+    _add_researcher(app)
     if STATIC.is_dir():
         app.mount("/static", StaticFiles(directory=STATIC))
     app.add_exception_handler(HTTPException, _refused)
@@ -312,7 +313,7 @@ def number(text: str) -> float | None:
 # ---------------------------------------------------------------- the participants' routes
 
 
-def _add_routes(app: FastAPI) -> None:
+def _add_participants(app: FastAPI) -> None:
     @app.get("/")
     async def here(request: Request) -> Response:
         """Show the present screen of the cookie's session."""

@@ -11,8 +11,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from allminds.web.course import course
+from allminds.web.pages import common
 from allminds.web.screens import Monitor, Screen
-from allminds.web.sessions import common
 from allminds.web.study import stored
 from allminds.web.tables import EventRow, ExerciseRow, ParticipantRow, SessionRow, StudyRow
 
