@@ -159,7 +159,7 @@ def known_instruments(path: Path, names: set[str]) -> Iterator[str]:
         elif isinstance(node, ast.Constant) and node.value in names and id(node) not in docstrings:
             yield f"line {node.lineno}: '{node.value}'"
         for module in modules:
-            if module.startswith("allminds.instruments."):
+            if f"{module}.".startswith("allminds.instruments."):
                 yield f"line {node.lineno}: import of {module}"
 
 
