@@ -272,6 +272,16 @@ def test_of_a_game_of_one_step_there_is_no_curve(tmp_path):
     assert all(card["curve"] == "" for block in worse for card in block["cards"])
 
 
+def test_of_a_group_all_actions_are_told_and_whose_view_it_is(tmp_path):
+    folder = played(tmp_path, EVERY[1], yours=["random"])
+    (block,) = section(read_tests(folder), [folder])
+    (one,) = found(folder)
+    assert one.rival == "crowd(local-search*2)"
+    assert [len(cause.rival.action(1).split(", ")) for cause in one.causes] == [2] * len(one.causes)
+    rows = block["cards"][0]["moments"][0]["rows"]
+    assert rows[0][0] == "slot 0 saw cells"
+
+
 def test_exercises_that_went_alike_are_shown_once(tmp_path):
     test = Test(instrument="stag-hunt", minds=["hare", "stag"], against="tit-for-tat", episodes=9)
     (one,) = found(played(tmp_path, test, yours=["hare"]))

@@ -76,7 +76,9 @@ def as_text(found: Parting, width: int = 80) -> str:
         lines += ["", f"  {headline(cause)}", *(f"    {said}" for said in sentences(cause))]
         for play in (cause.mine, cause.rival):
             if not cause.question and play.remark(cause.step):
-                lines.append(f"    {play.mind} at step {cause.step}: {play.remark(cause.step)}.")
+                whose = f", slot {play.slots[0]}," if len(play.slots) > 1 else ""
+                fact = play.remark(cause.step)
+                lines.append(f"    {play.mind}{whose} at step {cause.step}: {fact}.")
     indents = [" " * (len(line) - len(line.lstrip())) for line in lines]
     return "\n".join(
         textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
@@ -242,15 +244,16 @@ def _moments(cause: Cause) -> list[dict[str, Any]]:
             {cause.step: both} if cause.parted == cause.step else at
         )
     plays = (cause.mine, cause.rival)
+    whose = f"slot {plays[0].slots[0]} " if max(len(play.slots) for play in plays) > 1 else ""
     found = []
     for step, what in at.items():
         seen = [play.seen(step) for play in plays]
         rows = [
-            (f"saw {name}", *(one.get(name, "–") for one in seen))
+            (f"{whose}saw {name}", *(one.get(name, "–") for one in seen))
             for name in dict.fromkeys([*seen[0], *seen[1]])
         ]
         rows.append(("chose", *(play.action(step) or "–" for play in plays)))
-        rows.append(("in fact", *(play.remark(step) for play in plays)))
+        rows.append((f"{whose}in fact", *(play.remark(step) for play in plays)))
         rows.append(("got", *(signed(play.reward(step)) for play in plays)))
         told = [row for row in rows if set(row[1:]) - {"", "none"}]
         found.append({"step": step, "what": what, "rows": told})
