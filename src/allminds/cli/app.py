@@ -91,10 +91,9 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:  # whoever read our output has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:  # of a path that the system does not take
-        if error.filename is None:
-            raise
-        sys.exit(_said(f"cannot use {error.filename}: {error.strerror}"))
+    except OSError as error:  # of a path that the system does not take, or a device
+        where = "a file or device" if error.filename is None else error.filename
+        sys.exit(_said(f"cannot use {where}: {error.strerror or error}"))
     except MemoryError:
         sys.exit(_said("that needs more memory than there is; ask for less at a time"))
     except Exception as error:

@@ -101,6 +101,10 @@ def command_of(name: str, generator: Generator) -> Callable[..., None]:
         from allminds.terminal import show_listing, watching
 
         settings = checked(generator.Settings, values, f"make {name}")
+        if plot is not None:
+            from allminds.report.charts.files import check_name
+
+            check_name(plot)
         with watching("the same command") as progress:
             made = generator.make(settings, out, jobs, progress)
         if plot is not None and generator.axes:

@@ -17,7 +17,7 @@ from allminds.cli.options import (
     complete_mind,
     settings_of,
 )
-from allminds.core.errors import Error
+from allminds.core.errors import Error, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,7 +226,7 @@ def _show(pilot: Pilot, answers: list[Answer], assurance: float) -> None:
     shown, more = _hardest(answers)
     for one in shown:
         table.add_row(
-            SIGNS[one.figure], Text(one.who), f"{one.wanted:g}", number(one.pilot),
+            SIGNS[one.figure], Text(printable(one.who)), f"{one.wanted:g}", number(one.pilot),
             *("–" if n is None else f"{n:,}" for n in (one.exercises, one.even)), _range(one),
         )  # fmt: skip
     say(f"{pilot.instrument}  ·  a pilot of {pilot.exercises:,} exercises", "bold")

@@ -21,6 +21,7 @@ from allminds.cli.options import (
     PriceOption,
     StrictOption,
     TrustOption,
+    VerboseOption,
     YesOption,
     check_length,
 )
@@ -29,7 +30,7 @@ from allminds.core.errors import Error
 if TYPE_CHECKING:
     from allminds.core.spending import Ledger
 
-MOST_TABLES = 30  # on the screen: more than the battery has
+MOST_LEFT_OUT = 3  # sentences on tests that a mind cannot take
 
 
 @app.command(
@@ -77,20 +78,24 @@ def run(
     dry_run: DryRunOption = False,
     trust: TrustOption = False,
     yes: YesOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Give tests to minds: a plan of yours, or a built-in one (battery, groups, factors).
 
-    Shows a table for every test and writes one HTML report into the run folder. The exit code is
-    1 if a mind failed every exercise of a test.
+    Shows on one screen how your minds did (--mind), or the best fair ones, and writes one HTML
+    report into the run folder; --verbose shows a table for every test too. The exit code is 1 if a
+    mind failed every exercise of a test.
     """
     from allminds import registry
     from allminds.core.spending import spending
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
+    from allminds.runs.plays import answer_of_run
     from allminds.runs.resolve import Resolved
     from allminds.runs.store import RunFolder
     from allminds.terminal import show_profiles, show_test, watching
+    from allminds.terminal.answer import show_answer
 
     if write_plan:
         print(plans.plan_text(plan), end="")
@@ -116,8 +121,7 @@ def run(
         if only or episodes is not None or seed is not None:
             whole = plans.narrowed(whole, only, episodes, seed)
         what = Resolved.of(whole, mind or [])
-        for sentence in what.left_out:
-            print(f"allminds: {sentence}", file=sys.stderr)
+        _tell_left_out(what.left_out, verbose)
         if not (yes or dry_run or resume):
             counts = [test.episodes for test in what.plan.tests]
             check_length(zip(what.tests, counts, strict=True), what.plan.seed)
@@ -138,17 +142,27 @@ def run(
         print(ledger)
         return
     tests = folder.summary()["tests"]
-    for test in tests[:MOST_TABLES]:
-        show_test(test)
-    if len(tests) > MOST_TABLES:
-        print(f"… and {len(tests) - MOST_TABLES} more tests, all of them in the report")
-    show_profiles(folder.plan.tests, tests)
+    if verbose:
+        for test in tests:
+            show_test(test)
+        show_profiles(folder.plan.tests, tests)
+    show_answer(answer_of_run(folder))
     if ledger.calls:
         print(ledger)
     print(f"report: {page}")
     if folder.lacking():
         print(f"the run is not complete; its missing exercises are asked again by: {again}")
     leave(tests)
+
+
+def _tell_left_out(sentences: Sequence[str], verbose: bool) -> None:
+    """Say which tests minds cannot take, and why: all, or the first few of many."""
+    shown = sentences if verbose or len(sentences) <= MOST_LEFT_OUT else sentences[:MOST_LEFT_OUT]
+    for sentence in shown:
+        print(f"allminds: {sentence}", file=sys.stderr)
+    if len(shown) < len(sentences):
+        more = len(sentences) - len(shown)
+        print(f"allminds: … and {more} more tests left out; --verbose says why", file=sys.stderr)
 
 
 def leave(tests: Sequence[dict[str, Any]]) -> None:

@@ -248,7 +248,9 @@ def simulate(
             help="The mind that takes the study; two names with a comma where participants meet.",
         ),
     ] = None,
-    participants: Annotated[int, typer.Option(min=1, help="The number of participants.")] = 10,
+    participants: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The number of participants.")
+    ] = 10,
     out: Annotated[
         Path | None, typer.Option(show_default="no export", help="A new folder for the export.")
     ] = None,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import itertools
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
-from allminds.core.errors import printable
+from allminds.core.errors import Error, printable
+from allminds.core.line_up import parse_all
 from allminds.core.settings import settings_text
 from allminds.inference import words
 from allminds.inference.words import heading, interval, notes, number, unit_columns
@@ -23,6 +26,49 @@ if TYPE_CHECKING:
     from allminds.runs.plan import Test
 
 BAR = 120  # units of a bar from floor to ceiling
+GAP = 2  # between the columns of a table
+LEAST_NAME = 16  # letters for the name of a mind
+ENDS = " ,(:/=*+"  # which end a piece of a name; a name with hyphens is one word
+PIECES = re.compile(rf"[^{ENDS}]*[{ENDS}]*")
+
+
+def counted(name: str) -> str:
+    """Shorten a line-up without loss: ``a, b, b, b`` is ``a, b*3``."""
+    try:
+        parts = [str(one) for one in parse_all(name)]
+    except Error:
+        return name
+    runs = [(who, len(list(its))) for who, its in itertools.groupby(parts)]
+    return ", ".join(f"{who}*{n}" if n > 1 and "*" not in who else who for who, n in runs)
+
+
+def abbreviated(name: str, room: int) -> str:
+    """Shorten a name to one line: without folders, and cut between words, never within one."""
+    name = counted(name)
+    if len(name) > room:
+        name = re.sub(r"[^\s,(]*/", "", name)  # folders of files
+    if len(name) <= room:
+        return name
+    made = ""
+    for piece in PIECES.findall(name):
+        if len((made + piece).rstrip(ENDS)) > room - 1:
+            break
+        made += piece
+    cut = name[: max(0, room - 1)]  # of one long word: at a hyphen, if it has one
+    return (made.rstrip(ENDS) or cut.rpartition("-")[0] or cut) + "…"
+
+
+def folded(name: str, room: int) -> str:
+    """Break a name into lines that fit, between words; nothing of it is lost but folders."""
+    name = counted(name)
+    if len(name) > room:
+        name = re.sub(r"[^\s,(]*/", "", name)
+    lines = [""]
+    for piece in PIECES.findall(name):
+        if lines[-1] and len((lines[-1] + piece).rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def figures_table(names: Sequence[str], figures: Sequence[str]) -> Table:
@@ -83,36 +129,44 @@ def best_first(test: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _print_test(test: dict[str, Any], console: Console) -> None:
     tool, rows = _tool(test), best_first(test)
-    console.print(_table(test, rows, tool))
+    console.print(_table(test, rows, tool, console.width))
     if tool.caution:
         console.print(tool.caution, markup=False, highlight=False)
     for note in notes(rows):
         console.print(printable(note), style="yellow", markup=False, highlight=False)
 
 
-def _table(test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrument]) -> Table:
+def _table(
+    test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrument], width: int
+) -> Table:
     table = Table(
         title=f"{test['instrument']}  ·  seed {test['seed']}", caption=_settings(test),
         box=box.SIMPLE, pad_edge=False, collapse_padding=True, title_justify="left",
         caption_justify="left",
     )  # fmt: skip
-    table.add_column("mind", overflow="fold")
     units = unit_columns(rows, tool.adaptive)
     failed = any(row["failed"] for row in rows)
     names = ["score", "95 % interval", "normalised", "learning", "exercises"]
     names += [heading(name, tool.adaptive) for name in units] + ["failed"] * failed
-    for name in names:
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        who = Text(printable(row["mind"]))
-        who.append(f"  {row['end']}" if row["end"] else "", style="dim")
-        who.append("" if row["ranked"] else "  not ranked", style="yellow")
-        figures = [
+    figures = [
+        [
             number(row["score"]), interval(row["ci95"]), number(row["normalised"]),
             number(row["learning"]), f"{row['episodes']:,}",
             *(f"{row[name]:,}" for name in units), *[f"{row['failed']:,}"] * failed,
-        ]  # fmt: skip
-        table.add_row(who, *figures)
+        ]
+        for row in rows
+    ]  # fmt: skip
+    reaches = [max(map(len, column)) for column in zip(names, *figures, strict=True)]
+    room = max(LEAST_NAME, width - sum(reaches) - GAP * len(reaches))
+    table.add_column("mind", no_wrap=True)
+    for name in names:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row, cells in zip(rows, figures, strict=True):
+        mark = f"  {row['end']}" if row["end"] else ""
+        mark += "" if row["ranked"] else "  not ranked"
+        who = Text(folded(printable(row["mind"]), room - len(mark)))
+        who.append(mark, style="dim" if row["ranked"] else "yellow")
+        table.add_row(who, *cells)
     return table
 
 

@@ -33,10 +33,15 @@ def write_whole(out: Path, made: bytes) -> Path:
     return out
 
 
-def save(svg: str, out: Path) -> Path:
-    """Write a picture to a file that ends in .svg or .png, whole or not at all."""
+def check_name(out: Path) -> None:
+    """Require a name that a figure can have, before any work is done for it."""
     if out.suffix not in (".svg", ".png"):
         raise Error(f"cannot draw {out}: name a file that ends in .svg or .png")
+
+
+def save(svg: str, out: Path) -> Path:
+    """Write a picture to a file that ends in .svg or .png, whole or not at all."""
+    check_name(out)
     svg = ink.on_white(svg)
     return write_whole(out, svg.encode() if out.suffix == ".svg" else png(svg, scale=2.0))
 

@@ -1,0 +1,104 @@
+"""The answer in a terminal: one screen, at 80 and 120 columns, and no name broken in mid-word."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from allminds.runs.plan import Plan
+from allminds.runs.plays import answer_of_run
+from allminds.runs.run import How, run
+from allminds.terminal import show_test
+from allminds.terminal.answer import show_answer
+from allminds.terminal.tables import abbreviated, counted, folded
+
+GAMES = ["prisoners-dilemma", "stag-hunt", "matching-pennies", "rock-paper-scissors"]
+LONG = "always(1), win-stay-lose-shift(start=1)"
+
+
+def made(folder, games, yours=()):
+    tests = [
+        {"instrument": game, "minds": ["random", "always(0)", "always(1)"], "episodes": 12,
+         "against": "q-learning(alpha=0.25,epsilon=0.05)" if steps % 2 else "",
+         "settings": {"steps": steps}}
+        for game, steps in games
+    ]  # fmt: skip
+    return run(Plan.model_validate({"tests": tests, "yours": list(yours)}), folder, How(jobs=1))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    games = [(game, steps) for game in GAMES for steps in range(2, 8)]
+    return answer_of_run(made(tmp_path_factory.mktemp("many") / "run", games, ["always(1)"]))
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    return made(tmp_path_factory.mktemp("few") / "run", [(game, 3) for game in GAMES])
+
+
+def shown(found, width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    show_answer(found)
+    return capsys.readouterr().out.rstrip("\n").split("\n")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_battery_fits_one_screen(many, width, monkeypatch, capsys):
+    lines = shown(many, width, monkeypatch, capsys)
+    assert len(lines) <= 29
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("always(1) took 24 tests")
+    two = r".*, steps \d .* .{6} [-+=−?] .*, steps \d .* [-+=−?]"
+    assert sum(bool(re.fullmatch(two, line)) for line in lines) == 12  # two tests a line
+    assert any("Against the floor of each test" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_without_a_mind_of_yours_it_is_about_the_best(few, width, monkeypatch, capsys):
+    lines = shown(answer_of_run(few), width, monkeypatch, capsys)
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("No mind was asked about in particular")
+    about = answer_of_run(few).minds[0].tests[1].mind
+    assert any(re.match(rf"stag-hunt .*  {re.escape(about)} ", line) for line in lines)
+
+
+def test_every_place_and_mark_is_the_answers(few, monkeypatch, capsys):
+    found = answer_of_run(few)
+    text = "\n".join(shown(found, 120, monkeypatch, capsys))
+    for one in found.minds[0].tests:
+        place = one.row["normalised"]
+        mark = {"better": r"\+", "worse": "−", "equivalent": "=", "undecided": r"\?"}
+        end = f" {mark[one.outcome(one.best)]} " if one.outcome(one.best) else ""
+        figure = "–" if place is None else f"{place:.3f}".replace("-", "−")
+        label = re.escape(one.test.label.partition(" against")[0])
+        assert re.search(rf"^{label}.* {figure} .*{end}", text, re.MULTILINE), one.test.label
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_table_breaks_no_name_in_mid_word(few, width, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(width))
+    test = few.summary()["tests"][0]
+    row = test["results"][0] | {"mind": LONG, "end": None}
+    show_test(test | {"results": [*test["results"], row]})
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= width
+    words = re.findall(r"[a-z]{5,}", LONG)
+    for word in words:
+        assert word in out, word
+
+
+def test_names_are_shortened_between_words():
+    assert counted("defect, tit-for-tat, tit-for-tat, tit-for-tat") == "defect, tit-for-tat*3"
+    assert abbreviated("short", 20) == "short"
+    assert abbreviated("some/long/folder/mine.py:Mine", 14) == "mine.py:Mine"
+    assert abbreviated("generous-tit-for-tat", 14) == "generous-tit…"
+    assert abbreviated("prisoners-dilemma against suspicious-tit-for-tat", 30) == (
+        "prisoners-dilemma against…"
+    )
+    assert abbreviated("abcdefghijklmnop", 8) == "abcdefg…"  # one word has no other place
+    assert folded("tree(q-learning*3, local-search*2)", 20) == "tree(q-learning*3,\nlocal-search*2)"
+    for room in range(3, 40):
+        assert len(abbreviated("tree(q-learning*3, local-search*2)", room)) <= room
