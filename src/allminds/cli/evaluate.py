@@ -26,6 +26,8 @@ from allminds.cli.options import (
     TrustOption,
     YesOption,
     check_length,
+    complete_instrument,
+    complete_mind,
     settings_of,
 )
 from allminds.cli.run import leave, reserved
@@ -41,12 +43,19 @@ if TYPE_CHECKING:
     "  |  allminds evaluate lambda-star c-test -m mine.py:Mine --report",
 )
 def evaluate(
-    instrument: Annotated[list[str], typer.Argument(metavar="INSTRUMENT …", help=INSTRUMENT_HELP)],
+    instrument: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INSTRUMENT …", help=INSTRUMENT_HELP, autocompletion=complete_instrument
+        ),
+    ],
     mind: MindOption = None,
     against: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MIND",
+            show_default="itself in a game, and no rival elsewhere",
+            autocompletion=complete_mind,
             help="Whom to measure against: in a game it sits in the other slots; any other test it "
             "takes too, as a rival.",
         ),

@@ -48,7 +48,7 @@ def complete_mind(context: typer.Context, incomplete: str) -> list[str]:
 def _words(context: typer.Context) -> list[str]:
     """List the words of a line so far; those behind an option without a value are not parsed."""
     values = [context.params.get(name) for name in ("run", "instrument", "environment")]
-    flat = [one for each in values for one in (each if isinstance(each, tuple) else [each])]
+    flat = [one for each in values for one in (each if isinstance(each, (tuple, list)) else [each])]
     return [str(one) for one in (*flat, *context.args) if one]
 
 

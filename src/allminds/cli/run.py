@@ -24,6 +24,7 @@ from allminds.cli.options import (
     VerboseOption,
     YesOption,
     check_length,
+    complete_instrument,
 )
 from allminds.core.errors import Error
 
@@ -51,7 +52,10 @@ def run(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="INSTRUMENT", help="Only the tests of this instrument; lambda* is a pattern."
+            metavar="INSTRUMENT",
+            show_default="all tests",
+            help="Only the tests of this instrument; lambda* is a pattern.",
+            autocompletion=complete_instrument,
         ),
     ] = None,
     episodes: Annotated[
