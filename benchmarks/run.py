@@ -56,6 +56,7 @@ The web server has commands of its own, with their figures in `docs/reliability.
     .venv/bin/python benchmarks/server_faults.py     # the same while servers are killed
     .venv/bin/python benchmarks/history.py           # requests and replies checked, in trouble
     .venv/bin/python benchmarks/faults.py            # runs that are killed and resumed
+    .venv/bin/python benchmarks/nasty.py             # 1,000 nasty command lines; see its docstring
 
 ## What is compared
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from test_cli import allminds
 
@@ -69,3 +73,15 @@ def test_a_spreadsheet_computes_nothing_of_an_export(tmp_path):
     cells = (tmp_path / "out.csv").read_text().replace("\n", ",").split(",")
     assert "'=1+2" in cells
     assert not [cell for cell in cells if cell.startswith(("=", "@"))]
+
+
+@pytest.mark.slow
+def test_a_sample_of_the_thousand_nasty_lines(tmp_path):
+    """All of them by benchmarks/nasty.py, which says what a line must not do."""
+    command = Path(__file__).parents[2] / "benchmarks" / "nasty.py"
+    done = subprocess.run(
+        [sys.executable, command, "--count", "40", "--seed", "2"], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "none failed" in done.stdout
