@@ -25,11 +25,12 @@ STAGES = (
 )
 FILES = {
     "check", "contracts", "description", "episode", "evaluate", "exact", "facts", "presentation",
-    "registry",
+    "registry", "results",
 }  # fmt: skip
 PURPOSES = {
     "cli": "the commands",
     "evaluate": "the public API",
+    "results": "scores, and what is made of them",
     "terminal": "tables and progress",
     "papers": "five papers, computed again",
     "web": "studies with people",
