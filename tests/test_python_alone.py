@@ -12,6 +12,7 @@ import pytest
 
 import allminds as am
 from allminds import registry
+from allminds.runs.replay import replayed
 
 SMALL = {
     "instrument": "lambda-star",
@@ -198,6 +199,16 @@ def test_a_class_of_a_module_is_found_again_by_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     assert am.resume("run").summary()["tests"][0]["results"][0]["mind"] == "Own"
+
+
+def test_a_replay_says_that_an_object_is_not_there_and_shows_the_others(tmp_path):
+    found = am.evaluate(
+        SMALL, {"mine": closure(5), "chance": "random"}, out=tmp_path / "r", how=ONE
+    )
+    folder = am.RunFolder.open(found.folder)
+    with pytest.raises(am.Error, match="cannot replay mine: it was an object of a Python session"):
+        replayed(folder, 0, "mine", 0)
+    assert replayed(folder, 0, None, 0).mind == "chance"
 
 
 # ---------------------------------------------------------------- several at once

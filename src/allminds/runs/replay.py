@@ -73,9 +73,17 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
     if index >= given.episodes:
         raise Error(f"there is no exercise {index}; the test has 0..{given.episodes - 1}")
     tool = folder.tool(test)
-    line_ups = {
-        line_up.name: line_up for line_up in (registry.line_up(m, tool) for m in given.minds)
-    }
+    origins = folder.plan.objects
+    known = {one: origin.reference for one, origin in origins.items() if origin.reference}
+    lost = [one for one in given.minds if one in origins and one not in known]
+    if mind in lost:
+        raise Error(
+            f"cannot replay {mind}: it was an object of a Python session, which is not here"
+        )
+    named = (registry.line_up(one, tool, known) for one in given.minds if one not in lost)
+    line_ups = {line_up.name: line_up for line_up in named}
+    if not line_ups:
+        raise Error(f"cannot replay {lost[0]}: it was an object of a Python session")
     name = mind or next(iter(line_ups))
     if name not in line_ups:
         raise Error(f"the mind '{name}' is not in this test; {nearest(name, line_ups)}")
