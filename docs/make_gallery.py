@@ -148,8 +148,8 @@ def page() -> str:
         "Pictures that the commands draw, each with its command. This page and its plots are made "
         "by `python docs/make_gallery.py`.", "",
         "## The report of a run", "",
-        "```sh\nallminds run\n```", "",
-        "![The report of the built-in battery](images/report.png)", "",
+        "```sh\nallminds run --mind my.py:Careful\n```", "",
+        "![The report about a mind of the user's in the built-in battery](images/report.png)", "",
     ]  # fmt: skip
     for one in PLOTS:
         lines += [f"## {one.title}", "", one.said, "", f"```sh\n{one.shown}\n```", ""]
@@ -174,16 +174,19 @@ def draw(one: Picture, folder: Path) -> None:
 
 
 def report_picture(folder: Path) -> None:
-    """The top of the report of the built-in battery, as a browser shows it."""
+    """The top of the report about a mind of the user's in the battery, as a browser shows it."""
     from playwright.sync_api import sync_playwright
 
-    command = [str(Path(sys.executable).parent / "allminds"), "run", "--out", "run"]
+    example = Path(__file__).parents[1] / "examples" / "plain_mind.py"
+    (folder / "my.py").write_text(example.read_text("utf-8"), encoding="utf-8")
+    allminds = str(Path(sys.executable).parent / "allminds")
+    command = [allminds, "run", "--mind", "my.py:Careful", "--out", "run"]
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         )
-        tab = browser.new_page(viewport={"width": 1000, "height": 1720})
+        tab = browser.new_page(viewport={"width": 1000, "height": 1150})
         tab.goto((folder / "run" / "report.html").as_uri())
         tab.screenshot(path=IMAGES / "report.png")
         browser.close()

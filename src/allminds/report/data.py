@@ -169,8 +169,11 @@ class TestData:
     def interval(self, values: Floats) -> tuple[float, float] | None:
         """Compute the 95 % interval of the mean score of exercises of one kind; NaN is missing."""
         rule = replace(self.tool.rule(), strata=None, weighted=False)
-        plays = self._plays(values)
-        units = replace(plays, stratum=np.zeros(len(plays))).units(rule)
+        there = np.flatnonzero(~np.isnan(values))
+        item, cluster = (column[: len(values)][there].view(np.int64) for column in self.about[:2])
+        zeros, nothing = np.zeros(len(there)), np.full(len(there), np.nan)
+        none = np.zeros(len(there), bool)
+        units = Plays(item, cluster, zeros, values[there], none, nothing).units(rule)
         return None if units is None or units.clusters < 2 else of_mean(units).interval()
 
     def _plays(self, values: Floats) -> Plays:

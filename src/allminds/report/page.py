@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,7 @@ def _folded(found: Sequence[Design], tests: Sequence[TestData]) -> list[tuple[st
     ]
 
 
+@cache
 def templates(*folders: Path) -> Any:
     """Load templates that escape everything except plots, whose text is escaped already."""
     import jinja2
