@@ -15,7 +15,7 @@ import allminds
 PACKAGES = ("altair", "vl_convert")
 ALLOWED = {  # who may import them, inside a function that says what is missing
     "report/charts/notebook.py", "report/charts/files.py", "bridges/rendering.py",
-    "evaluate.py",  # types of what `plot` returns
+    "results.py",  # types of what `plot` returns
 }  # fmt: skip
 WITHOUT = """
 import sys
