@@ -4,9 +4,9 @@
 by hand, and others drawn with a seed, half of them a quick line with one word replaced, half any
 command with any options. Each runs in a folder of its own, in a process forked after the imports
 (every 20th in a new one, as a user starts it). A line fails if its exit code is not 0, 1 or 2; if
-an error is not one printable line; if there is a traceback; if an error leaves files behind; after
-60 s; or with more than 2 GB. The exit code is 1 if one failed. ``--count 60`` gives fewer,
-``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
+an error is not one printable line; if there is a traceback; if an error leaves files behind (but
+for the run folder of what was played); after 60 s; or with more than 2 GB. The exit code is 1 if
+one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ def play(words: list[str], files: Path, own_process: bool) -> Outcome:
         )
         left = _contents(here)
         (here / "locked").chmod(0o700)
-        new = sorted(name for name in left if left[name] != before.get(name))
+        changed = (name for name in left if left[name] != before.get(name))
+        new = sorted(name for name in changed if not name.startswith("runs/"))  # played, and kept
     wrong = _judged(code, out, said, new)
     if megabytes > MEGABYTES:
         wrong = f"{megabytes:,} MB"

@@ -110,6 +110,10 @@ def evaluate(
         raise Error("name at least one mind with --mind; see allminds list minds")
     if no_save and (out or report):
         raise Error("--no-save writes nothing; leave it out to have --out or --report")
+    if plot is not None:
+        from allminds.report.charts.files import check_name
+
+        check_name(plot)
     if dry_run:
         registry.built_in_only("a dry run", trust)
     what = prepared(
