@@ -46,6 +46,12 @@ def test_the_title_and_the_first_sentence_name_the_mind(page):
     assert first.startswith("q-learning did better than the floor on")
 
 
+def test_the_title_counts_the_tests_that_the_mind_took(tmp_path):
+    plan = Plan(tests=given(["local-search"]), yours=["local-search"])
+    text = write_report(run(plan, tmp_path / "run", HERE), tmp_path / "p.html").read_text("utf-8")
+    assert "<h1>How local-search did on lambda-star</h1>" in text
+
+
 def test_the_questions_come_in_their_order(page):
     asked = re.findall(r"<h2[^>]*>(.*?)</h2>", page.source)[:7]
     assert asked == [

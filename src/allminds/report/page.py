@@ -169,7 +169,8 @@ def templates(*folders: Path) -> Any:
 
 
 def _title(tests: Sequence[TestData], runs: int, found: dict[str, Any] | None) -> str:
-    names = list(dict.fromkeys(data.tool.name for data in tests))
+    taken = [data for data in tests if data.yours] or tests
+    names = list(dict.fromkeys(data.tool.name for data in taken))
     on = listed(names) if len(names) < MOST_NAMED else count(len(names), "instrument")
     also = f" and {people.counted(found['persons'])}" if found else ""
     side = f", {runs} runs side by side" * (runs > 1)
