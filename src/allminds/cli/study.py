@@ -123,7 +123,8 @@ def _check_faces(made: Study) -> None:
 def invite(
     database: DatabaseArgument,
     count: Annotated[
-        int, typer.Option(min=0, help="The number of participants; labels are made up.")
+        int,
+        typer.Option(min=0, max=10_000, help="The number of participants; labels are made up."),
     ] = 0,
     label: Annotated[
         list[str] | None, typer.Option(show_default="none", help="One participant with this label.")
