@@ -207,6 +207,8 @@ def _line(told: dict[str, Any]) -> str:
 
 
 def _put(path: Path, data: bytes) -> None:
+    if path.is_dir():
+        raise Error(f"cannot write {path}: it is a folder; name a file in it")
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_bytes(data)

@@ -262,6 +262,7 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
         "minds": sorted(frame["mind"].unique()),
         "versions": versions(),
     }
+    out = out.absolute()  # a folder without a name of its own, ".", has one so
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)

@@ -339,6 +339,7 @@ def export_folder(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
+    out = out.absolute()  # a folder without a name of its own, ".", has one so
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)

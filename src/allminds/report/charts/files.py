@@ -18,6 +18,8 @@ LIKE_COLOUR = {"floor": drawing.FLOOR, "ceiling": drawing.CEILING}
 
 def write_whole(out: Path, made: bytes) -> Path:
     """Write under a temporary name, sync and rename; a full disk leaves the old file."""
+    if out.is_dir():
+        raise Error(f"cannot write {out}: it is a folder; name a file in it")
     temporary = out.with_name(out.name + ".tmp")
     try:
         try:
