@@ -204,10 +204,10 @@ class Results(Mapping[str, Any]):
     def causes(self, mind: str | None = None, rival: str | None = None) -> pd.DataFrame:
         """Return where a mind and a rival part: a row for every exercise chosen to show it.
 
-        By default the minds asked about, and the best fair mind above each, or the floor. `why`
-        says how the exercise was chosen, `parted` is the first step at which they act differently,
-        `step` that at which the gap in reward reaches half its final size, and `said` what
-        happened. They illustrate; `compare` decides. The report has pictures.
+        By default the minds asked about, and the best fair mind above each, or else floor or
+        ceiling. `why` says how the exercise was chosen, `parted` is the first step at which they
+        act differently, `step` that at which the gap in reward reaches half its final size, and
+        `said` what happened. They illustrate; `compare` decides. The report has pictures.
         """
         import pandas as pd
 

@@ -10,6 +10,7 @@ from html_page import Page
 from allminds.report import write_report
 from allminds.report.data import read_tests
 from allminds.report.sections import answer
+from allminds.report.words import brief
 from allminds.runs.plan import Plan, Test
 from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
@@ -50,6 +51,14 @@ def test_the_title_counts_the_tests_that_the_mind_took(tmp_path):
     plan = Plan(tests=given(["local-search"]), yours=["local-search"])
     text = write_report(run(plan, tmp_path / "run", HERE), tmp_path / "p.html").read_text("utf-8")
     assert "<h1>How local-search did on lambda-star</h1>" in text
+
+
+def test_a_number_of_the_matrix_loses_no_digit_but_a_leading_0():
+    given = [10.0, 10.25, 20.056, -10.5, 100.03, 0.5, -0.5, 0.056, -0.004, 0.0, 0.999, -1.0, 1.5]
+    assert [brief(value) for value in given] == [
+        "10.00", "10.25", "20.06", "−10.50", "100.03", ".50", "−.50", ".06", ".00", ".00", "1",
+        "−1.00", "1.50",
+    ]  # fmt: skip
 
 
 def test_the_questions_come_in_their_order(page):

@@ -206,6 +206,19 @@ def test_the_rival_is_the_best_fair_mind_above_else_the_floor(tmp_path):
     assert rival_of(data, "random", "nobody") is None
 
 
+def test_a_mind_that_is_the_ceiling_is_no_rival_though_it_sees_no_future(tmp_path):
+    minds = ["random", "stay", "sweep", "scouts"]
+    test = Test(instrument="lambda-star-coverage", minds=minds, episodes=22)
+    (data,) = read_tests(played(tmp_path, test))
+    rows = {row["mind"]: row for row in data.summary["results"]}
+    assert rows["scouts"]["end"] == "ceiling"
+    assert "sees the future" not in data.traits["scouts"]
+    assert rows["scouts"]["score"] > rows["sweep"]["score"] > rows["stay"]["score"]
+    assert rival_of(data, "stay") == "sweep"
+    (rest,) = read_tests(played(tmp_path / "two", test.model_copy(update={"minds": minds[::3]})))
+    assert rival_of(rest, "random") == "scouts"  # there is no other
+
+
 def test_in_a_game_a_rival_has_the_same_opponents(tmp_path):
     minds = ["cooperate, random", "defect, cooperate", "tit-for-tat, random"]
     test = Test(instrument="prisoners-dilemma", minds=minds, episodes=30)

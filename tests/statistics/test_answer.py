@@ -201,12 +201,14 @@ def test_two_minds_of_the_users_are_compared_once_and_seen_from_both_sides():
 # ---------------------------------------------------------------- best and median
 
 
-def test_the_best_fair_mind_neither_sees_the_future_nor_fails_nor_is_the_floor():
+def test_the_best_fair_mind_neither_sees_the_future_nor_fails_nor_is_floor_or_ceiling():
     columns = {
         "mine": [0.1] * 10, "god": [1.0] * 10, "breaks": [0.9] * 10, "floor": [0.95] * 10,
+        "scouts": [0.97] * 10,
         "a": [0.5] * 10, "b": [0.4] * 10, "c": [0.3] * 10, "d": [0.2] * 10,
     }  # fmt: skip
-    test = made(columns, {"floor": "floor"}, ["mine"], ["god"], failed=["breaks"])
+    ends = {"floor": "floor", "scouts": "ceiling"}
+    test = made(columns, ends, ["mine"], ["god"], failed=["breaks"])
     (on,) = answer([test]).minds[0].tests
     assert on.test.fair == ["a", "b", "c", "d", "mine"]
     assert (on.best, on.median) == ("a", "c")  # of four the lower of the two in the middle

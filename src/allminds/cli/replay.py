@@ -51,7 +51,9 @@ def why(
     ] = None,
     rival: Annotated[
         str | None,
-        typer.Option(metavar="MIND", help="By default the best fair mind above it, or the floor."),
+        typer.Option(
+            metavar="MIND", help="By default the best fair mind above it, or else floor or ceiling."
+        ),
     ] = None,
     as_json: JsonOption = False,
     trust: TrustOption = False,

@@ -289,15 +289,20 @@ def _best(data: TestData) -> list[str]:
 
 
 def fair(data: TestData, mind: str) -> bool:
-    """Return False for a mind that sees the future, or has no rank."""
+    """Return False for a mind that sees the future, is the ceiling, or has no rank."""
     row = next(row for row in data.summary["results"] if row["mind"] == mind)
-    clairvoyant = "sees the future" in data.traits.get(mind, "")
-    return not clairvoyant and row["score"] is not None and row["ranked"]
+    above = row["end"] == "ceiling" or _sees_future(data, mind)
+    return not above and row["score"] is not None and row["ranked"]
+
+
+def _sees_future(data: TestData, mind: str) -> bool:
+    return "sees the future" in data.traits.get(mind, "")
 
 
 def rival_of(data: TestData, mind: str, wanted: str | None = None) -> str | None:
     """Choose the fair mind with the best score above the mind's own, else the floor.
 
+    Where there is neither, it is the ceiling, if that does not see the future.
     In a game only line-ups with the same opponents are rivals, where there are any.
     """
     scores = {row["mind"]: row["score"] for row in data.summary["results"]}
@@ -305,14 +310,15 @@ def rival_of(data: TestData, mind: str, wanted: str | None = None) -> str | None
     if wanted is not None:
         return next((one for one in others if wanted in (one, data.bare.get(one, one))), None)
     alike = [one for one in others if _opponents(data, one) == _opponents(data, mind)]
-    others = [one for one in alike or others if fair(data, one)]
+    others = [one for one in alike or others if not _sees_future(data, one)]
     own = scores[mind]
-    above = [one for one in others if own is None or scores[one] > own]
+    above = [one for one in others if fair(data, one) and (own is None or scores[one] > own)]
     if above:
         best: str = max(above, key=lambda one: float(scores[one]))
         return best
-    floors = [row["mind"] for row in data.summary["results"] if row["end"] == "floor"]
-    return next((one for one in floors if one in others), None)
+    ends = [row for row in data.summary["results"] if row["end"] and row["ranked"]]
+    ends.sort(key=lambda row: row["end"] != "floor")
+    return next((row["mind"] for row in ends if row["mind"] in others), None)
 
 
 def _opponents(data: TestData, mind: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from allminds.inference.words import NONE, interval, number
 from allminds.registry import first_line
 
 __all__ = [
-    "NONE", "count", "decided", "drawn", "first_line", "interval", "listed", "number", "p_value",
-    "percent", "percents", "pre", "wraps",
+    "NONE", "brief", "count", "decided", "drawn", "first_line", "interval", "listed", "number",
+    "p_value", "percent", "percents", "pre", "wraps",
 ]  # fmt: skip
 
 
@@ -27,6 +27,15 @@ def decided(found: Difference) -> str:
     if low > 0 and number(low) == "0.000":
         return text.replace("[0.000", "[+0.000")
     return text
+
+
+def brief(value: float) -> str:
+    """Write a number for a narrow cell: two decimals, without the 0 before the point."""
+    text = f"{value:.2f}"
+    if float(text) in (0.0, 1.0):
+        return ".00" if float(text) == 0 else "1"
+    sign, size = "−" * (value < 0), text.lstrip("-")
+    return sign + (size[1:] if size.startswith("0.") else size)
 
 
 def percent(share: float) -> str:

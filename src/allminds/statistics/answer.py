@@ -6,10 +6,10 @@ Holm over *all* comparisons of the answer (all its minds, rivals and tests), so 
 among them in at most 5 % of runs, whichever of them is singled out afterwards as "the best". Falls
 are those of `falls`, corrected likewise over all tests and minds. Nothing is summed over tests.
 
-The best fair mind of a test is the one with the highest score that neither sees the future nor is
-the floor, nor failed more than 5 % of its exercises. It is chosen by its score, which therefore
-flatters it. The median mind is the one in the middle of the fair minds by score, of an even number
-the lower of the two. Both are chosen among the minds that the answer is not about.
+A mind is fair if it does not see the future, is neither the floor nor the ceiling of the test, and
+failed at most 5 % of its exercises. The best fair mind of a test is the one with the highest score,
+which therefore flatters it. The median mind is the one in the middle of the fair minds by score, of
+an even number the lower of the two. Both are chosen among the minds that the answer is not about.
 
 Where the user asks about no mind in particular, the answer is about the best fair mind of each
 test, and corrected as if all pairs of fair minds had been asked for, since it was chosen.
@@ -61,11 +61,11 @@ class Measured:
 
     @cached_property
     def fair(self) -> list[str]:
-        """The fair minds, best first: neither clairvoyant, nor the floor, nor failing often."""
+        """The fair minds, best first: neither clairvoyant, nor an end, nor failing often."""
         return [
             row["mind"]
             for row in best_first([dict(row) | {"mind": m} for m, row in self.rows.items()])
-            if row["ranked"] and row["end"] != "floor" and row["mind"] not in self.clairvoyant
+            if row["ranked"] and not row["end"] and row["mind"] not in self.clairvoyant
         ]
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from allminds.report.charts import plots
 from allminds.report.data import TestData
 from allminds.report.sections.profile import CEILING, FLOOR, MIND, OWN, Dot, axis, domain, strip
-from allminds.report.words import listed
+from allminds.report.words import brief, listed
 from allminds.statistics.answer import Answer, MindAnswer, OnTest, Outcome, answer
 from allminds.statistics.answer_words import error_rates, sentences
 
@@ -240,11 +240,9 @@ def _cell(row: dict[str, Any]) -> dict[str, Any]:
     """Write a place to two decimals with its colour, or a score without one."""
     place = row["normalised"]
     value = row["score"] if place is None else place
-    text = f"{value:.2f}".replace("-", "−").replace("0.", ".", 1)
-    text = {"−.00": ".00", "1.00": "1"}.get(text, text)
     return {
         "value": value,
-        "text": text,
+        "text": brief(value),
         "end": row["end"],
         "shade": None if place is None else shade(place),
         "title": "score" if place is None else "place",
