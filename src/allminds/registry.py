@@ -404,11 +404,29 @@ def unwrapped(who: Any) -> Any:
 def _called(name: str, tool: Instrument, objects: Objects) -> Subject:
     """Resolve one of the user's own minds, under the name that the plan has for it."""
     given = objects[name]
-    known = {tool.floor_mind, tool.ceiling_mind, *_minds_for(tool.name)}
-    if name in known and given != name and _minds_for(tool.name).get(name) is not given:
+    if given != name and _is_taken(name, given, tool):
         raise Error(f"'{name}' is the name of another mind for {tool.name}; call yours otherwise")
     others = {key: value for key, value in objects.items() if key != name}
     return replace(subject(given, tool, others), name=name)
+
+
+def _is_taken(name: str, given: Any, tool: Instrument) -> bool:
+    """Check whether a name, as it stands, is that of another mind, which a table could show too.
+
+    The name of a mind that cannot be made without parameters, such as ``policy``, is free.
+    """
+    known = _minds_for(tool.name)
+    if known.get(name) is given:
+        return False
+    if name in (tool.floor_mind, tool.ceiling_mind):
+        return True
+    if name not in known:
+        return False
+    try:
+        _resolve(parse(name), tool)
+    except Error:
+        return False
+    return True
 
 
 def line_up(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> LineUp:
