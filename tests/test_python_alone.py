@@ -266,6 +266,7 @@ WRONG = [
     (lambda: am.evaluate("c-test", [Roams, Roams(2)]), "minds: two of them are called 'Roams'"),
     (lambda: am.evaluate("c-test", ["random", "random"]), "minds: 'random' is given twice"),
     (lambda: am.evaluate("c-test", {"random": Roams}), "'random' is the name of another mind"),
+    (lambda: am.evaluate("c-test", {"mode": Roams}), "'mode' is the name of another mind"),
     (lambda: am.evaluate("c-test", ["rnadom"]), "no mind 'rnadom' .*did you mean 'random'"),
     (lambda: am.evaluate("c-test", [], ends=False), "minds: there is none for c-test"),
     (lambda: am.evaluate("stag-hunt", {"a b": Roams}, against="hare"), "minds: 'a b' cannot be"),

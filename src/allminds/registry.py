@@ -6,6 +6,7 @@ themselves when they are imported, which happens on the first look-up and not be
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import hashlib
@@ -482,10 +483,25 @@ def _find(name: str, tool: Instrument) -> Any:
         known = minds(tool.name)
     if name in known:
         return known[name]
+    if name.endswith(".py"):
+        raise Error(f"'{name}' is a file; name the mind in it too, as {name}:{_mind_in(name)}")
     elsewhere = sorted({on for on, other in _minds if other == name})
     if elsewhere:
         raise Error(f"'{name}' is a mind for {', '.join(elsewhere)}, not for {tool.name}")
     raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
+
+
+def _mind_in(file: str) -> str:
+    """Find what is most likely a mind in a file, without running it: a class with `act` first."""
+    try:
+        body = ast.parse(Path(file).read_text(encoding="utf-8")).body
+    except (OSError, ValueError, SyntaxError):
+        return "NAME"
+    classes = [one for one in body if isinstance(one, ast.ClassDef)]
+    acting = [one for one in classes if "act" in {getattr(part, "name", "") for part in one.body}]
+    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
+    names = [one.name for one in (*acting, *classes)] + [one.name for one in functions]
+    return names[0] if names else "NAME"
 
 
 # ---------------------------------------------------------------- making subjects

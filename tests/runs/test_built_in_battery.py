@@ -75,6 +75,34 @@ def test_in_a_plan_with_one_instrument_nobody_is_left_out(file):
     assert Resolved.of(one, ["mine.py:nobody"]).plan.tests[0].minds[-1] == "mine.py:nobody"
 
 
+def test_in_a_part_of_a_plan_a_mind_is_tried_as_in_the_whole(file):
+    part = plans.narrowed(plans.read_plan(), ["c-test"], 5, None)
+    with pytest.raises(Error, match=r"mine\.py:Mine can take none of the tests; c-test: "):
+        Resolved.of(part, ["mine.py:Mine"], narrowed=True)
+    part = plans.narrowed(plans.read_plan(), ["lambda-star"], 5, None)
+    found = Resolved.of(part, ["mine.py:Mine"], narrowed=True)
+    assert found.plan.yours == ["mine.py:Mine"]
+    assert found.left_out == []
+
+
+def test_what_a_mind_cannot_take_is_said_in_one_sentence(file):
+    part = plans.narrowed(plans.read_plan(), ["c-test", "stag-hunt", "lambda-star"], 5, None)
+    found = Resolved.of(part, ["mine.py:Mine", "tit-for-tat"], narrowed=True)
+    mine, other = found.left_out_in_short()
+    assert mine.startswith("mine.py:Mine cannot take 2 instruments: ")
+    assert {"c-test", "stag-hunt"} == set(mine.partition(": ")[2].partition(";")[0].split(", "))
+    assert "; the first because: " in mine
+    assert other.startswith("tit-for-tat cannot take 2 instruments: ")
+    assert len(found.left_out) == 4
+
+
+def test_a_file_without_a_name_is_told_what_is_in_it(file):
+    with pytest.raises(Error, match=r"'mine.py' is a file; .* as mine.py:Mine$"):
+        registry.subject("mine.py", registry.make_instrument("c-test"))
+    with pytest.raises(Error, match=r"as none.py:NAME$"):
+        registry.subject("none.py", registry.make_instrument("c-test"))
+
+
 @pytest.mark.parametrize(
     ("mind", "said"),
     [

@@ -124,6 +124,16 @@ def test_two_exercises_that_differ_by_the_same_decide_nothing():
     assert found.p >= 0.5
 
 
+def test_of_minds_that_are_named_the_first_is_subtracted_from_the_second():
+    frame = table(a=[0.1, 0.2, 0.4], b=[0.5, 0.4, 0.9], c=[0.0, 0.3, 0.2])
+    for asked in (["b", "a"], ["a", "b"]):
+        [found] = differences(frame, minds=asked)
+        assert [found.second, found.first] == asked
+    assert found.mean > 0
+    found = differences(frame, minds=["c", "a", "b"])
+    assert [one.pair for one in found] == ["a − c", "b − c", "b − a"]
+
+
 def test_holm_is_over_the_pairs_that_were_asked_for():
     rng = RNG(5)
     base = rng.normal(0, 0.1, 30)

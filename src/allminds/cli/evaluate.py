@@ -120,7 +120,7 @@ def evaluate(
         instrument, minds, against=against or None, settings=settings_of(setting) or None,
         episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run,
     )  # fmt: skip
-    for sentence in what.left_out:
+    for sentence in what.left_out_in_short():
         print(f"allminds: {sentence}", file=sys.stderr)
     if not (yes or dry_run):
         pairs = zip(what.tests, what.plan.tests, strict=True)

@@ -30,8 +30,7 @@ from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from allminds.core.spending import Ledger
-
-MOST_LEFT_OUT = 3  # sentences on tests that a mind cannot take
+    from allminds.runs.resolve import Resolved
 
 
 @app.command(
@@ -124,8 +123,8 @@ def run(
         whole = found.plan if found else plans.read_plan(plan)
         if only or episodes is not None or seed is not None:
             whole = plans.narrowed(whole, only, episodes, seed)
-        what = Resolved.of(whole, mind or [])
-        _tell_left_out(what.left_out, verbose)
+        what = Resolved.of(whole, mind or [], narrowed=bool(only))
+        _tell_left_out(what, verbose)
         if not (yes or dry_run or resume):
             counts = [test.episodes for test in what.plan.tests]
             check_length(zip(what.tests, counts, strict=True), what.plan.seed)
@@ -155,18 +154,26 @@ def run(
         print(ledger)
     print(f"report: {page}")
     if folder.lacking():
+        if not verbose:  # whose tables have said it
+            _tell_missing(tests)
         print(f"the run is not complete; its missing exercises are asked again by: {again}")
     leave(tests)
 
 
-def _tell_left_out(sentences: Sequence[str], verbose: bool) -> None:
-    """Say which tests minds cannot take, and why: all, or the first few of many."""
-    shown = sentences if verbose or len(sentences) <= MOST_LEFT_OUT else sentences[:MOST_LEFT_OUT]
-    for sentence in shown:
+def _tell_left_out(what: Resolved, verbose: bool) -> None:
+    """Say which tests minds cannot take: a line for each mind, or with every reason."""
+    for sentence in what.left_out if verbose else what.left_out_in_short():
         print(f"allminds: {sentence}", file=sys.stderr)
-    if len(shown) < len(sentences):
-        more = len(sentences) - len(shown)
-        print(f"allminds: … and {more} more tests left out; --verbose says why", file=sys.stderr)
+
+
+def _tell_missing(tests: Sequence[dict[str, Any]]) -> None:
+    """Say how many exercises of which tests are missing, and why."""
+    from allminds.inference.words import missing
+    from allminds.terminal.tables import say
+
+    for test in tests:
+        for sentence in missing(test["results"]):
+            say(f"{test['instrument']}, {sentence}")
 
 
 def leave(tests: Sequence[dict[str, Any]]) -> None:

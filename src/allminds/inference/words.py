@@ -47,12 +47,7 @@ def heading(column: str, adaptive: bool) -> str:
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """List the notes below a table: failures, what they could have changed, missing plays."""
     said = [failure(row) for row in rows if row["failed"]]
-    said += [
-        f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
-        f"no fault of its own, so this test is not complete{_why(row)}."
-        for row in rows
-        if row.get("missing")
-    ]
+    said += missing(rows)
     said += [
         f"{row['mind']} has no interval: one administration cannot tell its own error, nor can "
         "several that mostly give one figure. Give more, or longer ones."
@@ -63,6 +58,16 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     if any(row["failures"].get("timeout") for row in rows):
         said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
+
+
+def missing(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which minds lack exercises of a test, how many, and why."""
+    return [
+        f"{row['mind']}: {row['missing']:,} of {row['episodes']:,} exercises are missing, through "
+        f"no fault of its own, so this test is not complete{_why(row)}."
+        for row in rows
+        if row.get("missing")
+    ]
 
 
 def _why(row: Mapping[str, Any]) -> str:

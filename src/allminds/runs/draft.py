@@ -49,7 +49,7 @@ def prepared(
     values = {"tests": tests, "seed": seed, "time_limit": time_limit}
     plan = checked(Plan, values, "evaluate")
     bare = [test.model_copy(update={"minds": []}) for test in plan.tests]
-    found = Resolved(plan.model_copy(update={"tests": bare}), given, left_out)
+    found = Resolved(plan.model_copy(update={"tests": bare}), given, no_opponents=left_out)
     found = found.joined(minds) if minds else found
     for number, who in rivals.items():
         found = found.joined(who, yours=False, only=number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from allminds import registry
@@ -16,6 +16,8 @@ from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
 
+Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument -> why it cannot take it
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -23,7 +25,9 @@ class Resolved:
 
     plan: Plan
     tests: Sequence[Given]
-    left_out: Sequence[str] = ()  # which tests an added mind cannot take, and why
+    no_opponents: Sequence[str] = ()  # sentences on opponents that do not play a game
+    reasons: Reasons = field(default_factory=dict)  # why an added mind cannot take a test
+    narrowed: bool = False  # the plan is a part of another one, which has more instruments
 
     @classmethod
     def of(
@@ -31,19 +35,42 @@ class Resolved:
         plan: Plan,
         minds: Sequence[Any] | Mapping[str, Any] = (),
         objects: Objects = NO_OBJECTS,
+        narrowed: bool = False,
     ) -> Resolved:
         """Resolve the names of a plan, and add minds, which are then asked about.
 
         `objects` are the minds of a stored plan that were given in Python and that no name leads
-        to.
+        to. A plan is `narrowed` if it is a part of another: its minds are then tried as there.
         """
         known = _objects(plan, objects)
         given = [
             Given.of(test.instrument, test.settings, test.minds, _used(known, test) | test.objects)
             for test in plan.tests
         ]
-        found = cls(plan, given).joined(minds) if minds else cls(plan, given)
-        return found.whole()
+        found = cls(plan, given, narrowed=narrowed)
+        return (found.joined(minds) if minds else found).whole()
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences on every test that an added mind cannot take, with the reason."""
+        each = (
+            f"{mind} takes no {on}: {why}"
+            for mind, of in self.reasons.items()
+            for on, why in of.items()
+        )
+        return [*self.no_opponents, *each]
+
+    def left_out_in_short(self) -> list[str]:
+        """Say the same in one sentence for each mind, with the reason of its first test."""
+        told = list(self.no_opponents)
+        for mind, of in self.reasons.items():
+            first, why = next(iter(of.items()))
+            if len(of) == 1:
+                told.append(f"{mind} takes no {first}: {why}")
+            else:
+                tests = f"{len(of)} instruments: {', '.join(of)}"
+                told.append(f"{mind} cannot take {tests}; the first because: {why}")
+        return told
 
     def joined(
         self,
@@ -57,7 +84,7 @@ class Resolved:
 
         A registered mind declares which instruments it is for. A mind of the user's is tried: it
         takes the tests whose first exercise it ends. In a plan with one instrument no mind is left
-        out.
+        out, unless it is a part of a plan with several.
         """
         objects: dict[str, Any] = {}
         names = names_of(minds, objects)
@@ -67,9 +94,11 @@ class Resolved:
         if any(test.against for test in self.plan.tests):
             for name in objects:
                 check_word(name)
-        asked, reasons = dict.fromkeys(self.plan.yours), dict[str, dict[str, str]]()
+        asked = dict.fromkeys(self.plan.yours)
+        reasons: dict[str, dict[str, str]] = {}
+        able: set[str] = set()
         pairs = []
-        certain = len({test.instrument for test in self.plan.tests}) == 1
+        certain = len({test.instrument for test in self.plan.tests}) == 1 and not self.narrowed
         for number, (test, given) in enumerate(zip(self.plan.tests, self.tests, strict=True)):
             taken: dict[str, LineUp] = {}
             for mind in names if only in (None, number) else ():
@@ -78,6 +107,7 @@ class Resolved:
                 if isinstance(found, str):
                     reasons.setdefault(mind, {})[test.instrument] = found
                     continue
+                able.add(mind)
                 if yours:
                     asked[test.mind_of(found.name)] = None
                 if found.name not in {one.name for one in given.line_ups}:
@@ -85,10 +115,16 @@ class Resolved:
             mine = {name: objects[name] for name in objects if _mentions(taken, name)}
             pairs.append((test.joined(taken, mine), given.joined(list(taken), list(taken.values()),
                                                                  mine)))  # fmt: skip
-        left = _left_out(reasons, len({test.instrument for test in self.plan.tests}))
+        if only is None:
+            _check_able(reasons, able)
         tests, given_now = [test for test, _ in pairs], [given for _, given in pairs]
         plan = self.plan.model_copy(update={"tests": tests, "yours": list(asked)})
-        return Resolved(plan, given_now, [*self.left_out, *left])
+        told = {
+            mind: {**self.reasons.get(mind, {}), **reasons[mind]}
+            for mind in names
+            if mind in reasons
+        }
+        return replace(self, plan=plan, tests=given_now, reasons={**self.reasons, **told})
 
     def with_ends(self) -> Resolved:
         """Add the floor and the ceiling of every line-up that lacks them."""
@@ -120,15 +156,12 @@ class Resolved:
         return replace(self, plan=self.plan.model_copy(update={"objects": origins}))
 
 
-def _left_out(reasons: Mapping[str, Mapping[str, str]], tests: int) -> list[str]:
-    """Say which tests a mind does not take, and why; one that can take none is an error."""
+def _check_able(reasons: Reasons, able: set[str]) -> None:
+    """Reject a mind that can take none of the tests."""
     for mind, why in reasons.items():
-        if len(why) == tests:
+        if mind not in able:
             name, reason = next(iter(why.items()))
             raise Error(f"{mind} can take none of the tests; {name}: {reason}")
-    return [
-        f"{mind} takes no {on}: {why}" for mind, of in reasons.items() for on, why in of.items()
-    ]
 
 
 def _tried(name: str, given: Given, plan: Plan, certain: bool, objects: Objects) -> LineUp | str:

@@ -224,10 +224,16 @@ def _asked(frame: pd.DataFrame, minds: Sequence[str], baseline: str | None) -> p
 def _pairs(
     names: list[str], tool: Instrument | None, minds: Sequence[str], baseline: str | None
 ) -> list[tuple[str, str]]:
-    """List the pairs that are asked for; p-values are corrected over these and no others."""
+    """List the pairs that are asked for; p-values are corrected over these and no others.
+
+    Of two `minds` the first is subtracted from the second, in the order in which they are named.
+    """
     if baseline:
         return [(name, baseline) for name in names if name != baseline]
-    ends = {tool.floor_mind, tool.ceiling_mind} if tool is not None and not minds else set()
+    if minds:
+        named = [name for name in dict.fromkeys(minds) if name in names]
+        return [(second, first) for first, second in itertools.combinations(named, 2)]
+    ends = {tool.floor_mind, tool.ceiling_mind} if tool is not None else set()
     asked = list(itertools.combinations(names, 2))
     between = [pair for pair in asked if not set(pair) <= ends]
     return between or asked
