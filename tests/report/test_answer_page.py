@@ -50,7 +50,8 @@ def test_the_title_and_the_first_sentence_name_the_mind(page):
 def test_the_title_counts_the_tests_that_the_mind_took(tmp_path):
     plan = Plan(tests=given(["local-search"]), yours=["local-search"])
     text = write_report(run(plan, tmp_path / "run", HERE), tmp_path / "p.html").read_text("utf-8")
-    assert "<h1>How local-search did on lambda-star</h1>" in text
+    assert "<h1>How local-search did on lambda-star (1 of 2 tests)</h1>" in text
+    assert "It did not take the other test of the run." in text
 
 
 def test_a_number_of_the_matrix_loses_no_digit_but_a_leading_0():

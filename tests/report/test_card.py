@@ -16,11 +16,22 @@ import pytest
 
 import allminds as am
 from allminds.core.errors import Error
-from allminds.report.card import EM, SCHEMA, WIDTH, card, write_card
+from allminds.report.card import EM, SCHEMA, WIDTH, card, title, write_card
+from allminds.runs.plan import Plan, Test
+from allminds.runs.resolve import Resolved
+from allminds.runs.run import run as play
 from allminds.runs.store import RunFolder
 
 SMALL = {"rows": 5, "cols": 5, "iterations": 10}
 ONE = am.How(jobs=1)
+MINE = """
+from allminds import MindBase
+
+
+class Still(MindBase):
+    def act(self, observation, random):
+        return len(observation.rewards) // 2
+"""
 DOCS = Path(__file__).parents[2] / "docs/python.md"
 
 
@@ -85,17 +96,74 @@ def test_the_command_repeats_games_rivals_and_plans(tmp_path):
         again = repeated(found, tmp_path)
         assert scores(again) == scores(run), found["command"]
         shutil.rmtree(again.path)
-        assert found["command"].startswith("allminds run both" if name == "both" else
-                                           "allminds evaluate")  # fmt: skip
+        run_plan = f"allminds run {tmp_path}/both/plan.json"
+        assert found["command"].startswith(run_plan if name == "both" else "allminds evaluate")
+
+
+def test_the_command_of_a_plan_works_where_the_run_was_made(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text(MINE)
+    tests = [Test(instrument="lambda-star", minds=["random", "optimum"], episodes=22,
+                  settings=SMALL | {"cols": cols}) for cols in (5, 6)]  # fmt: skip
+    made = play(Resolved.of(Plan(tests=tests, seed=2), ["my.py:Still"]), Path("runs/1"), ONE)
+    found = card(RunFolder.open(made.path))
+    assert found["command"] == "allminds run runs/1/plan.json"
+    assert scores(repeated(found, tmp_path)) == scores(made)
+    assert card(RunFolder.open(tmp_path / "runs/1"))["command"] == found["command"]
+
+
+def test_the_command_of_a_part_of_the_battery_names_tests_and_exercises(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("my.py").write_text(MINE)
+    words = "run battery --mind my.py:Still --only stag-hunt --only lambda-star* --episodes 11"
+    done = subprocess.run(
+        [sys.executable, "-m", "allminds", *words.split(), "--seed", "4", "--out", "a/b"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = RunFolder.open(Path("a/b"))
+    found = card(run)
+    assert found["command"].startswith("allminds run battery --mind my.py:Still --only ")
+    again = repeated(found, tmp_path)
+    assert again.plan == run.plan
+    assert scores(again) == scores(run)
+
+
+def test_a_card_has_the_tests_that_the_minds_took_and_counts_the_others(tmp_path):
+    names = {"lambda-star": ["random", "local-search"], "stag-hunt": ["random", "stag"]}
+    tests = [Test(instrument=name, minds=minds, episodes=22) for name, minds in names.items()]
+    five = [tests[0].model_copy(update={"settings": {"agents": n}}) for n in (2, 3)]
+    made = play(Plan(tests=[*tests, *five], yours=["local-search"]), tmp_path / "run", ONE)
+    found = card(made)
+    labels = [one["label"] for one in found["tests"]]
+    assert labels == ["lambda-star", "lambda-star, agents 2", "lambda-star, agents 3"]
+    assert found["given"] == 4
+    assert title(found) == "local-search on lambda-star (3 of 4 tests)"
+    many = [{"instrument": f"i{n}"} for n in range(7)]
+    assert title(found | {"tests": many, "given": 23}) == "local-search on 7 of 23 tests"
+    assert title(found | {"tests": many, "given": 7}) == "local-search on 7 instruments"
+    for ending in ("md", "svg"):
+        text = write_card(made, tmp_path / f"card.{ending}").read_text("utf-8")
+        assert "1 of 4 tests of the run not taken by this mind" in text
+        assert "stag" not in text.partition("repeat")[0]
+    assert "| lambda-star, agents 3 | local-search |" in (tmp_path / "card.md").read_text("utf-8")
 
 
 def test_the_command_of_a_battery_names_it(tmp_path):
     from allminds.report.card import command
     from allminds.runs.plan import read_plan
-    from allminds.runs.resolve import Resolved
 
     plan = Resolved.of(read_plan("battery"), ["local-search"]).plan
-    assert command(plan, "1", set()) == "allminds run battery --mind local-search --seed 1"
+    assert command(plan, Path("1"), set()) == "allminds run battery --mind local-search --seed 1"
+
+
+def test_a_card_says_what_the_ceiling_is_where_no_mind_is_it(tmp_path):
+    found = am.evaluate("stag-hunt", ["stag"], against="hare", episodes=20, how=ONE,
+                        out=tmp_path / "run")  # fmt: skip
+    (test,) = card(RunFolder.open(found.folder))["tests"]
+    assert [row["end"] for row in test["ends"]] == ["floor"]
+    drawn = found.card(tmp_path / "a.svg").read_text("utf-8")
+    assert "ceiling: the best possible score" in drawn
 
 
 def test_the_hash_of_the_records_is_that_of_the_lines_in_the_sums(folder):

@@ -19,12 +19,18 @@ from allminds.core.settings import settings_text
 from allminds.inference.words import best_first, interval, number
 from allminds.report.charts.files import png, write_whole
 from allminds.report.sections.runs import figures_hash
+from allminds.report.words import on_tests
 from allminds.runs.files import sums_of
-from allminds.runs.plan import Plan, Test, built_in, read_plan, seated
+from allminds.runs.plan import Plan, Test, built_in, narrowed, read_plan, seated
 from allminds.runs.store import RunFolder
+from allminds.statistics.answer import labels
 
 SCHEMA = 1  # of the JSON form; docs/python.md explains every field
 MOST = 3  # minds of a test, if nobody is asked about
+PLACE = (
+    "Place: 0 is the floor and 1 the ceiling, mostly the best mind that sees the future, or the "
+    "best possible score where no mind is the ceiling."
+)
 ENDINGS = (".svg", ".png", ".md", ".json")
 
 
@@ -48,19 +54,23 @@ def write_card(folder: RunFolder, out: Path) -> Path:
 def card(folder: RunFolder) -> dict[str, Any]:
     """Collect what a card says of a complete run, as a plain value."""
     plan, summary = folder.plan, folder.summary()
-    tests = [_test(folder, n, summary["tests"][n]) for n in range(len(plan.tests))]
+    told = labels([(one.instrument, one.settings, one.against) for one in plan.tests])
+    tests = [
+        _test(folder, n, summary["tests"][n]) | {"label": told[n]} for n in range(len(plan.tests))
+    ]
     lost = [name for name, origin in plan.objects.items() if origin.reference is None]
     return {
         "card": SCHEMA,
         "yours": list(plan.yours),
-        "tests": tests,
+        "tests": [test for test in tests if test["minds"] or not plan.yours],
+        "given": len(tests),
         "seed": plan.seed,
         "run": folder.run,
         "version": folder.made["versions"].get("allminds", ""),
         "versions": folder.made["versions"],
         "mixed": folder.mixed or None,
         "objects": lost,
-        "command": None if lost else command(plan, folder.path.name, _ends(summary)),
+        "command": None if lost else command(plan, folder.path, _ends(summary)),
         "records": records_hash(folder),
         "figures": figures_hash(folder),
     }
@@ -115,16 +125,19 @@ def records_hash(folder: RunFolder) -> str:
 # ---------------------------------------------------------------- the command that repeats it
 
 
-def command(plan: Plan, folder: str, ends: set[str]) -> str:
+def command(plan: Plan, folder: Path, ends: set[str]) -> str:
     """Write the command that gives the same scores to the bit.
 
     It is `evaluate` or a built-in plan where that says it all, or else the run of the plan that the
-    run folder has.
+    run folder has. The folder is written as it was given, from the working folder if it lies there,
+    as the files of minds are.
     """
+    here = Path.cwd()
+    near = folder.relative_to(here) if folder.is_relative_to(here) else folder
     return (
         _evaluate(plan, ends)
         or _built_in(plan)
-        or f"allminds run {shlex.quote(f'{folder}/plan.json')}"
+        or f"allminds run {shlex.quote(str(near / 'plan.json'))}"
     )
 
 
@@ -181,17 +194,30 @@ def _given(settings: Mapping[str, Any]) -> list[str] | None:
 
 def _built_in(plan: Plan) -> str | None:
     """Write the command as the run of a built-in plan with some minds, if it is one."""
-    for name in built_in():
+    for name in built_in() if not plan.objects else ():
         own = read_plan(name)
-        if len(own.tests) != len(plan.tests) or own.time_limit != plan.time_limit:
-            continue
-        pairs = zip(own.tests, plan.tests, strict=True)
-        if all(_adds(test, more, plan.yours) for test, more in pairs):
-            words = ["allminds", "run", name]
-            for mind in plan.yours:
-                words += ["--mind", mind]
-            return shlex.join([*words, "--seed", str(plan.seed)])
+        for only, episodes in _narrowings(own, plan):
+            tests = narrowed(own, only, episodes, None).tests
+            if len(tests) != len(plan.tests) or own.time_limit != plan.time_limit:
+                continue
+            if all(_adds(*pair, plan.yours) for pair in zip(tests, plan.tests, strict=True)):
+                words = ["allminds", "run", name]
+                words += [word for mind in plan.yours for word in ("--mind", mind)]
+                words += [word for one in only or () for word in ("--only", one)]
+                words += ["--episodes", str(episodes)] if episodes else []
+                return shlex.join([*words, "--seed", str(plan.seed)])
     return None
+
+
+def _narrowings(own: Plan, plan: Plan) -> list[tuple[list[str] | None, int | None]]:
+    """List what --only and --episodes may have been, if a plan was made from a built-in one."""
+    wanted = list(dict.fromkeys(test.instrument for test in plan.tests))
+    known = {test.instrument for test in own.tests}
+    if not known.issuperset(wanted):
+        return []
+    only = None if known == set(wanted) else wanted
+    counts = {test.episodes for test in plan.tests}
+    return [(only, None), *((only, counts.pop()) for _ in range(len(counts) == 1))]
 
 
 def _adds(test: Test, more: Test, yours: Sequence[str]) -> bool:
@@ -207,9 +233,15 @@ def _adds(test: Test, more: Test, yours: Sequence[str]) -> bool:
 def title(found: Mapping[str, Any]) -> str:
     """Write the minds and the instruments in one line."""
     minds = found["yours"] or ["the best minds"]
-    tools = list(dict.fromkeys(test["instrument"] for test in found["tests"]))
-    on = ", ".join(tools) if len(tools) < 4 else f"{len(tools)} instruments"
-    return f"{', '.join(minds)} on {on}"
+    taken = [test["instrument"] for test in found["tests"]]
+    return f"{', '.join(minds)} on {on_tests(taken, found['given'])}"
+
+
+def not_taken(found: Mapping[str, Any]) -> str:
+    """Say how many tests of the run none of the minds took, if there are any."""
+    rest = found["given"] - len(found["tests"])
+    minds = "this mind" if len(found["yours"]) == 1 else "these minds"
+    return f"{rest} of {found['given']} tests of the run not taken by {minds}" if rest else ""
 
 
 def test_line(test: Mapping[str, Any]) -> str:
@@ -253,14 +285,11 @@ def as_markdown(found: Mapping[str, Any]) -> str:
             name = _md(row["mind"]) + (f" ({row['end']})" if "end" in row else "")
             count = ", ".join(filter(None, [f"{row['episodes']:,}", coverage(row)]))
             lines.append(
-                f"| {_md(test['instrument'])} | {name} | {number(row['score'])} | "
+                f"| {_md(test['label'])} | {name} | {number(row['score'])} | "
                 f"{interval(row['ci95'])} | {number(row['normalised'])} | {count} |"
             )
-    lines += [
-        "",
-        "Place: 0 is the floor and 1 the ceiling of the test, as measured in this run.",
-        "",
-    ]
+    rest = not_taken(found)
+    lines += ["", PLACE + (f" {rest[0].upper()}{rest[1:]}." if rest else ""), ""]
     code = {"repeat"} if found["command"] else set()
     for name, value in facts(found):
         lines.append(f"- {name}: " + (f"`{value}`" if name in code else _md(value)))
@@ -306,9 +335,11 @@ def _heading(found: Mapping[str, Any]) -> tuple[list[str], int]:
     for line in [*lines[:2], *([] if len(lines) < 3 else [" ".join(lines[2:])])]:
         parts.append(_text(PAD, y, line, WIDTH - 2 * PAD, 17, weight="bold"))
         y += 22
-    said = "place from floor to ceiling, score, 95 % interval"
-    parts.append(_text(PAD, y, said, WIDTH - 2 * PAD, 12, fill=SOFT))
-    return parts, y + 12
+    for said in ("place from floor to ceiling, score, 95 % interval", not_taken(found)):
+        if said:
+            parts.append(_text(PAD, y, said, WIDTH - 2 * PAD, 12, fill=SOFT))
+            y += 16
+    return parts, y - 4
 
 
 def _draw_test(parts: list[str], test: Mapping[str, Any], y: int) -> int:
@@ -326,11 +357,11 @@ def _draw_test(parts: list[str], test: Mapping[str, Any], y: int) -> int:
             said = f"{coverage(row)} of {row['episodes']:,} exercises"
             parts.append(_text(PAD + NAME, y + 10, said, BAR + SCORE + ENDS, 11, fill="#9a3412"))
             y += 16
-    if not test["minds"]:
-        parts.append(_text(PAD, y + 15, "none of these minds takes it", NAME + BAR, 12, fill=SOFT))
-        y += ROW
-    for row in test["ends"]:
-        said = f"{row['end']}: {row['mind']}, {number(row['score'])}"
+    ends = [f"{row['end']}: {row['mind']}, {number(row['score'])}" for row in test["ends"]]
+    placed = any(row["normalised"] is not None for row in test["minds"])
+    if placed and not any(row["end"] == "ceiling" for row in test["ends"]):
+        ends.append("ceiling: the best possible score")
+    for said in ends:
         parts.append(_text(PAD + NAME, y + 11, said, WIDTH - 2 * PAD - NAME, 11, fill=SOFT))
         y += 14
     return y + 8

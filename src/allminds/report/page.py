@@ -31,6 +31,7 @@ from allminds.report.words import (
     interval,
     listed,
     number,
+    on_tests,
     p_value,
     percent,
     percents,
@@ -170,8 +171,7 @@ def templates(*folders: Path) -> Any:
 
 def _title(tests: Sequence[TestData], runs: int, found: dict[str, Any] | None) -> str:
     taken = [data for data in tests if data.yours] or tests
-    names = list(dict.fromkeys(data.tool.name for data in taken))
-    on = listed(names) if len(names) < MOST_NAMED else count(len(names), "instrument")
+    on = on_tests([data.tool.name for data in taken], len(tests))
     also = f" and {people.counted(found['persons'])}" if found else ""
     side = f", {runs} runs side by side" * (runs > 1)
     yours = answer.title(tests, on)
@@ -187,10 +187,15 @@ def _sentence(tests: Sequence[TestData]) -> str:
         parts.append(name if times == 1 else f"{name} in {times} settings")
     same = len({tuple(data.minds) for data in tests}) == 1
     on = f"({listed(parts)})" if len(parts) <= MOST_NAMED else f"of {len(parts)} instruments"
+    own = list(dict.fromkeys(data.tool.name for data in tests if data.tool.adaptive))
+    to = "each given to every mind" + ("" if same else " of its test")
+    if len(own) == len(parts):
+        to = "as many chosen for each mind by its scores"
+    elif own:
+        to += f", but in adaptive tests ({listed(own)}) as many chosen for each mind by its scores"
     return (
         f"{_minds_in(tests)} took {count(len(tests), 'test')} {on}, "
-        f"{count(exercises, 'exercise')} in all, each given to every mind"
-        + ("." if same else " of its test.")
+        f"{count(exercises, 'exercise')} in all, {to}."
     )
 
 

@@ -14,8 +14,10 @@ from allminds.registry import first_line
 
 __all__ = [
     "NONE", "brief", "count", "decided", "drawn", "first_line", "interval", "listed", "number",
-    "p_value", "percent", "percents", "pre", "wraps",
+    "on_tests", "p_value", "percent", "percents", "pre", "wraps",
 ]  # fmt: skip
+
+MOST_NAMED = 4  # instruments in a title; more are counted
 
 
 def decided(found: Difference) -> str:
@@ -63,6 +65,17 @@ def count(value: int, what: str = "") -> str:
 def listed(names: Sequence[str]) -> str:
     """Join names as in: one, two and three."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def on_tests(taken: Sequence[str], given: int) -> str:
+    """Name the instruments of the tests that minds took, or count them; `given` are in the run."""
+    names = list(dict.fromkeys(taken))
+    share = f"{len(taken)} of {count(given, 'test')}"
+    if len(names) > MOST_NAMED:
+        return share if len(taken) < given else count(len(names), "instrument")
+    if not names:
+        return share
+    return listed(names) + (f" ({share})" if len(taken) < given else "")
 
 
 def wraps(name: str) -> Any:

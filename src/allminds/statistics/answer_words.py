@@ -27,7 +27,7 @@ def sentences(found: Answer, mind: MindAnswer) -> list[Sentence]:
         return [Sentence("did", f"{_who(mind)} took none of the tests.")]
     one = mind.tests[0] if len(mind.tests) == 1 else None
     said: list[tuple[Topic, list[str]]] = [
-        ("did", [_scored(one)] if one else [_took(mind)]),
+        ("did", [_scored(one), _not_taken(mind)] if one else [_took(mind)]),
         ("did", _failed(mind)),
         ("place", _place(one) if one else _against(mind, found)),
         ("rivals", [_named_rivals(one, found) if one else _counted_rivals(mind, found)]),
@@ -72,7 +72,9 @@ def _took(mind: MindAnswer) -> str:
         if sum(counts.values())
     ]
     did = f"{mind.mind} did {' and '.join(parts)}. " if parts else f"{mind.mind}: "
-    tests = _count(len(mind.tests), "test")
+    tests, rest = _count(len(mind.tests), "test"), len(mind.not_taken)
+    if rest:
+        tests = f"{len(mind.tests)} of {len(mind.tests) + rest} tests ({rest} not taken)"
     return f"{did}It took {tests}, {_count(exercises, 'exercise')} in all."
 
 
@@ -83,6 +85,13 @@ def _scored(on: OnTest) -> str:
     ends = f" {interval(row['ci95'])} (95 % interval)" if row["ci95"] else " (no interval)"
     on_what = _count(row["episodes"], "exercise")
     return f"{on.mind} scored {number(row['score'])}{ends} on {on_what} of {on.test.label}."
+
+
+def _not_taken(mind: MindAnswer) -> str:
+    """Say how many tests a mind with one test did not take, if there are any."""
+    rest = len(mind.not_taken)
+    others = "test" if rest == 1 else f"{rest:,} tests"
+    return f"It did not take the other {others} of the run." if rest else ""
 
 
 def _failed(mind: MindAnswer) -> list[str]:
@@ -225,7 +234,7 @@ def _falls(mind: MindAnswer) -> list[str]:
     if curves and not fallen:
         of = "this test" if len(curves) == 1 else f"any of {_count(len(curves), 'test')}"
         with_them = " with exercises of several complexities" if len(curves) > 1 else ""
-        said.append(f"A fall of the score with complexity is not shown on {of}{with_them}.")
+        said.append(f"No fall of the score with complexity was found on {of}{with_them}.")
     return said
 
 
@@ -290,7 +299,8 @@ def _more_exercises(open_ones: Sequence[tuple[OnTest, Need]], found: Answer) -> 
     parts = [f"{_rounded(n)} on {label} (now {now:,})" for label, (n, now) in ordered]
     if parts:
         said += (
-            f". So many exercises would decide each with a chance of {ASSURANCE:g} or more: "
+            f". With so many exercises the interval of the difference would, with a chance of "
+            f"{ASSURANCE:g} or more, be no longer than {found.margin:g}, and so decide: "
             f"{_listed(parts)}"
         )
     rest = sorted(tests - set(known))
