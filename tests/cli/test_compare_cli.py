@@ -124,9 +124,11 @@ def test_what_is_asked_for_is_compared_and_corrected_for(four):
     everything = pairs()
     assert len(everything) == 6
     single = pairs("--mind", "a", "--mind", "b")
-    assert set(single) == {("a", "b")}
-    assert single["a", "b"]["p_holm"] == single["a", "b"]["p"] == everything["a", "b"]["p"]
-    assert everything["a", "b"]["p_holm"] >= single["a", "b"]["p_holm"]
+    assert set(single) == {("b", "a")}, "the first that is named is subtracted"
+    assert single["b", "a"]["mean"] == -everything["a", "b"]["mean"]
+    assert single["b", "a"]["p_holm"] == single["b", "a"]["p"]
+    assert single["b", "a"]["p"] == pytest.approx(everything["a", "b"]["p"])
+    assert everything["a", "b"]["p_holm"] >= single["b", "a"]["p_holm"]
     baseline = pairs("--baseline", "a")
     assert set(baseline) == {("b", "a"), ("c", "a"), ("d", "a")}
     assert {row["verdict"] for row in pairs("--instrument", "quiz").values()}

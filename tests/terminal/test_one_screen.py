@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from typer.testing import CliRunner
 
+from allminds.cli.app import app
 from allminds.runs.plan import Plan
 from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
@@ -49,7 +51,8 @@ def test_a_battery_fits_one_screen(many, width, monkeypatch, capsys):
     lines = shown(many, width, monkeypatch, capsys)
     assert len(lines) <= 29
     assert max(map(len, lines)) <= width
-    assert lines[0].startswith("always(1) took 24 tests")
+    assert lines[0].startswith("always(1) did better than the floor on ")
+    assert "It took 24 tests" in " ".join(lines)
     two = r".*, steps \d .* .{6} [-+=−?] .*, steps \d .* [-+=−?]"
     assert sum(bool(re.fullmatch(two, line)) for line in lines) == 12  # two tests a line
     assert any("Against the floor of each test" in line for line in lines)
@@ -90,6 +93,23 @@ def test_a_table_breaks_no_name_in_mid_word(few, width, monkeypatch, capsys):
         assert word in out, word
 
 
+def test_evaluate_and_compare_fold_names_between_words_at_80_columns(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").write_text(
+        "class Careful:\n    def act(self, observation, random):\n        return 5\n"
+    )
+    minds = ["majority(my.py:Careful*3)", "weighted-majority(local-search*3)", "shared-q-learning"]
+    asked = [word for mind in minds for word in ("--mind", mind)]
+    settings = ["lambda-star", "--set", "agents=3", "--episodes", "4", "--out", "one"]
+    for words in (["evaluate", *settings, *asked], ["compare", "one", *asked, "--trust"]):
+        done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+        assert done.exit_code == 0, done.output
+        assert max(map(len, done.output.splitlines())) <= 80
+        assert "…" not in done.output
+        for word in ("majority(", "my.py:", "Careful*3)", "weighted-majority(", "local-search*3)"):
+            assert word in done.output, word
+
+
 def test_names_are_shortened_between_words():
     assert counted("defect, tit-for-tat, tit-for-tat, tit-for-tat") == "defect, tit-for-tat*3"
     assert abbreviated("short", 20) == "short"
@@ -100,5 +120,6 @@ def test_names_are_shortened_between_words():
     )
     assert abbreviated("abcdefghijklmnop", 8) == "abcdefg…"  # one word has no other place
     assert folded("tree(q-learning*3, local-search*2)", 20) == "tree(q-learning*3,\nlocal-search*2)"
+    assert folded("model-based", 9) == "model-\nbased"
     for room in range(3, 40):
         assert len(abbreviated("tree(q-learning*3, local-search*2)", room)) <= room

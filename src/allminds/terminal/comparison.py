@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -14,7 +14,7 @@ from allminds import registry
 from allminds.core.errors import printable
 from allminds.inference.verdict import LEVELS
 from allminds.inference.words import failure, heading, interval, number, unit_columns
-from allminds.terminal.tables import figures_table, say
+from allminds.terminal.tables import Name, figures_table, say
 
 if TYPE_CHECKING:
     from allminds.inference import Difference
@@ -105,9 +105,8 @@ def _standings(found: Comparison, ends: dict[str | None, str]) -> Table:
             place = f"{one.rank}" if low == high == one.rank else f"{one.rank} [{low}–{high}]"
         cells = [number(row["score"]), interval(row["ci95"]), place, f"{row['episodes']:,}"]
         cells += [f"{row[name]:,}" for name in units] + [f"{row['failed']:,}"] * failed
-        who = Text(printable(one.mind))
-        who.append(f"  {ends[one.mind]}" if one.mind in ends else "", style="dim")
-        table.add_row(who, *map(Text, cells))
+        mark = f"  {ends[one.mind]}" if one.mind in ends else ""
+        table.add_row(Name(one.mind, mark, "dim"), *map(Text, cells))
     return table
 
 
@@ -124,11 +123,10 @@ def _differences(found: Comparison, most: int | None = None) -> Table:
     return table
 
 
-def _pair(one: Difference) -> Text:
-    pair = one.pair
-    if len(pair) > LONG_PAIR:
-        pair = pair.replace(" − ", " −\n", 1)
-    return Text(printable(pair))
+def _pair(one: Difference) -> Text | Group:
+    if len(one.pair) <= LONG_PAIR:
+        return Text(printable(one.pair))
+    return Group(Name(one.first, " −"), Name(one.second))
 
 
 def show_comparisons(found: Mapping[str, Comparison], verbose: bool = False) -> None:
@@ -143,7 +141,7 @@ def show_comparisons(found: Mapping[str, Comparison], verbose: bool = False) -> 
     for name, comparison in found.items():
         for n, one in enumerate(comparison.differences[:each]):
             figures = [number(one.mean), interval(one.interval), _p(one.p_holm), one.verdict]
-            table.add_row(Text("" if n else printable(name)), _pair(one), *map(Text, figures))
+            table.add_row("" if n else Name(name), _pair(one), *map(Text, figures))
     counts = [len(comparison.differences) for comparison in found.values()]
     say(f"Differences on {len(found)} tests (p corrected by Holm within each test)", "bold")
     Console().print(table)
@@ -168,14 +166,8 @@ def _correlations(found: Comparison) -> Table:
     )
     for one in rows[:MOST_LINES]:
         at = ["all" if one.level is None else _level(one.level)] if levels else []
-        figures = [
-            printable(one.complexity),
-            printable(one.mind),
-            *at,
-            number(one.r),
-            interval(one.interval),
-        ]
-        table.add_row(*map(Text, figures), f"{one.exercises:,}")
+        figures = [*at, number(one.r), interval(one.interval), f"{one.exercises:,}"]
+        table.add_row(Name(one.complexity), Name(one.mind), *map(Text, figures))
     if len(rows) > MOST_LINES:
         table.caption = f"… and {len(rows) - MOST_LINES} more with --json"
     return table

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds.inference.words import interval, number
-from allminds.terminal.tables import figures_table
+from allminds.terminal.tables import Name, figures_table
 
 if TYPE_CHECKING:
     from allminds.statistics.testbed.surveys import Survey
@@ -86,7 +86,7 @@ def _minds(found: Survey) -> Table:
             rows[row["mind"]].append(number(row["rating"]))
     best = sorted(rows, key=lambda name: -(_value(found, name) or -9.0))
     for name in best[:MOST_MINDS]:
-        table.add_row(Text(name), *(Text(cell) for cell in rows[name]))
+        table.add_row(Name(name), *(Text(cell) for cell in rows[name]))
     if len(best) > MOST_MINDS:
         table.add_row(Text(f"… and {len(best) - MOST_MINDS:,} more, with --json"))
     return table

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -30,6 +31,8 @@ GAP = 2  # between the columns of a table
 LEAST_NAME = 16  # letters for the name of a mind
 ENDS = " ,(:/=*+"  # which end a piece of a name; a name with hyphens is one word
 PIECES = re.compile(rf"[^{ENDS}]*[{ENDS}]*")
+PARTS = re.compile(r"[^-_]*[-_]*")  # of a piece that is too long for a line
+EDGES = 2  # columns of a table's own
 
 
 def counted(name: str) -> str:
@@ -59,16 +62,46 @@ def abbreviated(name: str, room: int) -> str:
 
 
 def folded(name: str, room: int) -> str:
-    """Break a name into lines that fit, between words; nothing of it is lost but folders."""
+    """Break a name into lines that fit, between words; nothing of it is lost but folders.
+
+    A word that is longer than a line is broken after a hyphen or an underscore.
+    """
     name = counted(name)
     if len(name) > room:
         name = re.sub(r"[^\s,(]*/", "", name)
     lines = [""]
     for piece in PIECES.findall(name):
-        if lines[-1] and len((lines[-1] + piece).rstrip()) > room:
-            lines.append("")
-        lines[-1] += piece
+        fits = len(piece.rstrip()) <= room
+        for part in [piece] if fits else PARTS.findall(piece):
+            if lines[-1] and len((lines[-1] + part).rstrip()) > room:
+                lines.append("")
+            lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
+
+
+class Name:
+    """The cell of a name, which folds between words to the width that its column has."""
+
+    def __init__(self, name: str, mark: str = "", style: str = "") -> None:
+        self.name, self.mark, self.style = counted(printable(name)), mark, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Fold the name to the room that there is."""
+        yield self.text(options.max_width)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Measure the longest word, and the whole name."""
+        whole = len(self.name) + len(self.mark)
+        least = max(map(len, self.text(1).plain.split("\n")))
+        return Measurement(min(least, options.max_width), min(whole, options.max_width))
+
+    def text(self, room: int) -> Text:
+        """Write the name in lines of some room, and its mark behind it or below."""
+        text = Text(folded(self.name, room))
+        last = text.plain.rpartition("\n")[2]
+        if self.mark and len(last) + len(self.mark) > room:
+            return text.append("\n" + self.mark.strip(), style=self.style)
+        return text.append(self.mark, style=self.style)
 
 
 def figures_table(names: Sequence[str], figures: Sequence[str]) -> Table:
@@ -157,16 +190,16 @@ def _table(
         for row in rows
     ]  # fmt: skip
     reaches = [max(map(len, column)) for column in zip(names, *figures, strict=True)]
-    room = max(LEAST_NAME, width - sum(reaches) - GAP * len(reaches))
+    room = max(LEAST_NAME, width - sum(reaches) - GAP * len(reaches) - EDGES)
     table.add_column("mind", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
     for row, cells in zip(rows, figures, strict=True):
         mark = f"  {row['end']}" if row["end"] else ""
         mark += "" if row["ranked"] else "  not ranked"
-        who = Text(folded(printable(row["mind"]), room - len(mark)))
-        who.append(mark, style="dim" if row["ranked"] else "yellow")
-        table.add_row(who, *cells)
+        table.add_row(
+            Name(row["mind"], mark, "dim" if row["ranked"] else "yellow").text(room), *cells
+        )
     return table
 
 
