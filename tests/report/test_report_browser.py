@@ -12,6 +12,7 @@ import shutil
 import pytest
 from test_designs import CROSSED
 
+from allminds.report import page as pages
 from allminds.report import write_report
 from allminds.runs.plan import Plan, Test, read_plan
 from allminds.runs.run import How, run
@@ -174,6 +175,24 @@ def test_every_link_leads_somewhere_and_opens_what_is_folded(opened):
     assert not table.is_visible()
     page.click(".matrix a[href='#test-2']")
     table.wait_for(state="visible", timeout=5000)
+
+
+@pytest.mark.parametrize(("width", "words"), [(120, 0), (290, 1), (600, 3)])
+def test_a_word_in_a_bar_is_whole_or_not_seen(browser, width, words):
+    style = (pages.HERE / "style.css").read_text("utf-8")
+    counts = {"better": 6, "equivalent": 2, "undecided": 2}
+    parts = "".join(
+        f'<span class="{name}" style="flex:{n}"><b>{n}</b> <i>{name}</i></span>'
+        for name, n in counts.items()
+    )
+    page = browser.new_page()
+    bar = f'<div class="bar-of" style="width:{width}px">{parts}</div>'
+    page.set_content(f"<style>{style}</style>{bar}")
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).length"
+    seen = "all => all.filter(one => one.clientWidth > 1 || one.offsetWidth > 1).length"
+    assert page.eval_on_selector_all(".bar-of span", cut) == 0
+    assert page.eval_on_selector_all(".bar-of i", seen) == words
+    page.close()
 
 
 def test_what_is_folded_is_there_in_print(opened):
