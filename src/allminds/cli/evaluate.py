@@ -116,23 +116,23 @@ def evaluate(
         check_name(plot)
     if dry_run:
         registry.built_in_only("a dry run", trust)
-    what = prepared(
-        instrument, minds, against=against or None, settings=settings_of(setting) or None,
-        episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run,
-    )  # fmt: skip
-    for sentence in what.left_out_in_short():
-        print(f"allminds: {sentence}", file=sys.stderr)
-    if not (yes or dry_run):
-        pairs = zip(what.tests, what.plan.tests, strict=True)
-        check_length(((given, test.episodes) for given, test in pairs), seed)
-    kept = contextlib.nullcontext() if no_save or dry_run else reserved(out, needed=report)
-    with (
-        kept as where,
-        watching(again := f"allminds run --resume {where}" if where else "") as progress,
-        spending(max_cost, price, dry_run) as ledger,
-    ):
-        how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
-        found = played(what, where, how, records=False)
+    with spending(max_cost, price, dry_run) as ledger:  # before any model is made
+        what = prepared(
+            instrument, minds, against=against or None, settings=settings_of(setting) or None,
+            episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run,
+        )  # fmt: skip
+        for sentence in what.left_out_in_short():
+            print(f"allminds: {sentence}", file=sys.stderr)
+        if not (yes or dry_run):
+            pairs = zip(what.tests, what.plan.tests, strict=True)
+            check_length(((given, test.episodes) for given, test in pairs), seed)
+        kept = contextlib.nullcontext() if no_save or dry_run else reserved(out, needed=report)
+        with (
+            kept as where,
+            watching(again := f"allminds run --resume {where}" if where else "") as progress,
+        ):
+            how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
+            found = played(what, where, how, records=False)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)

@@ -262,7 +262,8 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
         "minds": sorted(frame["mind"].unique()),
         "versions": versions(),
     }
-    out = out.absolute()  # a folder without a name of its own, ".", has one so
+    if not out.name:  # "." cannot be made anew and renamed
+        raise Error(f"{out} has no name of its own; name a new folder with --out")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)

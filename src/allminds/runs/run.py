@@ -342,7 +342,8 @@ def _fill_test(
         folder.add(number, part.sitting, part.first, part.last, **tables(folder.run, sitting, part))
         scores.take(sitting, part)
 
-    what = f"{test.instrument} ({number + 1} of {len(plan.tests)})"
+    name = test.instrument
+    what = name if len(plan.tests) == 1 else f"{name} ({number + 1} of {len(plan.tests)})"
     _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
         add_stored(n, test.episodes)

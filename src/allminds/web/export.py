@@ -339,7 +339,8 @@ def export_folder(
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
-    out = out.absolute()  # a folder without a name of its own, ".", has one so
+    if not out.name:  # "." cannot be made anew and renamed
+        raise Error(f"{out} has no name of its own; name a new folder with --out")
     temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
     try:
         temporary.mkdir(parents=True)

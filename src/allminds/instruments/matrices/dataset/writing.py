@@ -73,7 +73,8 @@ def make(recipe: Recipe, out: Path, jobs: int = 1, progress: Progress | None = N
     tell = progress or (lambda *_: None)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
-    out = out.absolute()  # a folder without a name of its own, ".", has one so
+    if not out.name:  # "." cannot be made anew and renamed
+        raise Error(f"{out} has no name of its own; name a new folder with --out")
     work = out.with_name(out.name + ".partial")
     with _working(work, recipe, out):
         chosen = _chosen(recipe, work, jobs, tell)
