@@ -217,7 +217,7 @@ def run(*arguments):
 
 def test_the_command_prints_reaction_times_where_an_export_has_them(export, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
-    done = run(*export)
+    done = run(*export, "--verbose")
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
     assert "Reaction times in ms, 10 people on 12 items" in said
@@ -241,6 +241,6 @@ def test_choices_that_were_cut_short_are_an_error(export):
         assert "export the study again" in str(done.exception)
     file.write_text("".join(lines))
     table = (export[0].parent / "people.csv").rename(export[0] / "results.csv")
-    assert "Reaction times" in run(table, export[1]).output
+    assert "Reaction times" in run(table, export[1], "--verbose").output
     file.unlink()
-    assert "Reaction times" not in run(*export).output
+    assert "Reaction times" not in run(*export, "--verbose").output
