@@ -22,7 +22,8 @@ from allminds import registry
 from allminds.bridges.lines import Process, Program
 from allminds.cli import main, options
 from allminds.contracts import Failure, Instrument
-from allminds.core import names, settings
+from allminds.core import line_up as names
+from allminds.core import settings
 from allminds.core.watch import Failed
 from allminds.runs.imports import import_results, read_results
 from allminds.runs.plan import read_plan
