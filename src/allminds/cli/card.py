@@ -28,8 +28,8 @@ def card(
 ) -> None:
     """Write the result card of a run: scores, coverage, and the command that repeats it.
 
-    It has the minds asked about (by --mind), or the best three of each test; floor and ceiling;
-    version, seed, and a hash of the records.
+    It has the minds that the run was asked about, or the best three of each test; floor and
+    ceiling; version, seed, and a hash of the records.
     """
     from allminds import registry
     from allminds.report.card import card as made

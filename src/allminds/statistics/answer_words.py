@@ -306,7 +306,7 @@ def _more_exercises(open_ones: Sequence[tuple[OnTest, Need]], found: Answer) -> 
     rest = sorted(tests - set(known))
     if rest:
         said += (
-            f". No affordable number would do on {_listed(rest)} (a fixed form, or minds too much "
+            f". No number can be planned on {_listed(rest)} (a fixed form, or minds too much "
             "alike, or too few exercises to plan from)"
         )
     return [f"{said}."]

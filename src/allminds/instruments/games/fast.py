@@ -200,7 +200,7 @@ Ints = NDArray[np.int32]
 
 
 @inlined
-def chosen(node, key, step, certain, cumulative):  # type: ignore[no-untyped-def]
+def chosen(node, key, step, certain, cumulative):  # type: ignore[no-untyped-def] # a kernel
     """Return the action of a mind at a node of its machine."""
     action = certain[node]
     if action >= 0:
