@@ -39,11 +39,16 @@ $(VENV)/.installed-system: | $(BIN)/python
 	@sh tests/install-system.sh
 	@touch $@
 
+# One worker more than there are cores: servers, browsers and stopped programs are waited for.
+# A file is one worker's, with its fixtures, in the order of tests/conftest.py.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
 test: $(VENV)/.installed-test $(VENV)/.installed-system  ## install what the tests need, and run them all
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(PYTEST)
 
 test-quick: $(VENV)/.installed-test  ## without the slow ones
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.installed-lint  ## ruff
 	$(BIN)/ruff check src tests benchmarks examples

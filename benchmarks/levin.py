@@ -11,7 +11,7 @@ from measure import Table, times
 from ratios import Unequal
 
 from allminds.complexity.levin import CLOCK, LIMIT, levin, puzzle
-from allminds.complexity.levin_kernels import END, OUT, QUIET, WROTE, advance
+from allminds.complexity.levin_fast import END, OUT, QUIET, WROTE, advance
 from allminds.instruments.series import bank
 from allminds.instruments.series.items import ABDUCTION, INDUCTION
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections import Counter
 from pathlib import Path
+
+# The matrices of the tests are small: threads for them cost many times what they save, most of all
+# where several tests run at once. NumPy reads this when it is imported.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +34,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 RUNS = Path.cwd() / "runs"  # where `allminds evaluate` saves what tests let it do
 BEFORE = set(RUNS.glob("*"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that hold most slow tests, so that what is left at the end is small."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -15,7 +15,7 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.contracts import Discrete, Failure, MindBase
-from allminds.core import frames
+from allminds.core import user_code
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
 from allminds.core.watch import Failed, Watch, away, malformed
@@ -276,7 +276,7 @@ def test_a_file_that_another_machine_has_not(folder):
     ((file, text),) = sitting.bare(every=True).sources
     assert (os.path.basename(file), text) == ("broken.py", MINDS)
     assert sitting.bare().sources == ()
-    frames.remember_sources({"/nowhere/my.py": "one\ntwo\n"})
+    user_code.remember_sources({"/nowhere/my.py": "one\ntwo\n"})
     assert linecache.getline("/nowhere/my.py", 2) == "two\n"
     linecache.cache.pop("/nowhere/my.py")
 
@@ -285,11 +285,11 @@ def test_installed_code_is_left_out_unless_there_is_no_other():
     with pytest.raises(ValueError, match="Expecting") as raised:
         json.loads("{")
     error = raised.value
-    assert [os.path.basename(frame.file) for frame in frames.frames_of(error)] == [
+    assert [os.path.basename(frame.file) for frame in user_code.frames_of(error)] == [
         "test_debugging.py"
     ]
     error.__traceback__ = error.__traceback__.tb_next
-    found = {os.path.basename(frame.file) for frame in frames.frames_of(error)}
+    found = {os.path.basename(frame.file) for frame in user_code.frames_of(error)}
     assert found == {"__init__.py", "decoder.py"}
 
 

@@ -18,10 +18,12 @@ from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.leaks import holdings
 from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import Random, Withheld, key
 from allminds.core.watch import Watch
-from allminds.episode import Episode, Plain, form, play, play_on
+from allminds.course import CourseInstrument
+from allminds.episode import Company, Episode, Plain, form, play, play_on
 from allminds.inference.estimates import plays_of
 from allminds.inference.intervals import Betting, betting_of
 
@@ -38,7 +40,8 @@ def check_mind(
     """Check that a mind keeps the contract on an instrument.
 
     The mind answers every exercise with an action that there is, repeats itself given the same
-    random words, does not carry anything from one exercise into another, reads no random word twice
+    random words, stores nothing between exercises, carries in a course only what is in its
+    instance, reads no random word twice
     and none of an earlier step, draws no words if it says it is deterministic, and gives the same
     results in its quick form as in the plain loop.
 
@@ -69,6 +72,7 @@ def check_mind(
     line_up = registry.line_up(who, tool)
     watch = Watch()
     with watch.running():
+        first, held = _played_first(tool, line_up, watch)
         alone = [record for _, record in play_on(tool, line_up, SEED, 0, _EXERCISES, watch)]
         for record in alone:
             _require(
@@ -84,9 +88,69 @@ def check_mind(
             f"{line_up.name} does not repeat itself: it has randomness or memory of its own; "
             "draw from the 'random' it is given and keep nothing outside the instance",
         )
+        _require(
+            first is None or _outcome(first) == _outcome(alone[-1]),
+            f"{line_up.name} plays exercise {_EXERCISES - 1} otherwise after others than alone: it "
+            "carries something from one into the next, which it may do in a course only",
+        )
+        _check_holdings(line_up, held)
+        _check_carrying(tool, line_up, watch)
         _check_draws(tool, line_up, alone[0], watch)
         _check_traits(tool, line_up, alone[0], watch)
         _check_forms(tool, line_up, watch)
+
+
+def _played_first(
+    tool: Instrument, line_up: LineUp, watch: Watch
+) -> tuple[Record | None, list[dict[str, int]]]:
+    """Play the last exercise before any other, and note what the minds' code holds after it.
+
+    What a mind loads once, when it is first used, is there then.
+    """
+    if tool.adaptive:
+        return None, []
+    record = play(tool.exercise(SEED, _EXERCISES - 1), line_up, watch)
+    return record, [holdings(maker) for maker in _makers(line_up)]
+
+
+def _makers(line_up: LineUp) -> list[Any]:
+    """List the classes and functions of the user's minds."""
+    subjects = (one for seat in line_up.seats for one in (seat.subject, *seat.subject.members))
+    return [one.maker for one in subjects if one.maker is not None and not one.built_in]
+
+
+def _check_holdings(line_up: LineUp, before: list[dict[str, int]]) -> None:
+    """Check that classes, modules and functions hold what they held before the exercises."""
+    for maker, was in zip(_makers(line_up), before, strict=False):
+        now = holdings(maker)
+        where = next((one for one in {**was, **now} if was.get(one) != now.get(one)), None)
+        _require(
+            where is None,
+            f"{line_up.name} stores in {where} between exercises; keep it in the instance (for a "
+            "course, with Traits(carries=True)), and what a pure function returns in lru_cache",
+        )
+
+
+def _check_carrying(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
+    """Check that a mind that carries repeats a course, and that tests teach it nothing."""
+    if tool.adaptive or not any(seat.subject.traits.carries for seat in line_up.seats):
+        return
+    course = CourseInstrument(tool, "train=2,test,again=1")
+    given = [course.exercise(SEED, i) for i in range(4)]
+    found = []
+    for order in ((0, 1, 2, 3), (0, 1, 3, 2)):
+        company = Company(line_up, watch)
+        found.append({i: company.play(given[i], []) for i in order})
+    for i, record in found[0].items():
+        _require(
+            set(record.status) == {"ok"},
+            f"{line_up.name} fails exercise {i} of a course: {record.reason}",
+        )
+        _require(
+            _outcome(record) == _outcome(found[1][i]),
+            f"{line_up.name} plays exercise {i} of a course otherwise if tests come in another "
+            "order: its copies must share nothing with it",
+        )
 
 
 def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:
@@ -338,8 +402,8 @@ def _any_action(exercise: Exercise, slot: int, step: int, seen: Any) -> Any:
     space = exercise.environment.actions[slot]
     if not isinstance(space, Discrete):
         raise Error(f"{exercise.id}: only discrete actions can be checked")
-    legal = getattr(seen, "legal", None) or range(space.start, space.start + space.n)
-    return legal[Random(key(SEED, exercise.index, 2 + slot), step).below(len(legal))]
+    actions = space.allowed(seen) or space.numbers
+    return actions[Random(key(SEED, exercise.index, 2 + slot), step).below(len(actions))]
 
 
 def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, slot: int) -> None:

@@ -15,7 +15,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
@@ -47,6 +47,12 @@ class Space(Protocol):
     def contains(self, action: Any) -> bool:
         """Return True if `action` is one of these actions; never raise, whatever it is."""
         ...
+
+
+def legal(observation: Any) -> Sequence[Any] | None:
+    """Return the actions that an observation lists as allowed now in `legal`; None for all."""
+    found: Sequence[Any] | None = getattr(observation, "legal", None)
+    return found
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,16 @@ class Discrete:
             return False
 
     @property
+    def numbers(self) -> range:
+        """The numbers of all actions, in their order."""
+        return range(self.start, self.start + self.n)
+
+    def allowed(self, observation: Any) -> Sequence[int]:
+        """Return the actions that may be taken now: those that `legal` lists, or all."""
+        listed = legal(observation)
+        return self.numbers if listed is None else listed
+
+    @property
     def span(self) -> str:
         """The range of the action numbers, such as ``1..9``."""
         return f"{self.start}..{self.start + self.n - 1}" if self.n > 1 else str(self.start)
@@ -92,7 +108,7 @@ class Discrete:
     def listed(self, actions: Sequence[Any] | None = None) -> str:
         """List some actions, or all of them, with their labels: ``0 cooperate, 1 defect``."""
         if actions is None:
-            actions = range(self.start, self.start + self.n)
+            actions = self.numbers
             if not self.labels:
                 return self.span
         labels = dict(enumerate(self.labels, self.start))
@@ -149,6 +165,22 @@ class Task:
 
 
 @dataclass(frozen=True)
+class CourseTask:
+    """Everything that a mind that carries is told before a course begins.
+
+    Parameters
+    ----------
+    train : int
+        The training exercises to come, which the same mind lives through.
+    tests : int
+        The test exercises, each of which a copy of the mind takes.
+    """
+
+    train: int
+    tests: int
+
+
+@dataclass(frozen=True)
 class Traits:
     """The properties that a mind declares about itself; every results table shows them.
 
@@ -166,6 +198,8 @@ class Traits:
         It plays exercise by exercise, never many side by side.
     paid : bool
         It costs money by the call.
+    carries : bool
+        It can keep what it learnt over the exercises of a course (see `MindBase`).
 
     Examples
     --------
@@ -180,6 +214,7 @@ class Traits:
     practice: int = 0  # rehearsals on the same exercise before it counts
     one_at_a_time: bool = False  # it plays exercise by exercise, never many side by side
     paid: bool = False  # it costs money by the call
+    carries: bool = False  # it can keep what it learnt over the exercises of a course
 
     def __post_init__(self) -> None:
         """Reject a negative number of rehearsals."""
@@ -192,6 +227,7 @@ class Traits:
             "learns" if self.learns else "",
             "sees the future" if self.sees == "future" else "",
             f"practises {self.practice}x" if self.practice else "",
+            "carries" if self.carries else "",
         ]
         return ", ".join(word for word in words if word)
 
@@ -204,7 +240,8 @@ class Mind(Protocol):
 
     A mind is made anew for every exercise, so its constructor should only store parameters and
     what it learns cannot leak from one exercise into the next. `begin` is called at the start of
-    every rehearsal it asked for and of the play that counts.
+    every rehearsal it asked for and of the play that counts. Only in a course does a mind whose
+    traits say that it carries live through several exercises.
 
     Optional: ``act_many``, see `BatchMind`.
     """
@@ -217,7 +254,12 @@ class Mind(Protocol):
 class MindBase:
     """A base class for minds: override `act`, and the other methods if the mind needs them.
 
-    As they are here, `begin` and `learn` do nothing. A mind is made anew for every exercise.
+    As they are here, all methods but `act` do nothing. A mind is made anew for every exercise.
+
+    In a course a mind with ``Traits(carries=True)`` is made once, and lives through all training
+    exercises: `begin` is still called before each of them and decides what is reset, such as the
+    position, and what stays, such as a table of values. A test exercise is taken by a deep copy of
+    the mind as it stands, which is thrown away, so that tests teach nothing.
 
     Attributes
     ----------
@@ -240,6 +282,12 @@ class MindBase:
     takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
     takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
     runs_code: ClassVar[bool] = False  # it runs a program or a file that its name has
+
+    def begin_course(self, course: CourseTask) -> None:
+        """Prepare for a course; called once, and only for minds that carry."""
+
+    def end_course(self) -> None:
+        """Release what a course needed; called once, after its last exercise."""
 
     def begin(self, task: Task) -> None:
         """Prepare for a play, of which `task` says what is known beforehand."""
@@ -415,6 +463,21 @@ class Environment(ABC):
 
 
 @dataclass(frozen=True)
+class Lesson:
+    """The place of an exercise in a course."""
+
+    number: int  # of the exercise, counted over all courses
+    course: int  # number of the course: one life of a mind that carries
+    position: int  # in the course
+    phase: int  # of the course, counted from 1
+    role: Literal["train", "test"]
+    trained: int  # training exercises before this one
+    met: int  # times that the mind was trained on this very exercise before
+    last: bool  # no other comes after it
+    task: CourseTask  # what minds that carry are told
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One environment and where it comes from: number `index` of the series of `seed`."""
 
@@ -425,6 +488,12 @@ class Exercise:
     environment: Environment
     item: int | None = None  # a hash of what is shown, where another exercise may show the same
     cluster: int | None = None  # what makes errors alike, as shifts of one series do; else the item
+    lesson: Lesson | None = None  # its place in a course, if it is given in one
+
+    @property
+    def number(self) -> int:
+        """The number in the test that is given: `index`, unless the test is a course."""
+        return self.index if self.lesson is None else self.lesson.number
 
     @property
     def instrument(self) -> str:
@@ -467,6 +536,8 @@ class Record:
     rewards: tuple[tuple[float, ...], ...] = field(default=(), repr=False)  # per step
     item: int | None = None
     cluster: int | None = None
+    lesson: Lesson | None = None  # its place in a course
+    trained_steps: int = 0  # steps of the training exercises before it
 
 
 # ---------------------------------------------------------------- what is given to whom
@@ -480,6 +551,13 @@ class Fast(Protocol):
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Play exercises first..last-1 of a seed; keep the actions of those below `traced`."""
         ...
+
+
+class FairCeiling(NamedTuple):
+    """The best expected score of a mind that does not see the future, or why there is none."""
+
+    score: float | None
+    reason: str = ""  # why there is no score; empty where nobody has a program for it
 
 
 class Instrument(ABC):
@@ -524,6 +602,7 @@ class Instrument(ABC):
     adaptive: bool = False  # exercises depend on the subject's own history
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
+    items: Literal["fresh", "published"] = "fresh"  # a language model may know published ones
     strata: str | None = None  # the complexity column over whose values exercises are spread
     scored: Literal["all", "first"] = "all"  # slots whose score that of a line-up is
     caution: str = ""  # what a reader of its scores must know; below every table
@@ -531,6 +610,7 @@ class Instrument(ABC):
     ceiling_mind: str | None = None
     ceiling_reached: bool = True  # False if `ceiling` is a bound that no mind exceeds
     slots: int
+    parts: tuple[Instrument, ...] = ()  # of a course: the instruments of its phases
     Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
     settings: Any  # an instance of it
 
@@ -561,9 +641,21 @@ class Instrument(ABC):
 
         return Presentation(self)
 
+    @property
+    def kind(self) -> type[Instrument]:
+        """The class that is registered under the name: that of the instrument inside a course."""
+        return type(self)
+
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Return a faster form for the line-up, or None if one of its minds has no such form."""
         return None
+
+    def fair_ceiling(self, asked: bool = False) -> FairCeiling:
+        """Return the best expected score of a mind that does not see the future, if it is known.
+
+        A value that takes more than some seconds is computed only if it is asked for.
+        """
+        return FairCeiling(None)
 
     @property
     def scored_slots(self) -> tuple[int, ...]:

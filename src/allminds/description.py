@@ -12,9 +12,9 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
-from allminds.core.frames import reason_of
+from allminds.core.markup import Block, Code, Listing, Picture, as_html, as_markdown, as_text
 from allminds.core.settings import settings_text
-from allminds.core.writing import Block, Code, Listing, Picture, as_html, as_markdown, as_text
+from allminds.core.user_code import reason_of
 from allminds.facts import facts_of
 from allminds.inference.words import number
 
@@ -165,9 +165,14 @@ def _listed(slots: Sequence[int]) -> str:
 def _one(drawn: Mapping[str, Any]) -> Iterator[Block]:
     steps = drawn["step"]
     when = f"after {steps} step{'s' * (steps > 1)} played by lot" if steps else "at the start"
-    yield f"Exercise {drawn['index']} of seed {drawn['seed']}, {when}, with all that is in it:"
-    yield Picture(drawn["text"], drawn["picture"])
-    yield f"What slot {drawn['slot']} sees of it, in words:"
+    which = f"Exercise {drawn['index']} of seed {drawn['seed']}, {when}"
+    if drawn["text"] in drawn["words"] and not drawn["picture"]:
+        yield f"{which}, as slot {drawn['slot']} is shown it in words:"
+    else:
+        yield f"{which}, with all that is in it:"
+        text, svg = drawn["text"], drawn["picture"]
+        yield Picture(text, svg) if svg else Code(text)
+        yield f"What slot {drawn['slot']} sees of it, in words:"
     yield Code(drawn["words"])
 
 
@@ -176,8 +181,8 @@ def _who_plays(players: Mapping[str, Any]) -> list[Block]:
     if count == 1:
         said = "One mind plays, in slot 0."
     else:
-        said = f"{count} minds play, in slots 0 to {count - 1}."
-        shared = "; ".join(f"slots {_listed(team)}" for team in teams)
+        said = f"{count} minds play, in slots {_span(count)}."
+        shared = "; ".join(f"slot{'s' * (len(team) > 1)} {_listed(team)}" for team in teams)
         said += (
             " All are one team, and get the same rewards."
             if len(teams) == 1
@@ -193,18 +198,37 @@ def _who_plays(players: Mapping[str, Any]) -> list[Block]:
         )
     found = [said, unseen]
     if count > 1:
-        found.append(
-            "A mind that is given alone fills all slots with copies of itself; names with commas "
-            "between them, in Python a list of minds, fill the slots in order."
-        )
+        found.append(_line_ups(players))
     return [*filter(None, found)]
+
+
+def _span(slots: int) -> str:
+    return "0 and 1" if slots == 2 else f"0 to {slots - 1}"
+
+
+def _line_ups(players: Mapping[str, Any]) -> str:
+    """Say who sits in the slots, and what a score is a score against."""
+    filled = "a mind that is named alone fills all slots with copies of itself"
+    first, *rest = players["line_up"]
+    named = (
+        f"Names with commas between them fill the slots in order, such as "
+        f'`--mind "{",".join((first, *rest))}"`; in Python a list of minds does.'
+    )
+    if not players["opponents"]:
+        return f"{filled.capitalize()}. {named}"
+    mates = ", also into those of its team" if len(players["teams"]) < players["slots"] else ""
+    return (
+        f"The score is that of slot 0, and {filled}: its score is then one against itself, which "
+        'does not say how good it is. `--against random`, in Python `against="random"`, puts '
+        f"another mind into all slots but slot 0{mates}. {named}"
+    )
 
 
 def _what_is_seen(seen: Mapping[str, Any]) -> Iterator[Block]:
     head = ("field", "type", "meaning", "sample")
 
     def rows(fields: Iterable[Mapping[str, str]]) -> list[tuple[str, ...]]:
-        return [(one["name"], one["type"], one["meaning"], one["sample"]) for one in fields]
+        return [_row(one) for one in fields]
 
     yield f"`{seen['class']}`: {seen['meaning']}" if seen["meaning"] else f"`{seen['class']}`"
     if seen["import"]:
@@ -238,6 +262,8 @@ def _what_to_do(actions: Mapping[str, Any]) -> list[Block]:
 
 def _what_it_gets(paid: Mapping[str, Any]) -> list[Block]:
     said = "After every step each slot gets a reward, a number from -1 to 1."
+    if paid["said"] and paid["once"]:
+        return [paid["said"]]
     if paid["lowest"] != paid["highest"]:
         at = " All of these came with the last step." if paid["only_at_the_end"] else ""
         said += (
@@ -249,42 +275,50 @@ def _what_it_gets(paid: Mapping[str, Any]) -> list[Block]:
 
 
 def _calls(data: Mapping[str, Any]) -> list[Block]:
-    steps, turns = data["steps"], data["players"]["turns"] == "by turns"
-    count = str(steps[0]) if len(steps) == 1 else f"{steps[0]} to {steps[-1]}"
-    kind = data["observation"]["class"]
-    question = steps == [1]
-    acts = "once" if question else "at each of its turns" if turns else f"at each step ({count})"
+    turns, question = data["players"]["turns"] == "by turns", data["steps"] == [1]
+    acts = "once" if question else "at each of its turns" if turns else _each_step(data)
+    theirs = ", the others' too" if turns else ""
     learns = (
-        "once, after the answer, with `None` and `True`: the next exercise has a new mind"
+        "once, after the answer, with its reward, `None` and `True`"
         if question
-        else "after every step, the others' too, with its own reward; after the last one "
-        "`observation` is None and `done` True"
-        if turns
-        else "after every step, with its reward; after the last one `observation` is None and "
-        "`done` True"
+        else f"after every step{theirs}, with its own reward of that step and what is to be seen "
+        "next; after the last one `observation` is None and `done` True"
     )
     rows = [
         ("begin(task)", "before the exercise, and before every rehearsal that the mind asked for"),
         (
-            f"act(observation: {kind}, random)",
+            f"act(observation: {data['observation']['class']}, random)",
             f"{acts}; returns an action. `random.below(n)`, `random.unit()` and "
             "`random.choice(sequence)` draw by lot",
         ),
         ("learn(reward, observation, done)", learns),
     ]
+    head = ("field", "type", "meaning", "sample")
     found: list[Block] = [
-        "Only `act` is needed; a plain function is `act`. A new mind is made for every exercise.",
+        "Only `act` is needed; a plain function is `act`. `begin` and `learn` are called on "
+        "classes that have them, such as those that inherit from `allminds.MindBase`. A new mind "
+        "is made for every exercise, and in every slot.",
         Listing(("call", "when"), rows),
+        "What `begin` is told, in the exercise below:",
+        Listing(head, [_row(one, "task.") for one in data["task"]], (0, 1, 3)),
     ]
     if data["facts"]:
-        facts = [(one["name"], one["type"], one["meaning"], one["sample"]) for one in data["facts"]]
-        found += [
-            "`task` has `slot`, `slots`, `team`, `actions`, `steps` and these `facts`:",
-            Listing(("fact", "type", "meaning", "sample"), facts, (0, 1, 3)),
-        ]
-    else:
-        found.append("`task` has `slot`, `slots`, `team`, `actions` and `steps`.")
+        facts = [_row(one | {"name": f'task.facts["{one["name"]}"]'}) for one in data["facts"]]
+        found.append(Listing(("fact", *head[1:]), facts, (0, 1, 3)))
     return found
+
+
+def _each_step(data: Mapping[str, Any]) -> str:
+    """Say how often a mind acts: a number, at most so often, or as the task says."""
+    steps, most = data["steps"], " at most: it can end before" * data["ends_early"]
+    if len(steps) == 1:
+        return f"at each step ({steps[0]}{most})"
+    return f"at each step; there are `task.steps`{most}, and exercises differ in it"
+
+
+def _row(one: Mapping[str, str], before: str = "") -> tuple[str, str, str, str]:
+    """Return a field, its type, meaning and sample; a bar would end the cell of a table."""
+    return before + one["name"], one["type"].replace(" | ", " or "), one["meaning"], one["sample"]
 
 
 def _how_scored(score: Mapping[str, Any], slots: int) -> list[Block]:
@@ -317,7 +351,54 @@ def _how_scored(score: Mapping[str, Any], slots: int) -> list[Block]:
         f"A play can score from {low} to {high}; {chance} is expected if all slots are played by "
         f"lot, and the ceiling is {ceiling}{bound}. A failed exercise counts, {lost}."
     )
-    return [f"{said}.", ends, *([score["caution"]] if score["caution"] else [])]
+    return [
+        f"{said}.",
+        ends,
+        *filter(None, [_placed(score, slots), *fair_in_words(score), _units(score)]),
+        *filter(None, [score["caution"]]),
+    ]
+
+
+def _placed(score: Mapping[str, Any], slots: int) -> str:
+    """Say what the column `normalised` of a table is."""
+    if score["administration"]:
+        return ""
+    others = " (in the place of the mind, or, where it plays itself, in all slots)"
+    others *= score["slots"] == [0] and slots > 1
+    top = (
+        f"at that of `{score['ceiling_mind']}`, the ceiling of the table"
+        if score["ceiling_mind"]
+        else f"at {number(score['ceiling'])}"
+    )
+    return (
+        f"In a table, `normalised` is 0 at the score of the floor, `{score['floor_mind']}`"
+        f"{others}, on the same exercises, and 1 {top}."
+    )
+
+
+def _units(score: Mapping[str, Any]) -> str:
+    """Say how many exercises make one independent observation, if it is more than one."""
+    one, together = score["administration"], score["together"]
+    if one:
+        return (
+            f"An administration is one observation, so that an interval takes two or more: give "
+            f"`--episodes` a multiple of {one}, {2 * one} at least."
+        )
+    if together > 1:
+        return (
+            f"{together} exercises make a test. They are not independent, so that an interval is "
+            f"one over tests: give `--episodes` a multiple of {together}."
+        )
+    return ""
+
+
+def fair_in_words(score: Mapping[str, Any]) -> list[str]:
+    """State the fair ceiling, or why it is not computed; nothing where there is no way to it."""
+    what = "The fair ceiling, the best expected score of a mind that does not see the future,"
+    if score["fair_ceiling"] is not None:
+        return [f"{what} is {number(score['fair_ceiling'])}."]
+    reason = score["fair_ceiling_reason"]
+    return [f"{what} is not computed here: {reason}."] if reason else []
 
 
 def _set(settings: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
@@ -343,7 +424,7 @@ def _shown(value: Any) -> str:
 
 
 def _who_there_is(minds: Mapping[str, Any]) -> Iterator[Block]:
-    ends = f"The floor, `{minds['floor']}`, sits every test beside yours"
+    ends = f"The floor, `{minds['floor']}`, takes every test beside yours"
     yield (
         f"{ends}, and so does the ceiling, `{minds['ceiling']}`."
         if minds["ceiling"]

@@ -7,6 +7,7 @@ every quicker form must equal bit for bit.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 from allminds.contracts import (
     FAILURES,
+    CourseTask,
     Environment,
     Exercise,
     Failure,
@@ -25,9 +27,9 @@ from allminds.contracts import (
 )
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
-from allminds.core.frames import shown
-from allminds.core.line_up import LineUp, Seat
+from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.user_code import shown
 from allminds.core.watch import Watch, malformed
 
 
@@ -152,7 +154,7 @@ class Episode:
     ) -> None:
         self.record = Record(
             exercise=self.exercise.id,
-            index=self.exercise.index,
+            index=self.exercise.number,
             complexity=self.environment.complexity,
             steps=self.step,
             score=score,
@@ -163,6 +165,7 @@ class Episode:
             rewards=tuple(self.rewards),
             item=self.exercise.item,
             cluster=self.exercise.cluster,
+            lesson=self.exercise.lesson,
         )
 
 
@@ -204,13 +207,19 @@ def _learning(rewards: Sequence[float]) -> float | None:
 class Player:
     """A mind or a group on its slots, which the loop can call without exceptions."""
 
-    def __init__(self, seat: Seat, exercise: Exercise, watch: Watch) -> None:
-        self.slots, self.group = seat.slots, seat.subject.group
-        self.future = seat.subject.traits.sees == "future"
-        self.watch = watch.over(seat.subject)
+    def __init__(
+        self, seat: Seat, exercise: Exercise, watch: Watch, stands_in: bool = False
+    ) -> None:
+        subject = seat.subject
+        self.slots, self.group = seat.slots, subject.group
+        self.future = subject.traits.sees == "future"
+        self.watch = watch.over(subject)
         self.failure: Failure | None = None
-        self.randoms = [Random(key(exercise.seed, exercise.index, MINDS + s)) for s in seat.slots]
-        self.mind = self._safely(seat.subject.make)
+        met = exercise.lesson.met * exercise.tool.slots if exercise.lesson else 0
+        self.randoms = [
+            Random(key(exercise.seed, exercise.index, MINDS + s + met)) for s in seat.slots
+        ]
+        self.mind = self._safely((stands_in and subject.stand_in) or subject.make)
         self.learns = hasattr(self.mind, "learn")
 
     def begin(self, episode: Episode, rehearsal: bool) -> None:
@@ -268,7 +277,8 @@ def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Rec
         number = line_up.practice - left + 1 if left else 0
         for place, seat in enumerate(line_up.seats):
             if seat.subject.traits.practice <= left:
-                players[place] = Player(seat, exercise, watch)
+                stands_in = seat.subject.traits.practice < left
+                players[place] = Player(seat, exercise, watch, stands_in)
         record = _one_play(exercise, line_up, list(players.values()), number)
         if set(record.status) != {"ok"}:
             break
@@ -320,16 +330,87 @@ def play_on(
 ) -> list[tuple[Exercise, Record]]:
     """Play exercises first..last-1, one after the other.
 
-    What an adaptive instrument asks depends on the answers before, so the administration that
-    `first` belongs to is played from its beginning.
+    What an adaptive instrument asks depends on the answers before, and what a mind knows in a
+    course on the exercises before, so the administration that `first` belongs to is played from
+    its beginning.
     """
     played: list[tuple[Exercise, Record]] = []
     start = first - first % tool.sitting
     for i in range(start, last):
         history = [record for _, record in played[i - i % tool.sitting - start :]]
         exercise = tool.exercise(seed, i, history)
-        played.append((exercise, play(exercise, line_up, watch)))
+        if exercise.lesson is None:
+            record = play(exercise, line_up, watch)
+        else:
+            if exercise.lesson.position == 0:
+                company = Company(line_up, watch or Watch())
+            record = company.play(exercise, history)
+        played.append((exercise, record))
     return played[first - start :]
+
+
+# ---------------------------------------------------------------- minds in a course
+
+
+class Company:
+    """The line-up of one course: minds that carry are made once, and live through its training."""
+
+    def __init__(self, line_up: LineUp, watch: Watch) -> None:
+        self.line_up, self.watch = line_up, watch
+        self.pupils = {
+            place: Pupil(seat.subject)
+            for place, seat in enumerate(line_up.seats)
+            if seat.subject.traits.carries
+        }
+
+    def play(self, exercise: Exercise, history: Sequence[Record]) -> Record:
+        """Play one exercise of the course, after the records of those before it."""
+        lesson = exercise.lesson
+        assert lesson is not None
+        for pupil in self.pupils.values():
+            pupil.task = lesson.task
+        record = play(exercise, self._seated(lesson.role), self.watch)
+        if lesson.last:
+            for pupil in self.pupils.values():
+                self.watch.call(pupil.end)  # no exercise is left that could fail by it
+        taught = [one for one in history if one.lesson and one.lesson.role == "train"]
+        return replace(record, trained_steps=sum(one.steps for one in taught))
+
+    def _seated(self, role: str) -> LineUp:
+        """Seat the minds themselves for training, copies of them for a test."""
+        seats = list(self.line_up.seats)
+        for place, pupil in self.pupils.items():
+            make = pupil.itself if role == "train" else pupil.copied
+            subject = replace(seats[place].subject, make=make, stand_in=pupil.copied)
+            seats[place] = replace(seats[place], subject=subject)
+        return replace(self.line_up, seats=tuple(seats))
+
+
+class Pupil:
+    """A mind that carries, made when it is first needed."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.make = subject.make
+        self.mind: Any = None
+        self.task = CourseTask(0, 0)
+
+    def itself(self) -> Any:
+        """Return the one mind of the course, and begin the course if it has not begun."""
+        if self.mind is None:
+            mind = self.make()
+            if hasattr(mind, "begin_course"):
+                mind.begin_course(self.task)
+            self.mind = mind
+        return self.mind
+
+    def copied(self) -> Any:
+        """Copy the mind as it stands, so that what the copy learns is lost."""
+        return copy.deepcopy(self.itself())
+
+    def end(self) -> None:
+        """Tell the mind that the course is over."""
+        if hasattr(self.mind, "end_course"):
+            self.mind.end_course()
 
 
 class Plain:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds.core.errors import Error, nearest
+from allminds.core.files import path_of
 from allminds.results import MARGIN, Memory, Results, check_margin, difference_row
-from allminds.runs.files import path_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +38,7 @@ def evaluate(
     records: bool = True,
     out: str | Path | None = None,
     how: How | None = None,
+    course: Any = None,
 ) -> Results:
     """Give one instrument or several to some minds. Nothing is written, unless `out` is given.
 
@@ -57,7 +58,8 @@ def evaluate(
     settings : mapping, optional
         The settings of the instrument, if it is one.
     episodes : int, optional
-        The exercises of each mind; by default 1,000, or all of a fixed form.
+        The exercises of each mind; by default 1,000, or all of a fixed form. With a course, the
+        number of courses; by default 20.
     seed : int
         The same seed gives the same exercises.
     time_limit : float
@@ -70,6 +72,9 @@ def evaluate(
         A new folder for the run, which `RunFolder`, `resume` and the command line can open.
     how : How, optional
         Jobs, engine and strictness.
+    course : str, mapping, or a list of phases, optional
+        Give the exercises as a course, over which minds that carry keep what they learnt:
+        ``"train=50,order=rising,test=20"``; see `docs/howto/let-a-mind-learn.md`.
 
     Returns
     -------
@@ -92,7 +97,7 @@ def evaluate(
 
     found = prepared(
         instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
-        time_limit=time_limit, ends=ends,
+        time_limit=time_limit, ends=ends, course=course,
     )  # fmt: skip
     return played(found, out, how, records)
 

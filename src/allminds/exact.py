@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any, NamedTuple, Protocol
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, Instrument, MindBase, Task
+from allminds.contracts import Discrete, Environment, Instrument, MindBase, Task, legal
 from allminds.core.errors import Error
 from allminds.core.line_up import Subject
 from allminds.core.seeding import Withheld
@@ -255,8 +255,8 @@ class Walker:
 
     def _illegal(self, state: Any, actions: dict[int, int], step: int) -> None:
         for slot, action in actions.items():
-            legal = getattr(self.observed(state, slot), "legal", None)
-            if legal is not None and action not in legal:
+            allowed = legal(self.observed(state, slot))
+            if allowed is not None and action not in allowed:
                 raise Error(
                     f"{self.name}, step {step}: the mind in slot {slot} may choose {action}, which "
                     "is not legal there"

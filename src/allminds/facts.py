@@ -6,25 +6,32 @@ say, such as the meaning of a field, is in its `Presentation`.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import sys
-import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from allminds import registry
 from allminds.contracts import MOST_LISTED, Discrete, Instrument, Record, Task
-from allminds.core.frames import USERS
+from allminds.core.fields import (
+    classes_of,
+    field_names,
+    first_words,
+    instance_of,
+    sample_of,
+    type_of,
+)
 from allminds.core.seeding import Random
 from allminds.core.settings import described, plain
+from allminds.core.user_code import USERS
 from allminds.episode import Episode
+from allminds.presentation import Presentation
 
 PLAYED = 3  # exercises that are played by lot, to see what is seen
 SEED = 1
-LONGEST = 150  # letters of a sample
 FEWEST = 20  # exercises that the smallest mind is given
+MOST_TOGETHER = 100  # exercises of one test that are counted
 OURS = "allminds.instruments."
 
 
@@ -47,7 +54,9 @@ def facts_of(tool: Instrument, name: str, settings: Mapping[str, Any]) -> dict[s
         "actions": _actions(tool, played),
         "rewards": _rewards(tool, played),
         "facts": _facts(tool, played),
+        "task": _task(played),
         "steps": sorted({one.environment.steps for one in played.exercises}),
+        "ends_early": played.ends_early,
         "score": _score(tool, played),
         "complexity": _complexity(tool, played),
         "settings": described(tool.Settings),
@@ -70,6 +79,7 @@ class ByLot:
         self.last: list[tuple[float, ...]] = []  # the rewards of last steps
         self.limited = False  # some actions are not legal at times
         self.exercises = []
+        self.ends_early = False  # before the last of its steps
         self.by_lot = True
         richest, history = -1, list[Record]()
         for i in range(min(PLAYED, tool.sitting) if tool.adaptive else PLAYED):
@@ -83,6 +93,7 @@ class ByLot:
                     self.step = episode.step
             self.rewards += episode.rewards
             self.last += episode.rewards[-1:]
+            self.ends_early |= self.by_lot and episode.step < episode.environment.steps
             if episode.record is None:
                 break
             history.append(episode.record)
@@ -101,9 +112,9 @@ class ByLot:
                 return
             actions = {}
             for slot, seen in episode.waiting.items():
-                space, legal = spaces[slot], getattr(seen, "legal", None)
+                space = spaces[slot]
                 assert isinstance(space, Discrete)
-                choices = range(space.start, space.start + space.n) if legal is None else legal
+                choices = space.allowed(seen)
                 self.limited |= len(choices) < space.n
                 lot = Random(SEED, episode.step).part(slot)
                 actions[slot] = choices[lot.below(len(choices))]
@@ -154,31 +165,45 @@ def _players(tool: Instrument, played: ByLot) -> dict[str, Any]:
         "turns": "at once" if together else "by turns",
         "order": [list(turn) for turn in played.turns[:4]],
         "unseen": tool.presentation.unseen,
+        "opponents": tool.scored == "first" and tool.slots > 1,
+        "line_up": _line_up(played.episode.environment.teams, tool.slots),
     }
+
+
+def _line_up(teams: Sequence[Sequence[int]], slots: int) -> list[str]:
+    """Write an example of a line-up: a mind in the first team, or the first slot, and others."""
+    first = len(teams[0]) if len(teams) > 1 else 1
+    return [
+        f"{who}*{count}" if count > 1 else who
+        for who, count in (("mine.py:Mine", first), ("random", slots - first))
+        if count
+    ]
 
 
 def _observation(tool: Instrument, played: ByLot) -> dict[str, Any]:
     """Describe the class of what is seen, its fields, and the classes that these are made of."""
-    kind, *inner = _classes(type(played.sample)) or [type(played.sample)]
-    made_of = [_class(tool, one, _instance(played.seen, one), f"{one.__name__}.") for one in inner]
+    kind, *inner = classes_of(type(played.sample)) or [type(played.sample)]
+    made_of = [
+        _class(tool, one, instance_of(played.seen, one), f"{one.__name__}.") for one in inner
+    ]
     return _class(tool, kind, played.sample, "") | {"made_of": made_of}
 
 
 def _class(tool: Instrument, kind: type, sample: Any, prefix: str) -> dict[str, Any]:
     """Describe a class of values that a mind is shown, by a sample of it if there is one."""
-    meanings, names = tool.presentation.meanings, _parts(kind)
+    meanings, names = tool.presentation.meanings, field_names(kind)
     asked = {
         name: one
         for name, one in inspect.getmembers_static(kind, lambda one: isinstance(one, property))
         if names and not name.startswith("_")
     }
-    types = {name: _kind(kind, name) for name in names}
-    types |= {name: _kind(one.fget, "return") for name, one in asked.items()}
+    types = {name: type_of(kind, name) for name in names}
+    types |= {name: type_of(one.fget, "return") for name, one in asked.items()}
     fields = [
         {
             "name": name,
             "type": type_,
-            "meaning": meanings.get(prefix + name) or _first(asked.get(name)),
+            "meaning": meanings.get(prefix + name) or first_words(asked.get(name)),
             "sample": "" if sample is None else sample_of(getattr(sample, name)),
         }
         for name, type_ in types.items()
@@ -193,53 +218,9 @@ def _class(tool: Instrument, kind: type, sample: Any, prefix: str) -> dict[str, 
     return {
         "class": kind.__name__,
         "import": _import(kind),
-        "meaning": _first(kind) if names else "",
+        "meaning": first_words(kind) if names else "",
         "fields": fields,
     }
-
-
-def _parts(kind: type) -> Sequence[str]:
-    """Return the names of the fields of a NamedTuple or a dataclass, else none."""
-    if dataclasses.is_dataclass(kind):
-        return [one.name for one in dataclasses.fields(kind)]
-    return getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
-
-
-def _kind(of: Any, name: str) -> str:
-    """Write a type as its annotation has it."""
-    found = getattr(of, "__annotations__", {}).get(name, "")
-    found = getattr(found, "__forward_arg__", found)
-    return found if isinstance(found, str) else inspect.formatannotation(found)
-
-
-def _classes(kind: Any, found: dict[type, None] | None = None) -> list[type]:
-    """List the NamedTuples and dataclasses that a type is made of, itself first."""
-    found = {} if found is None else found
-    if isinstance(kind, type) and _parts(kind):
-        if kind in found:
-            return list(found)
-        found[kind] = None
-        try:
-            hints = typing.get_type_hints(kind)
-        except Exception:  # names that only a type checker knows
-            hints = {}
-        for hint in hints.values():
-            _classes(hint, found)
-    for part in typing.get_args(kind):
-        _classes(part, found)
-    return list(found)
-
-
-def _instance(value: Any, kind: type) -> Any:
-    """Find the first value of a class within another value, or None."""
-    if isinstance(value, kind):
-        return value
-    if isinstance(value, str):
-        return None
-    parts = [getattr(value, name) for name in _parts(type(value))] or (
-        value if isinstance(value, (tuple, list)) else ()
-    )
-    return next((one for one in (_instance(part, kind) for part in parts) if one is not None), None)
 
 
 def _import(kind: type) -> str:
@@ -252,33 +233,6 @@ def _import(kind: type) -> str:
     elif module.startswith(USERS):
         module = Path(str(sys.modules[module].__file__)).stem
     return f"from {module} import {kind.__name__}"
-
-
-def _first(thing: Any) -> str:
-    """Return what stands first in a docstring, up to a full stop or an empty line."""
-    text = inspect.getdoc(thing) or ""
-    if text.startswith(f"{getattr(thing, '__name__', '')}("):  # made by NamedTuple or dataclass
-        return ""
-    return " ".join(text.partition("\n\n")[0].split()).replace("`", "")
-
-
-def sample_of(value: Any) -> str:
-    """Write a value in Python, floats rounded, cut where it gets long."""
-    text = _written(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, float):
-        return repr(round(value, 3) + 0.0)
-    names = _parts(type(value))
-    if names:
-        inside = ", ".join(f"{name}={_written(getattr(value, name))}" for name in names)
-        return f"{type(value).__name__}({inside})"
-    if isinstance(value, (tuple, list)):
-        inside = ", ".join(map(_written, value)) + "," * (len(value) == 1)
-        return f"({inside})" if isinstance(value, tuple) else f"[{inside.rstrip(',')}]"
-    return " ".join(repr(value).split())
 
 
 def _actions(tool: Instrument, played: ByLot) -> dict[str, Any]:
@@ -296,7 +250,7 @@ def _actions(tool: Instrument, played: ByLot) -> dict[str, Any]:
     }
     if isinstance(space, Discrete):
         labels = space.labels or ("",) * space.n
-        numbers = range(space.start, space.start + space.n)
+        numbers = space.numbers
         found["listed"] = space.listed(numbers if space.n <= MOST_LISTED else None)
         found["choices"] = [
             {"number": n, "label": label} for n, label in zip(numbers, labels, strict=True)
@@ -314,9 +268,30 @@ def _rewards(tool: Instrument, played: ByLot) -> dict[str, Any]:
         "highest": max(paid, default=None),
         "payments": len(paid),
         "nonzero": nonzero,
+        "once": all(one.environment.steps == 1 for one in played.exercises),
         "only_at_the_end": len(played.last) < len(played.rewards)
         and nonzero == sum(reward != 0 for reward in late),
     }
+
+
+TOLD = {
+    "slot": "its own slot, from 0",
+    "slots": "how many slots there are",
+    "team": "the slots of its team, its own included",
+    "actions": "numbers from `.start`, `.n` of them, with `.labels` if they have names",
+    "steps": "the largest number of steps",
+}
+
+
+def _task(played: ByLot) -> list[dict[str, str]]:
+    """Describe what every mind is told before an exercise, whatever the instrument."""
+    types = {name: type_of(Task, name) for name in TOLD}
+    types["actions"] = type(played.task.actions).__name__
+    return [
+        {"name": name, "type": types[name], "meaning": meaning,
+         "sample": sample_of(getattr(played.task, name))}
+        for name, meaning in TOLD.items()
+    ]  # fmt: skip
 
 
 def _facts(tool: Instrument, played: ByLot) -> list[dict[str, str]]:
@@ -333,7 +308,7 @@ def _facts(tool: Instrument, played: ByLot) -> list[dict[str, str]]:
 
 
 def _score(tool: Instrument, played: ByLot) -> dict[str, Any]:
-    rule = tool.rule()
+    rule, fair = tool.rule(), tool.fair_ceiling()
     return {
         "of_a_play": played.episode.environment.score,
         "slots": list(tool.scored_slots),
@@ -345,8 +320,25 @@ def _score(tool: Instrument, played: ByLot) -> dict[str, Any]:
         "chance": float(tool.chance),
         "ceiling": float(tool.ceiling),
         "reached": tool.ceiling_reached,
+        "floor_mind": tool.floor_mind,
+        "ceiling_mind": tool.ceiling_mind,
+        "together": _together(tool),
+        "fair_ceiling": fair.score,
+        "fair_ceiling_reason": fair.reason,
         "caution": tool.caution,
     }
+
+
+def _together(tool: Instrument) -> int:
+    """Count the first exercises whose errors are alike, as those of one test are."""
+    if tool.adaptive:
+        return 1
+    first, count = tool.exercise(SEED, 0).cluster, 1
+    while first is not None and count < MOST_TOGETHER and count < (tool.length or MOST_TOGETHER):
+        if tool.exercise(SEED, count).cluster != first:
+            break
+        count += 1
+    return count
 
 
 def _complexity(tool: Instrument, played: ByLot) -> list[dict[str, str]]:
@@ -372,6 +364,7 @@ def _minds(tool: Instrument) -> dict[str, Any]:
 
 def _drawn(tool: Instrument, played: ByLot) -> dict[str, Any]:
     shown, environment = tool.presentation, played.episode.environment
+    drawn = type(shown).picture is not Presentation.picture  # else it is the text once more
     return {
         "seed": SEED,
         "index": played.index,
@@ -379,7 +372,7 @@ def _drawn(tool: Instrument, played: ByLot) -> dict[str, Any]:
         "slot": played.slot,
         "words": shown.words(played.sample),
         "text": shown.text(environment, played.state),
-        "picture": shown.picture(environment, played.state),
+        "picture": shown.picture(environment, played.state) if drawn else "",
     }
 
 
@@ -399,7 +392,9 @@ def _smallest(tool: Instrument, played: ByLot, name: str, settings: Mapping[str,
     elif not given and not _actions(tool, played)["differ"]:
         given = f"{f'{space.start} + ' if space.start else ''}random.below({space.n})"
     options = f", settings={settings!r}" if settings else ""
-    episodes = max(FEWEST, tool.length or 2 * tool.sitting)
+    options += ', against="random"' if tool.scored == "first" and tool.slots > 1 else ""
+    together = tool.sitting * _together(tool)
+    episodes = max(-(-FEWEST // together) * together, tool.length or 2 * tool.sitting)
     if given:
         names, mind = "Random, evaluate", "mine"
         body = [f"def mine(observation: {kind}, random: Random) -> int:", f"    return {given}"]

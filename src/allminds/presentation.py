@@ -65,6 +65,9 @@ class Face(ABC):
     The key `kind` of `told` names the board, whose templates draw it.
     """
 
+    def __init__(self, tool: Any, slot: int = 0) -> None:
+        self.tool, self.slot = tool, slot
+
     @abstractmethod
     def told(self) -> dict[str, Any]:
         """Return what instructions and questions say about this test; `kind` names its board."""
@@ -110,8 +113,9 @@ class PlainFace(Face):
     """The default face, for discrete actions: the text form, and a button for each action."""
 
     def __init__(self, presentation: Presentation, slot: int) -> None:
-        self.presentation, self.slot = presentation, slot
         tool = presentation.tool
+        super().__init__(tool, slot)
+        self.presentation = presentation
         environment = tool.exercise(0, 0).environment
         self.space = _discrete(tool.name, environment.actions[slot])
         team = next(team for team in environment.teams if slot in team)
@@ -124,7 +128,7 @@ class PlainFace(Face):
         return {"kind": "plain", "title": self.presentation.title, "rules": rules.text}
 
     def view(self, observation: Any, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        text = str(self.presentation.tool.show(observation, "text"))
+        text = str(self.tool.show(observation, "text"))
         return self.told() | {"text": text, "labels": list(self.choices(observation))}
 
     def parity(self, numbers: bool) -> Sequence[str]:
@@ -132,9 +136,11 @@ class PlainFace(Face):
         return (seen, signs(numbers)) if self.task.steps > 1 else (seen,)
 
     def choices(self, observation: Any) -> Sequence[str]:
-        space, legal = self.space, getattr(observation, "legal", None)
-        actions = range(space.start, space.start + space.n) if legal is None else legal
-        return [space.labels[n - space.start] if space.labels else str(n) for n in actions]
+        space = self.space
+        return [
+            space.labels[n - space.start] if space.labels else str(n)
+            for n in space.allowed(observation)
+        ]
 
     def chosen(self, choice: str, observation: Any) -> int:
         labels, start = self.space.labels, self.space.start
@@ -326,7 +332,7 @@ class Presentation:
         world, random = exercise.environment, Random(key(exercise.seed, exercise.index, WORLD))
         space = _discrete(self.tool.name, world.actions[0])
         state = world.reset(random.at_step(0))
-        actions = range(space.start, space.start + space.n)
+        actions = space.numbers
         paid = [world.step(state, {0: one}, random.at_step(1))[1][0] for one in actions]
         labels = list(space.labels or map(str, actions))
         question = self.tool.show(world.observe(state, 0), "text")
@@ -403,7 +409,7 @@ def _observations(tool: Instrument) -> Iterable[Any]:
                 break
             spaces: Any = world.actions
             actions = {
-                slot: (getattr(seen[slot], "legal", None) or [spaces[slot].start])[0]
+                slot: (spaces[slot].allowed(seen[slot]) or spaces[slot].numbers)[0]
                 for slot in awaited
             }
             state = world.step(state, actions, Random(0, step))[0]

@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 from allminds.contracts import Instrument, Traits
 from allminds.core.bases import FunctionMind
 from allminds.core.errors import Error, nearest
-from allminds.core.frames import USERS, imported, reason_of
 from allminds.core.line_up import LineUp, Name, Subject, parse, parse_all
 from allminds.core.settings import argument
+from allminds.core.user_code import USERS, imported, reason_of
 
 T = TypeVar("T")
 
@@ -320,9 +320,18 @@ def _unknown(name: str, known: Iterable[str]) -> Error:
 def make_instrument(
     which: str | type[Instrument], settings: Mapping[str, Any] | None = None
 ) -> Instrument:
-    """Make an instrument with its settings checked; see `kind` for what may be given."""
-    cls = kind(which)
-    return cls(**_checked_settings(cls, settings or {}))
+    """Make an instrument with its settings checked; see `kind` for what may be given.
+
+    With a setting `course`, which every instrument has, its exercises are given as a course.
+    """
+    cls, given = kind(which), dict(settings or {})
+    course = given.pop("course", None)
+    tool = cls(**_checked_settings(cls, given))
+    if course is None:
+        return tool
+    from allminds.course import CourseInstrument
+
+    return CourseInstrument(tool, course)
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -440,6 +449,9 @@ def line_up(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> LineUp
         named = parse_all(who)
         if len(named) > 1:
             who = [str(replace(name, times=1)) for name in named for _ in range(name.times)]
+    for part in tool.parts:
+        if part.name != tool.name:
+            line_up(who, part, objects)  # whoever takes a course can take all its phases
     if isinstance(who, (list, tuple)):
         return LineUp.of([subject(one, tool, objects) for one in who], tool.slots)
     return LineUp.alone(subject(who, tool, objects), tool.slots)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds.core.errors import Error
-from allminds.runs.files import path_of
+from allminds.core.files import path_of, write_bytes
 
 if TYPE_CHECKING:
     import altair as alt
@@ -168,7 +168,7 @@ class Results(Mapping[str, Any]):
 
     def codebook(self) -> pd.DataFrame:
         """Explain the columns of `frame`: what they mean, and what is in them."""
-        from allminds.terminal.codebook import codebook
+        from allminds.core.table import codebook
 
         return codebook(self.frame())
 
@@ -319,14 +319,14 @@ class Results(Mapping[str, Any]):
         of scores, .svg and .png the plot.
         """
         from allminds.bridges.exchange import write_results
-        from allminds.report.charts.files import save, write_whole
+        from allminds.report.charts.files import save
 
         path = path_of(path, "path")
         if path.suffix == ".json":
             text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
-            return write_whole(path, f"{text}\n".encode())
+            return write_bytes(path, f"{text}\n".encode())
         if path.suffix == ".html":
-            return write_whole(path, PAGE.format("allminds", self._repr_html_()).encode())
+            return write_bytes(path, PAGE.format("allminds", self._repr_html_()).encode())
         if path.suffix in (".svg", ".png"):
             return save(self._svg(), path)
         return write_results(self.frame(), path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import warnings
@@ -35,8 +36,13 @@ def test_every_instrument_for_one_mind_has_an_id():
 
 def test_every_instrument_can_be_encoded():
     for name in registry.instruments():
-        shown = registry.make_instrument(name).presentation
-        assert type(shown).vector is not Presentation.vector, name
+        tool = registry.make_instrument(name)
+        fields, world = tool.presentation.fields(), tool.exercise(0, 0).environment
+        ends = [end for field in fields for end in (field.low, field.high)]
+        assert all(map(math.isfinite, ends)), f"{name} does not say what its numbers may be"
+        seen = world.observe(world.reset(Random(0)), 0)
+        numbers = list(tool.presentation.vector(seen, tool.slots))
+        assert len(numbers) == sum(field.size for field in fields), name
 
 
 def test_an_instrument_without_an_encoding_is_told_what_to_do():

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from commands import allminds, started
 
 SMALL = ["--set", "rows=5", "--set", "cols=5", "--set", "iterations=20"]
-
-
-def allminds(*words, cwd=None, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | more,
-    )  # fmt: skip
 
 
 def test_evaluate_prints_json_in_the_promised_shape(tmp_path):
@@ -67,7 +60,7 @@ def test_a_single_exercise_has_a_wide_interval():
 
 
 def test_the_table_has_floor_and_ceiling():
-    done = allminds("evaluate", "lambda-star", "-m", "local-search", *SMALL, "--episodes", 100)
+    done = started("evaluate", "lambda-star", "-m", "local-search", *SMALL, "--episodes", 100)
     assert "floor" in done.stdout
     assert "ceiling" in done.stdout
     assert done.stderr == ""  # no progress in a pipe
@@ -111,6 +104,14 @@ def test_bad_input_is_one_line_and_exit_code_2(words, said, tmp_path):
     assert done.stderr.count("\n") == 1
     assert done.stderr.startswith("allminds: ")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_ends_with_what_the_command_says(tmp_path):
+    words, said = BAD[0]
+    done = started(*words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == allminds(*words, cwd=tmp_path).stderr
+    assert said in done.stderr
 
 
 PLAN = """
@@ -193,9 +194,9 @@ def test_list_and_version():
 
 def test_a_home_that_cannot_be_written_to_still_works(tmp_path):
     (tmp_path / "file").write_text("")
-    done = allminds(
-        "evaluate", "lambda-star", "-m", "random", *SMALL, "--episodes", 10, "--json",
-        XDG_CACHE_HOME=str(tmp_path / "file"),
+    done = started(
+        "evaluate", "prisoners-dilemma", "-m", "random", "--episodes", 10, "--json",
+        cwd=tmp_path, XDG_CACHE_HOME=str(tmp_path / "file"),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"][0]["episodes"] == 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from test_cli import allminds
+from commands import allminds
 
 
 def test_series_are_made(tmp_path):

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from commands import allminds
 from typer.testing import CliRunner
 
 from allminds.cli.app import app
 from allminds.core.errors import Error
-
-
-def allminds(*words, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | {"COLUMNS": "80"},
-    )  # fmt: skip
 
 
 def called(*words):

@@ -10,25 +10,21 @@ import sys
 import time
 
 import pytest
+from commands import allminds
 
 from allminds.runs.store import RunFolder
 
 SLOW = """
+import pathlib
 import time
 
 
 class Slow:
     def act(self, observation, random):
-        time.sleep(0.02)
+        if not pathlib.Path("hurry").exists():
+            time.sleep(0.02)
         return 5
 """
-
-
-def allminds(*words, cwd, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd, **more,
-    )  # fmt: skip
 
 
 def test_an_evaluation_is_a_run_folder_that_other_commands_take(tmp_path):
@@ -89,6 +85,9 @@ def test_an_interrupted_evaluation_is_resumed_like_a_run(tmp_path):
     _, said = job.communicate(timeout=60)
     assert job.returncode == 130
     assert "allminds run --resume runs/1" in said
+    before = RunFolder.open(tmp_path / "runs/1").records()
+    assert 0 < len(before) < 3 * 400
+    (tmp_path / "hurry").touch()
     done = allminds("run", "--resume", "runs/1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     made = RunFolder.open(tmp_path / "runs/1").summary()["tests"][0]["results"]

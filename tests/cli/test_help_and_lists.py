@@ -11,7 +11,7 @@ import typing
 from pathlib import Path
 
 import pytest
-from test_cli import allminds
+from commands import allminds
 
 sys.path.append(str(Path(__file__).parents[2] / "docs"))
 

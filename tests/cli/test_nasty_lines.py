@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import allminds
+from commands import allminds
 
 from allminds.core.errors import printable
 

@@ -122,7 +122,7 @@ def test_there_are_at_least_as_many_phrases_as_symbols(sequence):
 
 
 def test_a_scratch_serves_many_sequences():
-    from allminds.complexity.kernels import lz76_kernel, lz76_scratch
+    from allminds.complexity.fast import lz76_kernel, lz76_scratch
 
     random = np.random.default_rng(0)
     scratch = lz76_scratch(100, 300)
@@ -133,7 +133,7 @@ def test_a_scratch_serves_many_sequences():
 
 
 def test_the_kernel_counts_a_row_of_another_kernels_array():
-    from allminds.complexity.kernels import lz76_kernel, lz76_scratch
+    from allminds.complexity.fast import lz76_kernel, lz76_scratch
 
     table = np.arange(6, dtype=np.uint8).reshape(2, 3)
     assert lz76_kernel(table[1], 3, lz76_scratch(6, 3)) == 3

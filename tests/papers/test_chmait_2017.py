@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,12 @@ from allminds.papers.paper import figure, write_page
 @pytest.fixture(scope="module")
 def claims():
     return {claim.what: claim for claim in p0.claims()}
+
+
+@cache
+def part(name):
+    """A table or figure, made once for all tests that look at it."""
+    return paper("chmait-2017").parts[name]()
 
 
 def test_what_can_agree_agrees(claims):
@@ -52,18 +60,18 @@ def test_what_no_paper_prints_is_called_ours(claims):
 
 
 def test_the_contradiction_about_the_ability_of_the_single_mind_is_shown():
-    table = paper("chmait-2017").parts["figure-5"]().summary.set_index(["equal at D", "m"])
+    table = part("figure-5").summary.set_index(["equal at D", "m"])
     assert list(table.loc["π and A¹", 3]) == [15.64, 16.64, 16.65]
 
 
 def test_figure_5_has_four_panels_with_stars_in_three_of_them():
-    plots = [plot for _, plot in paper("chmait-2017").parts["figure-5"]().plots]
+    plots = [plot for _, plot in part("figure-5").plots]
     star = 'stroke-width="1.8"'
     assert [plot.count(star) for plot in plots] == [3, 3, 3, 0]  # none at m = 2
 
 
 def test_table_1_has_every_mind_and_both_readings_of_distances():
-    table = paper("chmait-2017").parts["table-1"]().table.set_index("mind")
+    table = part("table-1").table.set_index("mind")
     assert set(p0.MINDS) < set(table.index)
     assert table.loc["min-distance", "r̃"] == 0.312
     assert table.loc["min-distance(by=value)", "r̃"] == 0.349
@@ -78,10 +86,10 @@ def test_a_group_of_equals_wins_exactly_where_its_members_are_mostly_right():
 
 @pytest.mark.parametrize("name", ["table-1", "figure-2", "figure-3", "figure-4", "figure-5"])
 def test_every_figure_has_its_data_and_plots(name):
-    part = paper("chmait-2017").parts[name]()
-    assert len(part.table)
-    assert all(plot.startswith("<svg") for _, plot in part.plots)
-    assert part.table.select_dtypes("number").notna().all(axis=None)
+    made = part(name)
+    assert len(made.table)
+    assert all(plot.startswith("<svg") for _, plot in made.plots)
+    assert made.table.select_dtypes("number").notna().all(axis=None)
 
 
 @pytest.mark.slow

@@ -54,10 +54,10 @@ def test_the_title_counts_the_tests_that_the_mind_took(tmp_path):
     assert "It did not take the other test of the run." in text
 
 
-def test_a_number_of_the_matrix_loses_no_digit_but_a_leading_0():
+def test_a_number_of_the_matrix_is_short_and_loses_no_digit_before_the_point_but_a_0():
     given = [10.0, 10.25, 20.056, -10.5, 100.03, 0.5, -0.5, 0.056, -0.004, 0.0, 0.999, -1.0, 1.5]
     assert [brief(value) for value in given] == [
-        "10.00", "10.25", "20.06", "−10.50", "100.03", ".50", "−.50", ".06", ".00", ".00", "1",
+        "10.0", "10.2", "20.1", "−10.5", "100", ".50", "−.50", ".06", ".00", ".00", "1",
         "−1.00", "1.50",
     ]  # fmt: skip
 

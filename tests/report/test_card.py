@@ -13,10 +13,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from commands import allminds
 
 import allminds as am
 from allminds.core.errors import Error
-from allminds.report.card import EM, SCHEMA, WIDTH, card, title, write_card
+from allminds.report.card import SCHEMA, as_svg, card, facts, section, title, write_card
+from allminds.report.charts.card import EM, WIDTH
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
 from allminds.runs.run import run as play
@@ -66,10 +68,7 @@ def test_the_card_says_what_the_summary_says(folder):
 def repeated(found, place):
     words = shlex.split(found["command"])
     assert words[0] == "allminds"
-    done = subprocess.run(
-        [sys.executable, "-m", "allminds", *words[1:], "--out", "again", "--jobs", "2"],
-        capture_output=True, text=True, check=False, cwd=place,
-    )  # fmt: skip
+    done = allminds(*words[1:], "--out", "again", "--jobs", "2", cwd=place)
     assert done.returncode == 0, done.stderr
     return RunFolder.open(place / "again")
 
@@ -116,10 +115,7 @@ def test_the_command_of_a_part_of_the_battery_names_tests_and_exercises(tmp_path
     monkeypatch.chdir(tmp_path)
     Path("my.py").write_text(MINE)
     words = "run battery --mind my.py:Still --only stag-hunt --only lambda-star* --episodes 11"
-    done = subprocess.run(
-        [sys.executable, "-m", "allminds", *words.split(), "--seed", "4", "--out", "a/b"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = allminds(*words.split(), "--seed", "4", "--out", "a/b")
     assert done.returncode == 0, done.stderr
     run = RunFolder.open(Path("a/b"))
     found = card(run)
@@ -212,6 +208,58 @@ def test_no_text_is_wider_than_its_place(tmp_path):
     assert "22 failed, not ranked of 22 exercises" in told
     markdown = found.card(tmp_path / "card.md").read_text(encoding="utf-8")
     assert "&lt;&amp;&gt;" in markdown
+
+
+def test_without_a_mind_of_yours_it_has_the_best_three_that_do_not_see_the_future(tmp_path):
+    minds = ["random", "optimum", "expert", "local-search", "q-learning(sessions=2)",
+             "sarsa(sessions=2)", "local-search(slip=0.5)"]  # fmt: skip
+    test = Test(instrument="lambda-star", minds=minds, episodes=66, settings=SMALL)
+    found = card(play(Plan(tests=[test]), tmp_path / "run", ONE))
+    (one,) = found["tests"]
+    names = [row["mind"] for row in one["minds"]]
+    assert len(names) == 3
+    assert "local-search" in names
+    assert not {"expert", "optimum", "random"} & set(names)
+    assert one["others"] == 4
+    assert title(found) == "the best fair minds on lambda-star"
+
+
+def test_a_test_that_only_clairvoyants_took_says_so(tmp_path):
+    test = Test(instrument="lambda-star", minds=["random", "expert"], episodes=11, settings=SMALL)
+    found = card(play(Plan(tests=[test]), tmp_path / "run", ONE))
+    assert found["tests"][0]["minds"] == []
+    assert "no fair mind took it" in as_svg(found)
+
+
+def test_a_long_name_of_a_test_is_whole_and_many_tests_stand_in_two_columns(folder):
+    found = card(folder)
+    name = "lambda-star-coordination"
+    svg = as_svg(found | {"tests": [found["tests"][0] | {"instrument": name}]})
+    assert f">{name}</text>" in svg
+    assert f'viewBox="0 0 {WIDTH} ' in svg
+    tall = as_svg(found | {"tests": found["tests"] * 20})
+    width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', tall).groups())
+    assert width > WIDTH
+    assert height < 1.5 * width  # as a page is
+    assert tall.count(">lambda-star</text>") == 20
+
+
+def test_every_hash_says_what_it_is(folder):
+    for name, value, what in facts(card(folder)):
+        assert (name in ("plan", "records", "scores")) == bool(what), name
+        assert not re.fullmatch(r"[0-9a-f]{12,}", value) or what
+
+
+def test_the_report_has_the_card_and_its_files(folder):
+    import base64
+
+    found = card(folder, "PLAN.toml")
+    made = section(folder)
+    assert made["picture"] == as_svg(found)
+    files = {name: base64.b64decode(link.partition(",")[2]) for name, link in made["files"]}
+    assert json.loads(files["card.json"]) == json.loads(json.dumps(found))
+    assert files["card.svg"].decode() == made["picture"]
+    assert b"| lambda-star | local-search |" in files["card.md"]
 
 
 def test_a_card_is_a_file_by_its_ending(folder, tmp_path):

@@ -6,8 +6,11 @@ skipped, and say so.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
+import zlib
 
 import pytest
 from test_designs import CROSSED
@@ -193,6 +196,87 @@ def test_a_word_in_a_bar_is_whole_or_not_seen(browser, width, words):
     assert page.eval_on_selector_all(".bar-of span", cut) == 0
     assert page.eval_on_selector_all(".bar-of i", seen) == words
     page.close()
+
+
+def test_the_card_can_be_saved(opened):
+    page = opened(1000)
+    page.evaluate(UNFOLD)
+    with page.expect_download() as saved:
+        page.get_by_text("card.md", exact=True).first.click()
+    assert saved.value.suggested_filename == "card.md"
+    assert "| test | mind | score |" in saved.value.path().read_text("utf-8")
+
+
+LARGER = "html { font-size: 20px !important; }"
+SERIF = "* { font-family: 'DejaVu Serif', 'Liberation Serif', Georgia, serif !important; }"
+STYLED = """css => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets.push(sheet);
+}"""
+
+
+@pytest.mark.parametrize("name", ["report", "factors"])
+@pytest.mark.parametrize("css", [LARGER, SERIF, LARGER + SERIF])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_reaches_over_the_edge_in_another_font(opened, width, css, name, request):
+    page = opened(width, request.getfixturevalue(name))
+    page.evaluate(UNFOLD)
+    page.evaluate(STYLED, css)
+    assert page.evaluate(OUTSIDE) == []
+    assert page.evaluate(SPILT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+PAPERS = {"A4": 673, "Letter": 695}  # widths in pixels, less the margins of 16 mm
+WHOLE = ".cause, .card, figure, .subject, .profile tbody, tr, #answer p, .scores"
+
+
+@pytest.mark.parametrize("name", ["report", "factors"])
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("css", ["", SERIF])
+def test_paper_is_as_wide_as_the_page(opened, paper, css, name, request):
+    """A browser shrinks all pages, text included, if anything is wider than the paper."""
+    page = opened(PAPERS[paper], request.getfixturevalue(name))
+    page.emulate_media(media="print")
+    page.evaluate(STYLED, css)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PAPERS[paper]
+    scales = _scales(page.pdf(format=paper))
+    assert len(scales) > 1
+    assert set(scales) == {0.75}  # points to a pixel: nothing is shrunk
+
+
+def _scales(pdf):
+    """How large the pixels of each page of a PDF file are, in points."""
+    found = []
+    for one in re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.S):
+        with contextlib.suppress(zlib.error):
+            marks = re.findall(rb"(?m)^([.\d]+) 0 0 -?[.\d]+ .* cm", zlib.decompress(one)[:400])
+            if len(marks) > 1:  # of the page, and of what stands on it
+                found.append(round(float(marks[0]) * float(marks[1]), 3))
+    return found
+
+
+def test_nothing_is_cut_between_pages(opened):
+    page = opened(PAPERS["A4"])
+    page.emulate_media(media="print")
+    cut = "(all) => all.filter(e => getComputedStyle(e).breakInside !== 'avoid').length"
+    assert page.eval_on_selector_all(WHOLE, cut) == 0
+    tall = "(all) => all.map(e => e.getBoundingClientRect().height)"
+    page_height = 297 / 25.4 * 96 - 2 * 16 / 25.4 * 96
+    assert max(page.eval_on_selector_all(".cause, .card", tall)) < page_height
+    after = "(all) => all.filter(e => getComputedStyle(e).breakAfter !== 'avoid').length"
+    assert page.eval_on_selector_all("h1, h2, h3, h4, summary, .whose", after) == 0
+
+
+def test_paper_is_white_and_says_what_it_leaves_out(opened):
+    page = opened(PAPERS["A4"], color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.get_by_text("On paper the tables behind plots").is_visible()
+    assert not page.get_by_text("Point at a dot").first.is_visible()
+    page.emulate_media(media="screen")
+    assert not page.get_by_text("On paper the tables behind plots").is_visible()
 
 
 def test_what_is_folded_is_there_in_print(opened):

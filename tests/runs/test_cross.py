@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from allminds.core.errors import Error
-from allminds.runs.plan import built_in, crossed, read_plan
+from allminds.runs.designs import expanded
+from allminds.runs.plan import built_in, read_plan
 from allminds.runs.run import Resolved
 
 TEST = {
@@ -21,7 +22,7 @@ TEST = {
 
 
 def test_every_combination_becomes_a_test_with_its_levels_and_words():
-    tests = crossed({"seed": 3, "tests": [TEST]}, "here")["tests"]
+    tests = expanded({"seed": 3, "tests": [TEST]}, "here")["tests"]
     assert [test["levels"] for test in tests] == [
         {"grid": grid, "size": size} for grid in ("5x5", "6x7") for size in ("2", "3")
     ]
@@ -36,10 +37,10 @@ def test_every_combination_becomes_a_test_with_its_levels_and_words():
 
 def test_what_is_not_crossed_stays_as_it_is():
     plain = {"tests": [{"instrument": "x", "minds": ["a"]}, 3], "seed": 1}
-    assert crossed(plain, "here") == plain
-    assert crossed({"seed": 1}, "here") == {"seed": 1}
-    once = crossed({"tests": [TEST]}, "here")
-    assert crossed(once, "here") == once
+    assert expanded(plain, "here") == plain
+    assert expanded({"seed": 1}, "here") == {"seed": 1}
+    once = expanded({"tests": [TEST]}, "here")
+    assert expanded(once, "here") == once
 
 
 @pytest.mark.parametrize(
@@ -62,7 +63,7 @@ def test_what_is_not_crossed_stays_as_it_is():
 )
 def test_a_crossed_test_that_cannot_be_is_one_sentence(change, said):
     with pytest.raises(Error) as caught:
-        crossed({"tests": [TEST | change]}, "the plan p.toml")
+        expanded({"tests": [TEST | change]}, "the plan p.toml")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -14,7 +14,7 @@ from allminds.runs.plan import Plan, Test
 from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
 from allminds.statistics.answer import Measured, answer, answer_of
-from allminds.statistics.answer_words import error_rates, sentences
+from allminds.statistics.answer_words import between, error_rates, sentences
 from allminds.statistics.comparison import compare
 
 HERE = How(jobs=1)
@@ -144,6 +144,30 @@ def test_where_nobody_is_asked_about_it_is_about_the_best_fair_mind_of_each_test
     assert [one.mind for one in mind.tests] == ["local-search"]
     assert found.comparisons == 3  # two fair minds with each other, and each with the floor
     assert "all pairs of fair minds" in error_rates(found)
+
+
+def test_the_users_minds_are_compared_with_each_other_first():
+    chance = np.random.default_rng(3)
+    low = chance.random(60) * 0.5
+    columns = {"one": low + 0.3, "two": low, "rival": low + 0.1}
+    found = answer([made(columns, yours=("one", "two"))])
+    (text,) = between(found)
+    assert text.startswith("one did better than two on made by 0.300; the difference is 0.300")
+    assert found.comparisons == 3  # it is one of the family that is corrected for
+    assert between(answer([made(columns, yours=("one",))])) == []
+    assert between(answer([made(columns)])) == []
+
+
+def test_two_minds_that_did_the_same_are_said_to_have():
+    scores = np.random.default_rng(4).random(40)
+    columns = {"one": scores, "two": scores.copy(), "random": scores / 2}
+    found = answer([made(columns, {"random": "floor"}, yours=("one", "two"))])
+    assert between(found) == [
+        "Whether one did better or worse than two on made is undecided: they got the same score "
+        "on every exercise."
+    ]
+    several = answer([made(columns, yours=("one", "two"))] * 2)
+    assert between(several)[0].startswith("one against two: undecided on 2 (made, the same score")
 
 
 # ---------------------------------------------------------------- error rates

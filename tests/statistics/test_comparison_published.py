@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from allminds.inference import Rule, difference
-from allminds.runs.imports import formats
+from allminds.runs.formats import formats
 from allminds.statistics.comparison import (
     compare,
     correlations,

@@ -29,7 +29,7 @@ import pytest
 from scipy import stats
 
 from allminds.core.errors import Error
-from allminds.runs.imports import formats
+from allminds.runs.formats import formats
 from allminds.statistics.comparison import crossed, logistic, mixed_model
 from allminds.statistics.comparison.mixed import LinearMixed
 

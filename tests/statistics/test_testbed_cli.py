@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 
+import commands
 import pytest
 
 from allminds import registry
@@ -16,11 +15,7 @@ MINDS_OF_DILEMMA = "cooperate,defect,random,tit-for-tat"
 DILEMMA = ["prisoners-dilemma", "--set", "steps=5", "--minds", MINDS_OF_DILEMMA]
 
 
-def allminds(*words, cwd=None, **more):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", "testbed", *map(str, words)],
-        capture_output=True, text=True, check=False, cwd=cwd, env=os.environ | more,
-    )  # fmt: skip
+allminds = partial(commands.allminds, "testbed")
 
 
 def found(*words):

@@ -11,6 +11,8 @@ from allminds.cli.app import app
 from allminds.runs.plan import Plan
 from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
+from allminds.runs.store import RunFolder
+from allminds.statistics.answer_words import between
 from allminds.terminal import show_test
 from allminds.terminal.answer import show_answer
 from allminds.terminal.tables import abbreviated, counted, folded
@@ -105,9 +107,58 @@ def test_evaluate_and_compare_fold_names_between_words_at_80_columns(tmp_path, m
         done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
         assert done.exit_code == 0, done.output
         assert max(map(len, done.output.splitlines())) <= 80
-        assert "…" not in done.output
+        assert "…" not in done.output.replace("… and", "")
         for word in ("majority(", "my.py:", "Careful*3)", "weighted-majority(", "local-search*3)"):
             assert word in done.output, word
+
+
+VERSIONS = """
+class Careful:
+    def act(self, observation, random):
+        best = max(observation.rewards)
+        return 1 + (random.below(9) if best == 0 else observation.rewards.index(best))
+
+
+class Bold(Careful):
+    def act(self, observation, random):
+        return 5 if max(observation.rewards) == 0 else super().act(observation, random)
+"""
+
+
+@pytest.mark.parametrize(
+    "tests", [["lambda-star"], ["lambda-star", "landscape", "lambda-star-responsive"]]
+)
+def test_evaluate_of_two_versions_compares_them_first_and_fits_a_small_screen(
+    tests, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").write_text(VERSIONS)
+    minds = ["-m", "my.py:Careful", "-m", "my.py:Bold", "--against", "local-search"]
+    words = ["evaluate", *tests, *minds, "--episodes", "44", "--out"]
+    done = CliRunner().invoke(app, [*words, "one"], env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert len(lines) < 24
+    assert max(map(len, lines)) <= 80
+    told = " ".join(line.strip() for line in lines)
+    assert ("95 % interval" in told) == (len(tests) == 1)  # the table, or the profile
+    (first,) = between(answer_of_run(RunFolder.open(tmp_path / "one")))
+    assert first in told
+    assert "my.py:Careful did better than my.py:Bold" in told or "my.py:Careful against" in told
+    assert re.search(r"… and \d+ more sentences?,? with --verbose", told)
+    whole = CliRunner().invoke(app, [*words, "two", "--verbose"], env={"COLUMNS": "80"})
+    assert whole.exit_code == 0, whole.output
+    assert "more sentence" not in whole.stdout
+    assert whole.stdout.count("95 % interval") >= len(tests)
+
+
+def test_a_mind_alone_has_its_table_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = ["evaluate", "lambda-star", "-m", "local-search", "--episodes", "22"]
+    done = CliRunner().invoke(app, words, env={"COLUMNS": "80"})
+    assert done.exit_code == 0, done.output
+    assert "local-search  " in done.stdout
+    assert "did better" not in done.stdout
 
 
 def test_names_are_shortened_between_words():

@@ -228,7 +228,7 @@ def test_all_slots_count_where_minds_are_copies():
 
 def test_the_codebook_knows_every_column_of_every_instrument():
     from allminds import registry
-    from allminds.terminal.codebook import COLUMNS
+    from allminds.core.table import COLUMNS
 
     found = am.evaluate("c-test", ["random"], how=ONE).codebook()
     assert set(found.index) <= {*COLUMNS, "k", "letters"}

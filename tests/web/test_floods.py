@@ -123,7 +123,7 @@ def test_loading_a_page_again_and_again_fills_no_database(opened):
 
 
 def test_the_end_is_worked_out_once(opened, monkeypatch):
-    from allminds.web.course import Replays
+    from allminds.web.replays import Replays
 
     server, _, links = opened()
     person = Person(server)

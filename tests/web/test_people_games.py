@@ -15,10 +15,11 @@ from allminds.core.errors import Error
 from allminds.core.line_up import Subject
 from allminds.episode import Episode, play
 from allminds.runs.imports import read_results
-from allminds.web.course import Course, ReplayedExercise
+from allminds.web.agenda import Agenda
 from allminds.web.debrief import against
 from allminds.web.export import export_folder, results
 from allminds.web.questions import face
+from allminds.web.replays import ReplayedExercise
 from allminds.web.simulate import simulate
 from allminds.web.tables import EventRow, ExerciseRow
 
@@ -53,7 +54,7 @@ def test_two_people_have_no_exercises_of_their_own():
 
 def test_a_room_comes_after_practice_and_before_what_counts():
     made = study(tests=[DILEMMA | PEOPLE | {"practice": 1, "check": True}])
-    kinds = [place.kind for place in Course(made).places]
+    kinds = [place.kind for place in Agenda(made).places]
     assert kinds[:7] == [
         "consent", "instructions", "check", "exercise", "between", "room", "exercise",
     ]  # fmt: skip

@@ -9,7 +9,7 @@ from studio import CELLS, SHORT, study
 
 from allminds import registry
 from allminds.core.errors import Error
-from allminds.web.course import Course
+from allminds.web.agenda import Agenda
 from allminds.web.study import EXAMPLE, example, read_study, stored
 
 SERIES = {"instrument": "c-test", "settings": {"form": "generated", "k": "7..9"}}
@@ -78,14 +78,14 @@ def test_a_file_that_is_no_study(tmp_path):
         read_study(tmp_path / "bad.toml")
 
 
-# ---------------------------------------------------------------- the course
+# ---------------------------------------------------------------- the agenda
 
 
-def kinds(course: Course) -> list[str]:
+def kinds(agenda: Agenda) -> list[str]:
     short = {"exercise": "x", "between": "b", "instructions": "i", "check": "?", "consent": "c"}
     return "".join(
         short.get(p.kind, "e").upper() if p.practice else short.get(p.kind, "e")
-        for p in course.places
+        for p in agenda.places
     )
 
 
@@ -102,32 +102,32 @@ def kinds(course: Course) -> list[str]:
     ],
 )
 def test_the_screens_come_in_order(tests, wanted):
-    assert kinds(Course(study(tests=tests))) == wanted
+    assert kinds(Agenda(study(tests=tests))) == wanted
 
 
 def test_people_and_programs_are_paired_by_the_exercise():
-    course = Course(study(seed=5))
-    place = next(place for place in course.places if place.kind == "exercise")
-    exercise = course.exercise(0, False, course.number(place, 7), ())
+    agenda = Agenda(study(seed=5))
+    place = next(place for place in agenda.places if place.kind == "exercise")
+    exercise = agenda.exercise(0, False, agenda.number(place, 7), ())
     tool = registry.make_instrument("lambda", CELLS)
     assert exercise.id == tool.exercise(5, 0).id
     assert exercise.environment == tool.exercise(5, 0).environment
 
 
 def test_practice_is_never_one_of_the_exercises_that_count():
-    course = Course(study(tests=[SHORT | {"practice": 2}]))
-    practice = [course.exercise(0, True, n, ()).environment for n in range(2)]
-    counted = [course.exercise(0, False, n, ()).environment for n in range(2)]
+    agenda = Agenda(study(tests=[SHORT | {"practice": 2}]))
+    practice = [agenda.exercise(0, True, n, ()).environment for n in range(2)]
+    counted = [agenda.exercise(0, False, n, ()).environment for n in range(2)]
     assert not [one for one in practice if one in counted]
 
 
 def test_a_shuffled_test_has_an_order_for_each_person():
-    course = Course(study(tests=[SHORT | {"exercises": 6, "shuffled": True}]))
-    places = [place for place in course.places if place.kind == "exercise"]
-    orders = [tuple(course.number(place, person) for place in places) for person in range(8)]
+    agenda = Agenda(study(tests=[SHORT | {"exercises": 6, "shuffled": True}]))
+    places = [place for place in agenda.places if place.kind == "exercise"]
+    orders = [tuple(agenda.number(place, person) for place in places) for person in range(8)]
     assert all(sorted(order) == list(range(6)) for order in orders)
     assert len(set(orders)) > 1
-    assert orders == [tuple(course.number(p, n) for p in places) for n in range(8)]
+    assert orders == [tuple(agenda.number(p, n) for p in places) for n in range(8)]
 
 
 def test_own_exercises_follow_each_other_and_those_of_a_sitting_stay_together():

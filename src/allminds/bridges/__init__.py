@@ -1,6 +1,6 @@
 """Bridges to other libraries: instruments as their environments, and their agents as minds.
 
-`gymnasium` (one mind), `vector` (many copies of Λ* at once) and `pettingzoo` (several minds) turn
+`gymnasium` (one mind, or many copies of it at once) and `pettingzoo` (several minds) turn
 `allminds.episode.Episode` into what training libraries drive; `policies` makes a mind of what
 they trained. Each imports its library only when it is itself imported.
 """
@@ -23,8 +23,3 @@ def environment_id(tool: type[Instrument] | Instrument) -> str:
 def agent_name(slot: int) -> str:
     """Name the agent in a slot, for libraries in which agents have names."""
     return f"player_{slot}"
-
-
-def items_of(tool: Instrument) -> str:
-    """Classify items: `published`, which a language model may know already, or `fresh`."""
-    return "published" if getattr(tool.settings, "form", "") == "published" else "fresh"

@@ -11,16 +11,15 @@ again.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds import registry
-from allminds.bridges import items_of
 from allminds.bridges.llm import mind_name
 from allminds.contracts import FAILURES, STATUSES, Exercise, Failure, Instrument
 from allminds.core.errors import Error, nearest
+from allminds.core.files import write_bytes
 from allminds.core.table import units_of
 from allminds.episode import Episode
 
@@ -37,7 +36,7 @@ def write_results(frame: pd.DataFrame, path: str | Path) -> Path:
     writers = {".csv": _csv, ".parquet": _parquet, ".jsonl": _py_irt}
     if path.suffix not in writers:
         raise Error(f"cannot write results as '{path.name}'; {nearest(path.suffix, writers)}")
-    _put(path, writers[path.suffix](frame))
+    write_bytes(path, writers[path.suffix](frame))
     return path
 
 
@@ -181,7 +180,7 @@ def items(tool: Instrument, n: int, seed: int = 1) -> Iterator[dict[str, Any]]:
         yield {
             "id": exercise.id,
             "instrument": tool.name,
-            "items": items_of(tool),
+            "items": tool.items,
             **shown.item(exercise),
             **exercise.environment.complexity,
         }
@@ -198,25 +197,12 @@ def write_items(tool: Instrument, n: int, path: str | Path, seed: int = 1) -> Pa
         raise Error(f"there must be 1 item or more, not {n}")
     if tool.length is not None and n > tool.length:
         raise Error(f"{tool.name} has {tool.length} published items, not {n}")
-    _put(path, "".join(_line(item) for item in items(tool, n, seed)).encode())
+    write_bytes(path, "".join(_line(item) for item in items(tool, n, seed)).encode())
     return path
 
 
 def _line(told: dict[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _put(path: Path, data: bytes) -> None:
-    if path.is_dir():
-        raise Error(f"cannot write {path}: it is a folder; name a file in it")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise Error(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # ---------------------------------------------------------------- logs of Inspect

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds import registry
-from allminds.bridges import environment_id, rendering
+from allminds.bridges import environment_id
 from allminds.bridges.vectors import (
+    MODES,
     Series,
     Vector,
     action_space,
@@ -44,12 +45,6 @@ try:
 except ImportError:
     raise Error("Gymnasium is not installed; get it with: pip install 'allminds[rl]'") from None
 
-from gymnasium.spaces import MultiDiscrete
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
-
-from allminds.core.errors import Error
-
 Flags = NDArray[np.bool_]
 ANY = "allminds/Any-v0"  # any instrument: its name or file.py:Class is a keyword
 
@@ -68,7 +63,7 @@ class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their typ
     truncated; one that ends by itself, such as an answered question, is terminated.
     """
 
-    metadata = {"render_modes": list(rendering.MODES), "render_fps": 4}  # noqa: RUF012
+    metadata = {"render_modes": list(MODES), "render_fps": 4}  # noqa: RUF012
 
     def __init__(
         self,
@@ -107,7 +102,7 @@ class AllmindsEnv(gymnasium.Env[Vector, Any]):  # type: ignore[misc] # their typ
 
     def render(self) -> Any:
         """Render the whole state, as text or as a picture."""
-        return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
+        return self.series.rendered(self.render_mode)
 
 
 class FromZero(gymnasium.ActionWrapper[Vector, Any, Any]):  # type: ignore[misc] # as above

@@ -21,7 +21,6 @@ from inspect_ai._util.error import PrerequisiteError  # what its command line pr
 from rich.markup import escape
 
 from allminds import registry
-from allminds.bridges import items_of
 from allminds.bridges.inspect_play import play, record, samples, weighted_record
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
@@ -88,7 +87,7 @@ def _task(tool: Instrument, n: int | None, seed: int, form: str, against: str | 
     return Task(
         dataset=samples(tool, usual if n is None else n, seed, form, others), solver=play(),
         scorer=weighted_record() if tool.rule().weighted else record(),
-        metadata={"items": items_of(tool)}, version=tool.version,
+        metadata={"items": tool.items}, version=tool.version,
     )  # fmt: skip
 
 

@@ -32,7 +32,6 @@ from inspect_ai.solver import Generate, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
 from allminds import registry
-from allminds.bridges import items_of
 from allminds.bridges.llm import Conversation, form_of, message, mind_name, rejected
 from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record
 from allminds.core.errors import Error
@@ -76,7 +75,7 @@ def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = 
         episode = Episode(exercise)
         about = {
             "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
-            "settings": settings, "seed": seed, "index": i, "items": items_of(tool),
+            "settings": settings, "seed": seed, "index": i, "items": tool.items,
             "form": form_of(tool, form), "against": against,
             "complexity": dict(exercise.environment.complexity), **units_of(exercise),
         }  # fmt: skip

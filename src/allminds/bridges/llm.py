@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
-from allminds.core.frames import shown
 from allminds.core.seeding import Random
 from allminds.core.spending import LEDGER, Ledger
+from allminds.core.user_code import shown
 from allminds.core.watch import Failed, away
 from allminds.registry import mind
 
@@ -133,9 +133,8 @@ def mind_name(model: str, tool: Instrument, form: str) -> str:
 
 def legal_actions(task: Task, observation: Any) -> Sequence[Any]:
     """List the actions that are allowed now."""
-    legal = getattr(observation, "legal", None)
     space: Any = task.actions
-    return list(range(space.start, space.start + space.n)) if legal is None else list(legal)
+    return list(space.allowed(observation))
 
 
 # ---------------------------------------------------------------- the mind

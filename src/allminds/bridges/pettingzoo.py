@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from allminds import registry
-from allminds.bridges import agent_name, environment_id, rendering
-from allminds.bridges.vectors import Series, Vector, fields, observation_space
+from allminds.bridges import agent_name, environment_id
+from allminds.bridges.vectors import MODES, Series, Vector, fields, observation_space
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
 
@@ -52,7 +52,7 @@ class _Table:
         teams = tool.exercise(0, 0).environment.teams
         self.metadata = {
             "name": f"{tool.name.replace('-', '_')}_v{tool.version - 1}",
-            "render_modes": list(rendering.MODES),
+            "render_modes": list(MODES),
             "render_fps": 4,
             "is_parallelizable": True,
             "teams": tuple(tuple(agent_name(slot) for slot in team) for team in teams),
@@ -68,7 +68,7 @@ class _Table:
 
     def render(self) -> Any:
         """Draw the whole state, as text or as a picture."""
-        return rendering.rendered(self.series.tool, self.series.playing(), self.render_mode)
+        return self.series.rendered(self.render_mode)
 
     def close(self) -> None:
         """There is nothing to release."""

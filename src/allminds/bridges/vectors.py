@@ -1,4 +1,4 @@
-"""Exercises one by one, as `reset` and `step` ask for them, and observations as vectors of numbers.
+"""Exercises one by one, as `reset` and `step` ask for them; observations as vectors, pictures.
 
 What the numbers are is up to the instrument's presentation. They depend on the observation and
 the number of slots alone, so that a mind that was trained on vectors can be given any observation.
@@ -6,6 +6,7 @@ the number of slots alone, so that a mind that was trained on vectors can be giv
 
 from __future__ import annotations
 
+import io
 import math
 import operator
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds import registry
-from allminds.contracts import Discrete, Instrument, Record
+from allminds.contracts import Discrete, Instrument, Record, legal
 from allminds.core.errors import Error
 from allminds.episode import Episode
 from allminds.presentation import Presentation
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from gymnasium import spaces
 
 Vector = NDArray[np.float32]
+Pixels = NDArray[np.uint8]  # [row, column, red green blue]
+MODES = ("ansi", "rgb_array")  # of rendering: text, pixels
 
 
 @lru_cache(maxsize=64)
@@ -68,10 +71,8 @@ def actions(shown: Presentation, space: Any) -> Discrete:
 def mask(shown: Presentation, space: Any, observation: Any) -> NDArray[np.int8]:
     """Return 1 for every action that is allowed now, and 0 for all other actions."""
     everything = actions(shown, space)
-    legal = getattr(observation, "legal", None)
-    chosen = range(space.start, space.start + space.n) if legal is None else legal
     found = np.zeros(everything.n, np.int8)
-    found[[action - everything.start for action in chosen]] = 1
+    found[[action - everything.start for action in space.allowed(observation)]] = 1
     return found
 
 
@@ -163,6 +164,16 @@ class Series:
         """Return what a slot sees now, as a vector."""
         return vector(self.shown, self.playing().observe(slot), self.tool.slots)
 
+    def rendered(self, mode: str | None) -> str | Pixels | None:
+        """Render the current state in a mode; return None if no mode is set."""
+        if mode is None:
+            return None
+        if mode not in MODES:
+            choice = " or ".join(MODES)
+            raise Error(f"{self.tool.name} cannot be rendered as '{mode}'; choose {choice}")
+        here = self.playing().environment, self.playing().state
+        return self.shown.text(*here) if mode == "ansi" else pixels(self.shown.picture(*here))
+
     def ended(self) -> tuple[bool, bool]:
         """Return (terminated, truncated): whether it ended by itself, or its steps are used up."""
         episode = self.playing()
@@ -170,7 +181,7 @@ class Series:
             return False, False
         steps = episode.environment.steps
         in_time = set(episode.record.status) == {"ok"} and episode.step == steps > 1
-        truncated = in_time and getattr(episode.observe(0), "legal", None) != ()
+        truncated = in_time and legal(episode.observe(0)) != ()
         return not truncated, truncated
 
     def info(self, slot: int) -> dict[str, Any]:
@@ -222,3 +233,20 @@ def _plain(action: Any) -> Any:
         except TypeError:
             return action
     return action
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def pixels(svg: str) -> Pixels:
+    """Convert an SVG picture to pixels."""
+    try:
+        import vl_convert
+        from PIL import Image
+    except ImportError:
+        raise Error(
+            "pictures need Pillow and vl-convert-python, of which one is not installed: "
+            "pip install 'allminds[rl]'"
+        ) from None
+    with Image.open(io.BytesIO(vl_convert.svg_to_png(svg))) as image:
+        return np.array(image.convert("RGB"))

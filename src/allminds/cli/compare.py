@@ -133,8 +133,8 @@ def compare(
         )  # fmt: skip
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
     if plot:
+        from allminds.report.charts.drawing import forest
         from allminds.report.charts.files import save
-        from allminds.report.charts.forest import forest
 
         save(forest(_pairs(found)), plot)
     if as_json:

@@ -13,6 +13,7 @@ from allminds.cli.app import GIVE, app, print_json
 from allminds.cli.options import (
     CORES,
     INSTRUMENT_HELP,
+    CourseOption,
     DryRunOption,
     EngineOption,
     JobsOption,
@@ -24,6 +25,7 @@ from allminds.cli.options import (
     SettingOption,
     StrictOption,
     TrustOption,
+    VerboseOption,
     YesOption,
     check_length,
     complete_instrument,
@@ -35,6 +37,7 @@ from allminds.core.errors import Error
 
 if TYPE_CHECKING:
     from allminds.results import Results
+    from allminds.statistics.answer import Answer
 
 
 @app.command(
@@ -64,9 +67,11 @@ def evaluate(
     episodes: Annotated[
         int | None,
         typer.Option(
-            help="The number of exercises for each mind; by default 1000, or all of a fixed form."
+            help="The number of exercises for each mind; by default 1000, or all of a fixed form. "
+            "With --course, of courses; by default 20."
         ),
     ] = None,
+    course: CourseOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
     out: Annotated[
         Path | None, typer.Option(help="The folder to save the run in; by default runs/1, ….")
@@ -92,8 +97,12 @@ def evaluate(
     dry_run: DryRunOption = False,
     trust: TrustOption = False,
     yes: YesOption = False,
+    verbose: VerboseOption = False,
 ) -> None:
     """Give instruments to some minds, show their scores with floor and ceiling, and save the run.
+
+    Minds that have rivals are compared with them. What is shown fits one screen: if the tables do
+    not, each mind's place between floor and ceiling is shown instead; --verbose shows everything.
 
     The run folder is as that of allminds run: resume, report, compare and card take it. The exit
     code is 1 if a mind failed every exercise.
@@ -119,13 +128,13 @@ def evaluate(
     with spending(max_cost, price, dry_run) as ledger:  # before any model is made
         what = prepared(
             instrument, minds, against=against or None, settings=settings_of(setting) or None,
-            episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run,
+            episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run, course=course,
         )  # fmt: skip
         for sentence in what.left_out_in_short():
             print(f"allminds: {sentence}", file=sys.stderr)
         if not (yes or dry_run):
             pairs = zip(what.tests, what.plan.tests, strict=True)
-            check_length(((given, test.episodes) for given, test in pairs), seed)
+            check_length(((given, test.exercises) for given, test in pairs), seed)
         kept = contextlib.nullcontext() if no_save or dry_run else reserved(out, needed=report)
         with (
             kept as where,
@@ -147,18 +156,38 @@ def evaluate(
         lacks = (
             again if any(row["missing"] for test in found.tests for row in test["results"]) else ""
         )
-        _show(found, [*([str(ledger)] if asked else []), *_places(where, page, lacks)])
+        _show(found, [*([str(ledger)] if asked else []), *_places(where, page, lacks)], verbose)
     leave([test.summary for test in found.tests])
 
 
-def _show(found: Results, lines: list[str]) -> None:
-    """Print the tables, and then some lines."""
+def _show(found: Results, lines: list[str], verbose: bool) -> None:
+    """Print tables and verdicts, and then some lines."""
     from allminds.terminal import show_test
 
-    for test in found.tests:
-        show_test(test.summary)
+    tests = [test.summary for test in found.tests]
+    answered = _answer(found)
+    if answered is None or verbose:
+        for test in tests:
+            show_test(test)
+    if answered is not None:
+        from allminds.terminal.answer import show_answer, show_tables
+
+        show_answer(answered, None) if verbose else show_tables(tests, answered, len(lines))
     for line in lines:
         print(line)
+
+
+def _answer(found: Results) -> Answer | None:
+    """Answer from a saved run in which minds have rivals other than floor and ceiling."""
+    rivals = any(
+        sum(row["end"] is None for row in test.summary["results"]) > 1 for test in found.tests
+    )
+    if not rivals or found.folder is None:
+        return None
+    from allminds.runs.plays import answer_of_run
+    from allminds.runs.store import RunFolder
+
+    return answer_of_run(RunFolder.open(Path(found.folder)))
 
 
 def _places(where: Path | None, page: Path | None, again: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""allminds list: instruments, minds and papers."""
+"""allminds list and show: what there is, and what a mind sees in an instrument."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from typing import Annotated
 import typer
 
 from allminds.cli.app import LOOK, app, print_json
-from allminds.cli.options import JsonOption, complete_instrument
+from allminds.cli.options import (
+    InstrumentArgument,
+    JsonOption,
+    SettingOption,
+    complete_instrument,
+    settings_of,
+)
 from allminds.core.errors import Error
 
 KINDS = ("instruments", "minds", "papers")
@@ -55,3 +61,46 @@ def list_what(
     else:
         rows = listing(what)
         show_lines([(row[what.removesuffix("s")], row["what"]) for row in rows])
+
+
+# ---------------------------------------------------------------- show
+
+
+@app.command(
+    "show",
+    rich_help_panel=LOOK,
+    epilog="Examples: allminds show lambda-star  |  allminds show mine.py:NextSymbol --set steps=5",
+)
+def show(
+    instrument: InstrumentArgument,
+    setting: SettingOption = None,
+    fair_ceiling: Annotated[
+        bool,
+        typer.Option(help="Show the fair ceiling only, and compute it if that takes a minute."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a mind sees in an instrument: observations, actions, rewards, settings, minds.
+
+    With one exercise drawn, and the smallest mind that plays it. The documentation has the same
+    page for each instrument.
+    """
+    from allminds import registry
+    from allminds.description import describe, fair_in_words
+
+    if fair_ceiling:
+        known = registry.make_instrument(instrument, settings_of(setting)).fair_ceiling(asked=True)
+        score = {"fair_ceiling": known.score, "fair_ceiling_reason": known.reason}
+        said = fair_in_words(score)
+        if as_json:
+            print_json(score)
+        elif said:
+            typer.echo(said[0])
+        else:
+            raise Error(f"{instrument} has no program that computes a fair ceiling")
+        return
+    found = describe(instrument, settings_of(setting))
+    if as_json:
+        print_json(found.as_json())
+    else:
+        typer.echo(str(found))

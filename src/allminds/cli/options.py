@@ -130,6 +130,15 @@ SettingOption = Annotated[
         autocompletion=complete_setting,
     ),
 ]
+CourseOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PHASES",
+        show_default="exercises one by one",
+        help="Give exercises as a course, over which minds that carry learn: "
+        "train=50,order=rising,test=20. Orders: drawn, rising, falling, blocked, interleaved.",
+    ),
+]
 BudgetOption = Annotated[
     str | None,
     typer.Option(

@@ -98,7 +98,7 @@ def run(
     from allminds.runs.resolve import Resolved
     from allminds.runs.store import RunFolder
     from allminds.terminal import show_profiles, show_test, watching
-    from allminds.terminal.answer import show_answer
+    from allminds.terminal.answer import SCREEN, show_answer
 
     if write_plan:
         print(plans.plan_text(plan), end="")
@@ -126,7 +126,7 @@ def run(
         what = Resolved.of(whole, mind or [], narrowed=bool(only))
         _tell_left_out(what, verbose)
         if not (yes or dry_run or resume):
-            counts = [test.episodes for test in what.plan.tests]
+            counts = [test.exercises for test in what.plan.tests]
             check_length(zip(what.tests, counts, strict=True), what.plan.seed)
         how = runs.How(
             jobs=jobs, engine=engine, strict=strict, progress=progress,
@@ -149,7 +149,7 @@ def run(
         for test in tests:
             show_test(test)
         show_profiles(folder.plan.tests, tests)
-    show_answer(answer_of_run(folder))
+    show_answer(answer_of_run(folder), None if verbose else SCREEN)
     if ledger.calls:
         print(ledger)
     print(f"report: {page}")

@@ -340,36 +340,36 @@ def _below(
     puzzle: Puzzle, limit: int, clock: int, below: int, shrink: bool = False
 ) -> tuple[Weights, dict[int, Program]]:
     """Find the least weight below a bound, and a program of it, by the letter at the blank."""
-    from allminds.complexity import levin_kernels as kernels
+    from allminds.complexity import levin_fast as fast
 
     if not 1 <= limit <= HIGHEST:
         raise Error(f"a search for programs of up to {limit} instructions: choose 1..{HIGHEST}")
-    best = np.full(LETTERS, kernels.NOTHING, np.int64)
-    witness = np.zeros((LETTERS, kernels.MOST + 1), np.int8)
-    none = np.zeros((0, kernels.MOST + 1), np.int8)
+    best = np.full(LETTERS, fast.NOTHING, np.int64)
+    witness = np.zeros((LETTERS, fast.MOST + 1), np.int8)
+    none = np.zeros((0, fast.MOST + 1), np.int8)
     for start in puzzle.starts:
         letters = np.array(puzzle.begun(start, clock), np.int8)
         bound = min(below, int(best.min()) + 1) if shrink else below
-        kernels.search(
+        fast.search(
             letters, puzzle.blank, start, clock, limit, bound, shrink, True, best, witness, none
         )
-    found = {int(n): _unpacked(witness[n]) for n in np.flatnonzero(best < kernels.NOTHING)}
+    found = {int(n): _unpacked(witness[n]) for n in np.flatnonzero(best < fast.NOTHING)}
     return best, found
 
 
 def _all_programs(puzzle: Puzzle, limit: int, below: int) -> tuple[Program, ...]:
     """List every program below a bound, none skipped, in the order of instructions."""
-    from allminds.complexity import levin_kernels as kernels
+    from allminds.complexity import levin_fast as fast
 
     programs: list[Program] = []
     for start in puzzle.starts:
         letters = np.array(puzzle.begun(start, CLOCK), np.int8)
         room = 64
         while True:
-            best = np.full(LETTERS, kernels.NOTHING, np.int64)
-            witness = np.zeros((LETTERS, kernels.MOST + 1), np.int8)
-            listed = np.zeros((room, kernels.MOST + 1), np.int8)
-            found = kernels.search(
+            best = np.full(LETTERS, fast.NOTHING, np.int64)
+            witness = np.zeros((LETTERS, fast.MOST + 1), np.int8)
+            listed = np.zeros((room, fast.MOST + 1), np.int8)
+            found = fast.search(
                 letters, puzzle.blank, start, CLOCK, limit, below, False, False, best, witness,
                 listed,
             )  # fmt: skip

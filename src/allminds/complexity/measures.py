@@ -115,15 +115,15 @@ def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
 
     The memory used is about (distinct codes) x length / 8 bytes.
     """
-    from allminds.complexity import kernels
+    from allminds.complexity import fast
 
     if len(codes) == 0:
         raise Error(EMPTY)
     if codes.min() < 0 or codes.max() >= len(codes):
         codes = np.unique(codes, return_inverse=True)[1]
     codes = codes.astype(np.int64, casting="same_kind", copy=False)
-    scratch = kernels.lz76_scratch(int(codes.max()) + 1, len(codes))
-    return int(kernels.lz76_kernel(codes, len(codes), scratch))
+    scratch = fast.lz76_scratch(int(codes.max()) + 1, len(codes))
+    return int(fast.lz76_kernel(codes, len(codes), scratch))
 
 
 def lz78(symbols: Sequence[Hashable] | str) -> int:

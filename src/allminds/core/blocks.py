@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from allminds.contracts import STATUSES, Record
 
 LATTICE = 2.0**-26
+LESSON = ("course", "phase", "role", "position", "trained")  # columns that a course adds
 
 
 def on_lattice(rewards: ArrayLike) -> NDArray[np.float64]:
@@ -36,6 +38,7 @@ class Block:
     reasons: dict[int, str] = field(default_factory=dict)  # exercise -> why it failed
     item: NDArray[np.int64] | None = None  # [exercise]; None if no two exercises show the same
     cluster: NDArray[np.int64] | None = None  # [exercise]; None if each item is one of its own
+    course: dict[str, NDArray[Any]] = field(default_factory=dict)  # [exercise]: see `LESSON`
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
@@ -56,8 +59,8 @@ class Block:
         return cls(
             first=records[0].index,
             complexity={
-                name: np.array([record.complexity[name] for record in records], float)
-                for name in records[0].complexity
+                name: np.array([record.complexity.get(name, np.nan) for record in records], float)
+                for name in dict.fromkeys(name for one in records for name in one.complexity)
             },
             score=numbers([record.score for record in records]),
             learning=numbers([record.learning for record in records]),
@@ -68,6 +71,7 @@ class Block:
             reasons={record.index: record.reason for record in records if record.reason},
             item=_whole([record.item for record in records]),
             cluster=_whole([record.cluster for record in records]),
+            course=_places(records),
         )
 
     @classmethod
@@ -97,7 +101,22 @@ class Block:
             reasons=reasons,
             item=_joined([block.item for block in blocks]),
             cluster=_joined([block.cluster for block in blocks]),
+            course={
+                name: np.concatenate([block.course[name] for block in blocks])
+                for name in blocks[0].course
+            },
         )
+
+
+def _places(records: Sequence[Record]) -> dict[str, NDArray[Any]]:
+    """Return the places of exercises in a course as columns; none if there is no course."""
+    lessons = [record.lesson for record in records if record.lesson is not None]
+    if not lessons:
+        return {}
+    found: dict[str, NDArray[Any]] = {
+        name: np.array([getattr(lesson, name) for lesson in lessons]) for name in LESSON
+    }
+    return found | {"trained_steps": np.array([record.trained_steps for record in records])}
 
 
 def _whole(numbers: Sequence[int | None]) -> NDArray[np.int64] | None:

@@ -142,6 +142,7 @@ class Subject:
     instruments: tuple[str, ...] = ()  # () means any
     maker: Any = None  # the class or function that `make` calls
     alone: str = ""  # of a group: the mind that a member is by itself, if the name has none
+    stand_in: Callable[[], Any] | None = None  # makes who rehearses with others; by default `make`
 
     @property
     def one_at_a_time(self) -> bool:

@@ -12,8 +12,8 @@ from typing import Any
 
 from allminds.contracts import Discrete, Failure, Space
 from allminds.core.errors import Error
-from allminds.core.frames import reason_of, shown, story_of
 from allminds.core.line_up import Subject
+from allminds.core.user_code import reason_of, shown, story_of
 
 BY_THE_CLOCK = 10  # times the limit: what a mind that sleeps may take
 TICKS = 4  # looks at a mind within its limit

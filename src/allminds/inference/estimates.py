@@ -42,6 +42,7 @@ class Rule:
     weighing n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting`
     plays has one `figure`, made of the complexities it asked for and of the scores, and is one
     unit; `error` is that figure's standard error and degrees of freedom from within a single one.
+    A figure that is `bounded` is a mean of scores, of those that are not missing.
     """
 
     strata: str | None = None
@@ -52,6 +53,7 @@ class Rule:
     sitting: int = 1
     figure: Callable[[Values, Values], float] | None = None
     error: Callable[[Values, Values], tuple[float, float] | None] | None = None
+    bounded: bool = False
 
     @property
     def range(self) -> tuple[float, float]:
@@ -147,7 +149,7 @@ class Plays:
     def figures(self, rule: Rule) -> Values:
         """Compute the figure of every whole administration, or of all plays while none is whole."""
         assert rule.figure is not None
-        score = np.where(np.isnan(self.score), rule.low, self.score)
+        score = self.score if rule.bounded else np.nan_to_num(self.score, nan=rule.low)
         size = rule.sitting
         cuts = [slice(n, n + size) for n in range(0, len(score) - size + 1, size)]
         cuts = cuts or [slice(0, len(score))]
@@ -199,6 +201,12 @@ def _levels(
     if not len(plays):
         return None, (0, 0), None, None
     figures = plays.figures(rule)
+    if rule.bounded:
+        units = _as_units(figures[~np.isnan(figures)], rule.low, rule.high)
+        if not len(units.score):
+            return None, (0, 0), None, None
+        counts = (len(units.score), units.clusters)
+        return units.mean, counts, of_mean(units), standard_error(units)
     mean, n = float(figures.mean()), len(figures)
     error = over_figures(figures)
     if rule.error is not None and n == 1:
@@ -206,6 +214,12 @@ def _levels(
     evidence = None if error is None else Student(mean, *error)
     stderr = evidence.stderr if isinstance(evidence, Student) else None
     return mean, (n, n), evidence, stderr
+
+
+def _as_units(figures: Values, low: float, high: float) -> Units:
+    """Take the figures of administrations as independent units."""
+    n = len(figures)
+    return Units(figures, np.zeros(n, np.int64), np.arange(n), np.ones(1), low, high)
 
 
 def over_figures(figures: Values) -> tuple[float, float] | None:
@@ -278,9 +292,10 @@ def _between_levels(
         a, b = ((mean or 0.0, counts[1], evidence) for mean, counts, evidence, _ in sides)
         return verdict.apart(a, b, names, margin, failed)
     gaps = figures[0][:n] - figures[1][:n]
-    units = Units(
-        gaps, np.zeros(n, np.int64), np.arange(n), np.ones(1), -math.inf, math.inf
-    )  # a level has no range that would bound it
+    if rule.bounded and not np.isnan(gaps).all():
+        units = _as_units(gaps[~np.isnan(gaps)], *rule.range)
+        return verdict.paired(units, False, names, margin, failed)
+    units = _as_units(gaps, -math.inf, math.inf)  # a level has no range that would bound it
     return verdict.of_levels(units, names, margin, failed)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 NONE = "–"  # what cannot be estimated
+FAIR = "fair ceiling"  # the last row of a table of scores, where it is known
+COMPUTED = "computed"  # in place of its interval
 
 
 def number(value: float | None) -> str:
@@ -39,9 +41,10 @@ def unit_columns(rows: Sequence[Mapping[str, Any]], adaptive: bool) -> list[str]
     return names
 
 
-def heading(column: str, adaptive: bool) -> str:
+def heading(column: str, adaptive: bool, course: bool = False) -> str:
     """Name the heading of a column of units."""
-    return {"units": "sittings" if adaptive else "items"}.get(column, column)
+    units = "courses" if course else "sittings" if adaptive else "items"
+    return {"units": units}.get(column, column)
 
 
 def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:

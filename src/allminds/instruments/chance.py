@@ -23,15 +23,10 @@ class RandomMind(MindBase):
 
     def act(self, observation: Any, random: Random) -> int:
         """Draw any action, or any legal one."""
-        legal = getattr(observation, "legal", None)
-        if legal is not None:
-            return int(legal[random.below(len(legal))])
-        return self.actions.start + random.below(self.actions.n)
+        allowed = self.actions.allowed(observation)
+        return int(allowed[random.below(len(allowed))])
 
     def policy(self, observation: Any) -> Sequence[float]:
         """Give the same chance to all legal actions."""
-        start, n = self.actions.start, self.actions.n
-        legal = getattr(observation, "legal", None)
-        if legal is None:
-            return [1 / n] * n
-        return [1 / len(legal) if start + number in legal else 0.0 for number in range(n)]
+        allowed = self.actions.allowed(observation)
+        return [1 / len(allowed) if n in allowed else 0.0 for n in self.actions.numbers]

@@ -6,7 +6,7 @@ What a table is about differs from world to world; how it is read and written is
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,8 +35,8 @@ def planned(rewards: Iterable[Sequence[float]], around: Any) -> list[NDArray[np.
     """
     around = np.asarray(around)
     value, plan = np.zeros(around.shape[1]), []
-    for field in reversed(list(rewards)):
-        after = (value + field)[around]
+    for gain in reversed(list(rewards)):
+        after = (value + gain)[around]
         plan.append(after.argmax(axis=0))
         value = after.max(axis=0)
     return plan[::-1]
@@ -47,12 +47,17 @@ def planned(rewards: Iterable[Sequence[float]], around: Any) -> list[NDArray[np.
 
 @dataclass
 class Tabular(MindBase):
-    """A table of the values of actions by situation; the best is taken, by lot among equals."""
+    """A table of the values of actions by situation; the best is taken, by lot among equals.
+
+    With `carry` it keeps the table over the exercises of a course. It then learns in every exercise
+    as it goes, and does not rehearse.
+    """
 
     alpha: float = 0.3  # learning rate α
     gamma: float = 0.3  # discount γ
     epsilon: float = 0.0  # share of random actions while it learns
     initial: float = 2.0  # what every value starts at
+    carry: bool = field(default=False, kw_only=True)  # keeps its table over a course
 
     name: ClassVar[str]
     sessions = 0  # rehearsals, if it has any
@@ -67,7 +72,8 @@ class Tabular(MindBase):
                 raise Error(f"{self.name}: {key} must be in [0, 1], not {value:g}")
         if not 0 <= self.sessions <= MOST_SESSIONS:
             raise Error(f"{self.name}: sessions must be in 0..{MOST_SESSIONS}, not {self.sessions}")
-        self.traits = Traits(learns=True, practice=self.sessions)
+        practice = 0 if self.carry else self.sessions
+        self.traits = Traits(learns=True, practice=practice, carries=self.carry)
         self.table: dict[Any, list[float]] = {}
 
     def row(self, seen: Any) -> list[float]:

@@ -27,8 +27,8 @@ from allminds.papers.chmait_2017_figures import (
 )
 from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked
 from allminds.papers.plots import lines
-from allminds.report.charts.calibration import SCHEMES, calibrations, panels
 from allminds.report.charts.drawing import FLOOR
+from allminds.report.charts.plots import SCHEMES, calibration_panels, calibrations
 
 if TYPE_CHECKING:
     from allminds.statistics.accuracy import Counts, Foreseen
@@ -93,7 +93,7 @@ def calibration(minds: Sequence[str], answers: Counts) -> Part:
         ends = {"random": FLOOR}
         plots += [
             (f"{who[4:].capitalize()}, {panel['words']}.", panel["svg"])
-            for panel in panels(calibrations(names, found), ends)
+            for panel in calibration_panels(calibrations(names, found), ends)
         ]
     return Part(
         "Predicted against observed accuracy, at complexities left out of the fit",

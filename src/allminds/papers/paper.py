@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from allminds.report.charts.files import write_whole
+from allminds.core.files import write_bytes
 from allminds.report.page import HERE as PAGES
 from allminds.report.page import templates
 
@@ -200,7 +200,7 @@ def write_page(
     text = environment.get_template("papers.html.j2").render(
         papers=found, version=importlib.metadata.version("allminds")
     )
-    write_whole(out, text.encode("utf-8"))
+    write_bytes(out, text.encode("utf-8"))
     return found
 
 

@@ -6,6 +6,7 @@ how to repeat the run. The value is made by `card`; SVG, PNG, Markdown and JSON 
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import json
@@ -15,23 +16,25 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
+from allminds.core.files import sums_of, write_bytes
 from allminds.core.settings import settings_text
 from allminds.inference.words import best_first, interval, number
-from allminds.report.charts.files import png, write_whole
+from allminds.report.charts.card import draw
+from allminds.report.charts.files import png
 from allminds.report.sections.runs import figures_hash
 from allminds.report.words import on_tests
-from allminds.runs.files import sums_of
 from allminds.runs.plan import Plan, Test, built_in, narrowed, read_plan, seated
-from allminds.runs.store import RunFolder
-from allminds.statistics.answer import labels
+from allminds.runs.store import RunFolder, read_part
+from allminds.statistics.answer import FUTURE, labels
 
 SCHEMA = 1  # of the JSON form; docs/python.md explains every field
-MOST = 3  # minds of a test, if nobody is asked about
+MOST = 3  # fair minds of a test, if nobody is asked about
 PLACE = (
     "Place: 0 is the floor and 1 the ceiling, mostly the best mind that sees the future, or the "
     "best possible score where no mind is the ceiling."
 )
 ENDINGS = (".svg", ".png", ".md", ".json")
+KINDS = {".svg": "image/svg+xml", ".md": "text/markdown", ".json": "application/json"}
 
 
 def write_card(folder: RunFolder, out: Path) -> Path:
@@ -40,19 +43,33 @@ def write_card(folder: RunFolder, out: Path) -> Path:
         raise Error(f"cannot write a card as '{out.name}'; name a file that ends in .svg, .png, "
                     ".md or .json")  # fmt: skip
     found = card(folder)
-    if out.suffix == ".json":
-        return write_whole(out, (json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode())
-    if out.suffix == ".md":
-        return write_whole(out, as_markdown(found).encode())
-    svg = as_svg(found)
-    return write_whole(out, svg.encode() if out.suffix == ".svg" else png(svg, scale=2.0))
+    if out.suffix == ".png":
+        return write_bytes(out, png(as_svg(found), scale=2.0))
+    return write_bytes(out, FORMS[out.suffix](found).encode())
+
+
+def section(folder: RunFolder) -> dict[str, Any]:
+    """Collect the card for the report: the picture, and its files as links that hold them.
+
+    Where only the plan repeats the run, the command names the file that the report says to save.
+    """
+    found = card(folder, "PLAN.toml")
+    files = []
+    for ending, kind in KINDS.items():
+        text = base64.b64encode(FORMS[ending](found).encode()).decode()
+        files.append((f"card{ending}", f"data:{kind};base64,{text}"))
+    return {"picture": as_svg(found), "files": files}
 
 
 # ---------------------------------------------------------------- the value
 
 
-def card(folder: RunFolder) -> dict[str, Any]:
-    """Collect what a card says of a complete run, as a plain value."""
+def card(folder: RunFolder, plan_file: str = "") -> dict[str, Any]:
+    """Collect what a card says of a complete run, as a plain value.
+
+    Where only the plan itself repeats the run, the command names `plan_file`, or by default the
+    plan in the run folder.
+    """
     plan, summary = folder.plan, folder.summary()
     told = labels([(one.instrument, one.settings, one.against) for one in plan.tests])
     tests = [
@@ -70,7 +87,7 @@ def card(folder: RunFolder) -> dict[str, Any]:
         "versions": folder.made["versions"],
         "mixed": folder.mixed or None,
         "objects": lost,
-        "command": None if lost else command(plan, folder.path, _ends(summary)),
+        "command": None if lost else command(plan, folder.path, _ends(summary), plan_file),
         "records": records_hash(folder),
         "figures": figures_hash(folder),
     }
@@ -87,16 +104,42 @@ def _test(folder: RunFolder, number: int, summary: Mapping[str, Any]) -> dict[st
     others = [row for row in best_first(rows) if row["end"] is None]
     mine = [row for row in others if test.mind_of(row["mind"]) in yours]
     mine += [row for row in rows if row["end"] and test.mind_of(row["mind"]) in yours]
+    shown = mine if yours else _best_fair(folder, number, others)
     return {
         "instrument": summary["instrument"],
         "version": folder.made.get("instruments", {}).get(summary["instrument"]),
         "settings": dict(test.settings),
         "against": test.against,
-        "exercises": test.episodes,
-        "minds": [_row(row, test) for row in (mine if yours else others[:MOST])],
-        "others": len(rows) - len(mine if yours else others[:MOST]),
+        "exercises": test.exercises,
+        "minds": [_row(row, test) for row in shown],
+        "others": len(rows) - len(shown),
         "ends": [_row(row, test) | {"end": row["end"]} for row in rows if row["end"]],
     }
+
+
+def _best_fair(
+    folder: RunFolder, number: int, rows: Sequence[dict[str, Any]]
+) -> Sequence[dict[str, Any]]:
+    """Select the best of the rows that are ranked and do not see the future.
+
+    If none of those that do not see the future is ranked, these are shown, as not ranked.
+    """
+    seers = _clairvoyant(folder, number)
+    blind = [row for row in rows if row["mind"] not in seers]
+    return ([row for row in blind if row["ranked"]] or blind)[:MOST]
+
+
+def _clairvoyant(folder: RunFolder, number: int) -> set[str]:
+    """List the line-ups of a test whose first mind sees the future, by its records."""
+    import pyarrow.compute as pc
+
+    found: set[str] = set()
+    for path in folder.parts(number):
+        rows = read_part(path, ["line_up", "slot", "traits"])
+        first = rows.filter(pc.equal(rows["slot"], 0))
+        sees = pc.match_substring(first["traits"].cast("string"), FUTURE)
+        found |= set(first.filter(pc.fill_null(sees, False))["line_up"].unique().to_pylist())
+    return found
 
 
 def _row(row: Mapping[str, Any], test: Test) -> dict[str, Any]:
@@ -125,19 +168,19 @@ def records_hash(folder: RunFolder) -> str:
 # ---------------------------------------------------------------- the command that repeats it
 
 
-def command(plan: Plan, folder: Path, ends: set[str]) -> str:
+def command(plan: Plan, folder: Path, ends: set[str], plan_file: str = "") -> str:
     """Write the command that gives the same scores to the bit.
 
-    It is `evaluate` or a built-in plan where that says it all, or else the run of the plan that the
-    run folder has. The folder is written as it was given, from the working folder if it lies there,
-    as the files of minds are.
+    It is `evaluate` or a built-in plan where that says it all, or else the run of `plan_file`, by
+    default the plan that the run folder has. The folder is written as it was given, from the
+    working folder if it lies there, as the files of minds are.
     """
     here = Path.cwd()
     near = folder.relative_to(here) if folder.is_relative_to(here) else folder
     return (
         _evaluate(plan, ends)
         or _built_in(plan)
-        or f"allminds run {shlex.quote(str(near / 'plan.json'))}"
+        or f"allminds run {shlex.quote(plan_file or str(near / 'plan.json'))}"
     )
 
 
@@ -216,7 +259,7 @@ def _narrowings(own: Plan, plan: Plan) -> list[tuple[list[str] | None, int | Non
     if not known.issuperset(wanted):
         return []
     only = None if known == set(wanted) else wanted
-    counts = {test.episodes for test in plan.tests}
+    counts = {test.exercises for test in plan.tests}
     return [(only, None), *((only, counts.pop()) for _ in range(len(counts) == 1))]
 
 
@@ -232,7 +275,7 @@ def _adds(test: Test, more: Test, yours: Sequence[str]) -> bool:
 
 def title(found: Mapping[str, Any]) -> str:
     """Write the minds and the instruments in one line."""
-    minds = found["yours"] or ["the best minds"]
+    minds = found["yours"] or ["the best fair minds"]
     taken = [test["instrument"] for test in found["tests"]]
     return f"{', '.join(minds)} on {on_tests(taken, found['given'])}"
 
@@ -257,22 +300,23 @@ def coverage(row: Mapping[str, Any]) -> str:
     return ", ".join([*said, *(["not ranked"] if not row["ranked"] else [])])
 
 
-def facts(found: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """List what identifies and repeats the run, as (name, value)."""
+def facts(found: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """List what identifies and repeats the run, as (name, value, what the value is)."""
     again = found["command"]
     if again is None:
         names = ", ".join(found["objects"])
         plural = "s" if len(found["objects"]) > 1 else ""
         again = f"cannot be repeated or resumed without the Python object{plural} {names}"
+    made = f"allminds {found['version']}, Python {found['versions'].get('python')}"
     rows = [
-        ("made with", f"allminds {found['version']}, Python {found['versions'].get('python')}"),
-        ("seed", str(found["seed"])),
-        ("run", found["run"]),
-        ("repeat", again),
-        ("records", found["records"]),
-        ("figures", found["figures"]),
+        ("made with", made, ""),
+        ("seed", str(found["seed"]), ""),
+        ("repeat", again, ""),
+        ("plan", found["run"], "a hash of the plan, which names the run"),
+        ("records", found["records"], "SHA-256 of the checksums of all records"),
+        ("scores", found["figures"], "a hash of all scores: a repetition has the same"),
     ]
-    return [*rows, ("note", found["mixed"])] if found["mixed"] else rows
+    return [*rows, ("note", found["mixed"], "")] if found["mixed"] else rows
 
 
 def as_markdown(found: Mapping[str, Any]) -> str:
@@ -291,8 +335,9 @@ def as_markdown(found: Mapping[str, Any]) -> str:
     rest = not_taken(found)
     lines += ["", PLACE + (f" {rest[0].upper()}{rest[1:]}." if rest else ""), ""]
     code = {"repeat"} if found["command"] else set()
-    for name, value in facts(found):
-        lines.append(f"- {name}: " + (f"`{value}`" if name in code else _md(value)))
+    for name, value, what in facts(found):
+        written = f"`{value}`" if what or name in code else _md(value)
+        lines.append(f"- {name}: {written}" + (f", {what}" if what else ""))
     return "\n".join(lines) + "\n"
 
 
@@ -302,148 +347,25 @@ def _md(text: str) -> str:
     return "".join(f"\\{one}" if one in "|*_`[]\\" else one for one in text)
 
 
-# ---------------------------------------------------------------- as a picture
-
-WIDTH, PAD, ROW = 560, 24, 22
-FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
-MONO = "'DejaVu Sans Mono', Menlo, Consolas, monospace"
-EM = 0.65  # of the size: a letter's mean width in the widest of common fonts
-INK, SOFT, LINE, BAND, YOURS = "#1a1a1a", "#5a5a5a", "#d8d8d8", "#eef1f4", "#0b5cad"
-NAME, BAR, SCORE, ENDS = 176, 132, 68, 136  # widths of the columns
-
-
 def as_svg(found: Mapping[str, Any]) -> str:
     """Draw the card: each score on a bar from floor to ceiling, with its interval."""
-    parts, y = _heading(found)
-    for test in found["tests"]:
-        y = _draw_test(parts, test, y)
-    y = _draw_facts(parts, found, y + 10)
-    height = y + PAD - 6
-    box = f'<rect x=".5" y=".5" width="{WIDTH - 1}" height="{height - 1}" rx="10" '
-    box += f'fill="#fff" stroke="{LINE}"/>'
-    told = html.escape(f"Result card: {title(found)}")
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'width="{WIDTH}" height="{height}" style="max-width:100%;height:auto" '
-        f'font-family="{FONT}" font-size="13" fill="{INK}">'
-        f"<title>{told}</title>{box}{''.join(parts)}</svg>"
-    )
+    tests = [
+        test | {"about": test_line(test), "minds": [row | {"said": _lost(row)} for row in
+                                                    test["minds"]]}
+        for test in found["tests"]
+    ]  # fmt: skip
+    notes = ["place from floor to ceiling, score, 95 % interval", not_taken(found)]
+    return draw(title(found), [note for note in notes if note], tests, facts(found))
 
 
-def _heading(found: Mapping[str, Any]) -> tuple[list[str], int]:
-    lines, parts, y = _wrapped(title(found), WIDTH - 2 * PAD, 17), [], PAD + 14
-    for line in [*lines[:2], *([] if len(lines) < 3 else [" ".join(lines[2:])])]:
-        parts.append(_text(PAD, y, line, WIDTH - 2 * PAD, 17, weight="bold"))
-        y += 22
-    for said in ("place from floor to ceiling, score, 95 % interval", not_taken(found)):
-        if said:
-            parts.append(_text(PAD, y, said, WIDTH - 2 * PAD, 12, fill=SOFT))
-            y += 16
-    return parts, y - 4
+def _lost(row: Mapping[str, Any]) -> str:
+    """Say how many of a mind's exercises failed or are missing, if any."""
+    return f"{coverage(row)} of {row['episodes']:,} exercises" if coverage(row) else ""
 
 
-def _draw_test(parts: list[str], test: Mapping[str, Any], y: int) -> int:
-    """Draw one test below `y`, and return where it ends."""
-    parts.append(f'<path d="M{PAD} {y}H{WIDTH - PAD}" stroke="{LINE}"/>')
-    y += 19
-    parts.append(_text(PAD, y, test["instrument"], NAME - 8, 13, weight="bold"))
-    about = test_line(test)
-    parts.append(_text(PAD + NAME, y, about, WIDTH - 2 * PAD - NAME, 11, fill=SOFT))
-    y += 7
-    for row in test["minds"]:
-        parts += _draw_row(row, y, YOURS)
-        y += ROW + 15 * (len(_named(row["mind"])) - 1)
-        if coverage(row):
-            said = f"{coverage(row)} of {row['episodes']:,} exercises"
-            parts.append(_text(PAD + NAME, y + 10, said, BAR + SCORE + ENDS, 11, fill="#9a3412"))
-            y += 16
-    ends = [f"{row['end']}: {row['mind']}, {number(row['score'])}" for row in test["ends"]]
-    placed = any(row["normalised"] is not None for row in test["minds"])
-    if placed and not any(row["end"] == "ceiling" for row in test["ends"]):
-        ends.append("ceiling: the best possible score")
-    for said in ends:
-        parts.append(_text(PAD + NAME, y + 11, said, WIDTH - 2 * PAD - NAME, 11, fill=SOFT))
-        y += 14
-    return y + 8
+def as_json(found: Mapping[str, Any]) -> str:
+    """Write the card as JSON."""
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
-def _draw_row(row: Mapping[str, Any], y: int, colour: str) -> list[str]:
-    left, middle = PAD + NAME, y + ROW / 2
-    made = [
-        _text(PAD, y + 15 + 15 * n, line, NAME - 8, 13)
-        for n, line in enumerate(_named(row["mind"]))
-    ]
-    made.append(
-        f'<rect x="{left}" y="{middle - 4}" width="{BAR}" height="8" rx="4" fill="{BAND}"/>'
-    )
-    if row["normalised"] is not None:
-        ends = row["normalised_ci95"] or [row["normalised"]] * 2
-        low, at, high = (left + BAR * min(1, max(0, v)) for v in (ends[0], row["normalised"],
-                                                                  ends[1]))  # fmt: skip
-        width = max(high - low, 1)
-        made.append(f'<rect x="{low:.1f}" y="{middle - 4}" width="{width:.1f}" height="8" rx="3" '
-                    f'fill="{colour}" opacity=".28"/>')  # fmt: skip
-        inside = 0 <= row["normalised"] <= 1  # beyond the bar the dot is hollow
-        fill, edge = (colour, "#fff") if inside else ("#fff", colour)
-        made.append(f'<circle cx="{at:.1f}" cy="{middle}" r="5" fill="{fill}" stroke="{edge}"/>')
-    score, right = number(row["score"]), left + BAR + SCORE
-    made.append(_text(right, y + 15, score, SCORE - 8, 12, weight="bold", anchor="end"))
-    made.append(_text(WIDTH - PAD, y + 15, interval(row["ci95"]), ENDS, 12, anchor="end"))
-    return made
-
-
-def _named(mind: str) -> list[str]:
-    """Break the name of a mind into two lines at the most; the second is cut if need be."""
-    first, *more = _wrapped(mind, NAME - 8, 13)
-    return [first, "".join(more)] if more else [first]
-
-
-def _draw_facts(parts: list[str], found: Mapping[str, Any], y: int) -> int:
-    parts.append(f'<path d="M{PAD} {y - 10}H{WIDTH - PAD}" stroke="{LINE}"/>')
-    for name, value in facts(found):
-        room = WIDTH - 2 * PAD - 76
-        code = name in ("records", "run", "figures") or (name == "repeat" and found["command"])
-        size = 10 if code else 11
-        parts.append(_text(PAD, y + 10, name, 70, 11, fill=SOFT))
-        for line in _wrapped(value, room, size):
-            parts.append(_text(PAD + 76, y + 10, line, room, size, family=MONO if code else ""))
-            y += 15
-        y += 3
-    return y
-
-
-def _wrapped(text: str, width: float, size: float) -> list[str]:
-    """Break a text into lines that fit, at spaces where there are any."""
-    most, lines, line = max(8, int(width / (EM * size))), [], ""
-    for word in text.split(" "):
-        while len(word) > most:
-            room = most - len(line) - bool(line)
-            if room < 8:
-                lines.append(line)
-                line, room = "", most
-            lines.append(f"{line} {word[:room]}".strip())
-            line, word = "", word[room:]
-        if line and len(line) + 1 + len(word) > most:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    return [*lines, line] if line else lines
-
-
-def _text(
-    x: float, y: float, text: str, width: float, size: float, *, weight: str = "",
-    fill: str = "", anchor: str = "", family: str = "",
-) -> str:  # fmt: skip
-    """Write a text, cut in its middle if it may not fit; the whole of it shows on hover."""
-    most = int(width / (EM * size))
-    shown, half = text, (most - 1) // 2
-    if len(text) > most:
-        shown = f"{text[: most - 1 - half]}…{text[-half:]}"
-    given = {"font-weight": weight, "fill": fill, "text-anchor": anchor, "font-family": family}
-    more = "".join(f' {key}="{html.escape(value)}"' for key, value in given.items() if value)
-    hover = "" if shown == text else f"<title>{html.escape(text)}</title>"
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size:g}"{more} xml:space="preserve">{hover}'
-        f"{html.escape(shown)}</text>"
-    )
+FORMS = {".svg": as_svg, ".md": as_markdown, ".json": as_json}

@@ -19,8 +19,8 @@ from allminds.inference.estimates import play_scores
 from allminds.inference.intervals import of_mean
 from allminds.inference.verdict import paired
 from allminds.report import sources
-from allminds.report.designs import designs
 from allminds.report.sources import Floats, Source, batches, numbered
+from allminds.runs.designs import designs
 from allminds.runs.plan import Test
 from allminds.runs.plays import read_plays
 from allminds.runs.provenance import Portrait
@@ -191,7 +191,7 @@ class TestData:
     ) -> dict[tuple[str, tuple[int, ...]], Floats]:
         """Average, by exercise, the score of a mind in some slots; NaN where it is missing."""
         return sources.exercise_means(
-            self.sources, self.tool, self.test.episodes, self.minds, wanted
+            self.sources, self.tool, self.test.exercises, self.minds, wanted
         )
 
 
@@ -224,8 +224,8 @@ def _read_test(found: TestData) -> None:
     found.levels = levels
     sums = LevelSums(found.minds, levels, tool)
     sums.hits = tool.exercise(0, 0).environment.steps == 1
-    found.scores = np.full((min(found.test.episodes, MOST_EXERCISES), len(found.minds)), np.nan)
-    found.about = _numbered_items(found.test.episodes)
+    found.scores = np.full((min(found.test.exercises, MOST_EXERCISES), len(found.minds)), np.nan)
+    found.about = _numbered_items(found.test.exercises)
     strata = tool.rule().strata
     columns = {"index", "who", "traits", "score", "status", "item", "cluster"}
     columns |= {name for name in (found.column, strata) if name}
@@ -262,7 +262,7 @@ def _numbered_items(episodes: int) -> Floats:
 
 def _read_items(found: TestData) -> None:
     """Read items, clusters and strata alone, for a cell of a folded design."""
-    found.about, strata = _numbered_items(found.test.episodes), found.tool.rule().strata
+    found.about, strata = _numbered_items(found.test.exercises), found.tool.rule().strata
     for source in found.sources:
         for part in source.parts:
             wanted = {"index", "item", "cluster", strata or "index"}
@@ -405,7 +405,7 @@ class LevelSums:
         kept, by Student's t from the sums, and on an adaptive test, whose exercises are each mind's
         own, likewise.
         """
-        whole = data.test.episodes <= len(data.scores) and not self.tool.adaptive
+        whole = data.test.exercises <= len(data.scores) and not self.tool.adaptive
         found = []
         for m, mind in enumerate(self.minds):
             for level in range(len(self.levels)):

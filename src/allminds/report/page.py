@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
-from allminds.report.charts.files import write_whole
+from allminds.core.files import write_bytes
+from allminds.report.card import section as card_section
 from allminds.report.data import TestData, read_tests
-from allminds.report.designs import Design, designs
 from allminds.report.sections import (
     answer,
     causes,
-    cells,
     factors,
     groups,
     people,
@@ -23,6 +22,7 @@ from allminds.report.sections import (
     runs,
 )
 from allminds.report.sections.one_test import section as test_section
+from allminds.report.sections.one_test import table_of_cells
 from allminds.report.sections.runs import plan_text
 from allminds.report.words import (
     count,
@@ -38,6 +38,7 @@ from allminds.report.words import (
     pre,
     wraps,
 )
+from allminds.runs.designs import Design, designs
 from allminds.runs.store import RunFolder
 
 __all__ = [
@@ -63,7 +64,7 @@ def write_report(
     all.
     """
     several = [folders] if isinstance(folders, RunFolder) else list(folders)
-    return write_whole(out, render(several, weights or {}, exports).encode("utf-8"))
+    return write_bytes(out, render(several, weights or {}, exports).encode("utf-8"))
 
 
 def render(
@@ -102,8 +103,9 @@ def render(
         factors=[section for section in crossed if section],
         tests=[test_section(data, of.get(data.number)) for data in single],
         unfolded=len(single) <= MOST_OPEN,
-        folded=[cells.section(design, tests) for design in found if design.folded],
-        ids=[f"{data.prefix}i with i from 0 to {data.test.episodes - 1}" for data in tests],
+        folded=[table_of_cells(design, tests) for design in found if design.folded],
+        ids=[f"{data.prefix}i with i from 0 to {data.test.exercises - 1}" for data in tests],
+        cards=[card_section(folder) for folder in folders],
         repeats=[runs.repeat_section(folder) for folder in folders],
         **parts,
     )
@@ -180,7 +182,7 @@ def _title(tests: Sequence[TestData], runs: int, found: dict[str, Any] | None) -
 
 def _sentence(tests: Sequence[TestData]) -> str:
     """Write instruments, exercises and minds in one sentence."""
-    exercises = sum(data.test.episodes for data in tests)
+    exercises = sum(data.test.exercises for data in tests)
     parts = []
     for name in dict.fromkeys(data.tool.name for data in tests):
         times = sum(data.tool.name == name for data in tests)

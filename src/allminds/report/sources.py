@@ -130,7 +130,7 @@ def _together(lot: Sequence[Given], marked: set[str]) -> Given:
         sources.append(replace(source, names=names))
         shown = {source.names[name]: names[name] for name in names}
         rows += [row | {"mind": shown[row["mind"]]} for row in one.summary["results"]]
-    episodes = max(one.test.episodes for one in lot)
+    episodes = max(one.test.exercises for one in lot)
     test = lot[0].test.model_copy(
         update={"episodes": episodes, "minds": [row["mind"] for row in rows], "words": {}}
     )

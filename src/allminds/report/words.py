@@ -32,8 +32,11 @@ def decided(found: Difference) -> str:
 
 
 def brief(value: float) -> str:
-    """Write a number for a narrow cell: two decimals, without the 0 before the point."""
-    text = f"{value:.2f}"
+    """Write a number for a narrow cell: two decimals, without the 0 before the point.
+
+    From 10 on there is one decimal, from 100 on none.
+    """
+    text = f"{value:.{2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0}f}"
     if float(text) in (0.0, 1.0):
         return ".00" if float(text) == 0 else "1"
     sign, size = "−" * (value < 0), text.lstrip("-")

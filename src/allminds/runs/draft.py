@@ -11,12 +11,20 @@ from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.line_up import parse_all
 from allminds.core.settings import checked
+from allminds.course import COURSES, Course
 from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
 
 EPISODES = 1000  # of an instrument without a fixed form
-FIELDS = ("instrument", "settings", "episodes", "minds", "against")  # of a test in a mapping
+FIELDS = (
+    "instrument",
+    "settings",
+    "episodes",
+    "minds",
+    "against",
+    "course",
+)  # of a test in a mapping
 
 
 def prepared(
@@ -29,10 +37,11 @@ def prepared(
     seed: int = 1,
     time_limit: float = 10.0,
     ends: bool = True,
+    course: Any = None,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
     check_minds(minds)
-    drafts = _drafts(instruments, settings, episodes)
+    drafts = [_taught(draft, course) for draft in _drafts(instruments, settings, episodes)]
     opponents = _opponents(against)
     left_out: list[str] = []
     tests: list[Test] = []
@@ -85,6 +94,16 @@ def _drafts(
     return found
 
 
+def _taught(draft: dict[str, Any], course: Any) -> dict[str, Any]:
+    """Put a course among the settings; a test's own course goes before that of all."""
+    own = draft.pop("course", None)
+    settings = dict(draft.get("settings") or {})
+    chosen = settings.get("course", course if own is None else own)
+    if chosen is None:
+        return draft
+    return draft | {"settings": settings | {"course": Course.of(chosen).plain()}}
+
+
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(one.get(name) == other.get(name) for name in ("instrument", "settings", "against"))
 
@@ -96,7 +115,8 @@ def _named(draft: Mapping[str, Any]) -> str:
 
 def _draft(what: Any) -> dict[str, Any]:
     if isinstance(what, Test):
-        given = {name: getattr(what, name) for name in FIELDS if name in what.model_fields_set}
+        known = what.model_fields_set
+        given = {name: getattr(what, name) for name in FIELDS if name in known}
         return given | {"minds": {name: what.objects.get(name, name) for name in what.minds}}
     if isinstance(what, Mapping):
         wrong = next((name for name in what if name not in FIELDS), None)
@@ -156,7 +176,7 @@ def _seated(
     tool, rivals = given.tool, draft.get("minds") or []
     values = {name: value for name, value in draft.items() if name != "minds"} | {
         "minds": ["-"],
-        "episodes": draft.get("episodes", tool.length or EPISODES),
+        "episodes": draft.get("episodes", COURSES if tool.parts else tool.length or EPISODES),
     }
     where = f"evaluate {tool.name}"
     if not _is_game(tool) or draft.get("against") or not opponents:

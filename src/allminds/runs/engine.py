@@ -23,8 +23,8 @@ from allminds import registry
 from allminds.contracts import Fast, Instrument
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
-from allminds.core.frames import remember_sources, sources_of, working_folder
 from allminds.core.line_up import LineUp, parse_all
+from allminds.core.user_code import remember_sources, sources_of, working_folder
 from allminds.core.watch import Watch
 from allminds.episode import form
 from allminds.registry import NO_OBJECTS, Objects, name_of
@@ -132,7 +132,7 @@ class Given:
     ) -> Given:
         """Resolve names, of `objects` too, and reject a mind that is given twice."""
         tool = registry.make_instrument(instrument, settings)
-        kind = type(tool)
+        kind = tool.kind
         where = kind if registry.in_memory(kind) else registry.reference(instrument)
         return cls(where, tool, settings, [], [], {}).joined(minds, objects=objects)
 

@@ -1,29 +1,11 @@
-"""The plan of a run, which tests are given to which minds: TOML in a file, a value in Python.
-
-A test may be a crossed design, every combination of levels from a few lines:
-
-    [[tests]]
-    instrument = "lambda-star"
-    minds = ["{protocol}({members}*{agents})", "{members}"]
-    [tests.factors]                      # settings, level by level
-    grid = [{rows = 5, cols = 5}, {rows = 10, cols = 10}]
-    size = [{agents = 2}, {agents = 5}]
-    [tests.words]                        # what the minds' names are made of
-    protocol = ["auction", "tree"]
-    members = ["local-search", "random"]
-
-becomes four tests of six minds each. A mind's name may also use any setting by its name.
-"""
+"""The plan of a run, which tests are given to which minds: TOML in a file, a value in Python."""
 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
-import math
-import string
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,8 +22,8 @@ from pydantic import (
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import parse_all
 from allminds.core.settings import Settings, checked, file_text
-
-MOST = 10_000  # tests of a plan, and minds of a test
+from allminds.course import COURSES, Course
+from allminds.runs.designs import MOST, expanded
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -51,7 +33,7 @@ class Test(Settings):
     """One instrument with its settings, given to some minds.
 
     In a game, minds that are named alone sit in the first slot and `against` in the others; without
-    it they play themselves. Where it is one cell of a crossed design (see `crossed`),
+    it they play themselves. Where it is one cell of a crossed design (see `runs.designs`),
     `levels` names its level of every factor, and `words` those of each of its minds.
 
     Attributes
@@ -64,9 +46,10 @@ class Test(Settings):
     against : str
         The minds in the other slots of a game.
     episodes : int
-        The exercises that each mind is given.
+        The exercises that each mind is given; with a course, the number of courses.
     settings : dict
-        The settings of the instrument.
+        The settings of the instrument. A `course` is kept here too: text, a mapping or a list of
+        phases, over whose exercises a mind can learn (see `allminds.course`).
 
     Examples
     --------
@@ -98,7 +81,14 @@ class Test(Settings):
             settings: Mapping[str, Any] = ...,
             levels: Mapping[str, str] = ...,
             words: Mapping[str, Mapping[str, str]] = ...,
+            course: Any = None,
         ) -> None: ...
+
+    @property
+    def exercises(self) -> int:
+        """The number of exercises that each mind plays: those of all courses, if it is one."""
+        course = self.settings.get("course")
+        return self.episodes * (1 if course is None else len(Course.of(course)))
 
     @property
     def objects(self) -> dict[str, Any]:
@@ -127,6 +117,20 @@ class Test(Settings):
         made = handler(without_objects(values, objects))
         made._objects.update(objects)
         return made
+
+    @model_validator(mode="before")
+    @classmethod
+    def _taught(cls, values: Any) -> Any:
+        """Put a course, in its one form, among the settings; courses are 20 unless it is said."""
+        given = dict(values) if isinstance(values, dict) else {}
+        settings = given.get("settings") or {}
+        course = given.pop("course", None)
+        if not isinstance(settings, Mapping) or (course is None and "course" not in settings):
+            return values if course is None else given
+        if course is not None and "course" in settings:
+            raise ValueError("the course is given twice, beside the settings and among them")
+        made = Course.of(settings["course"] if course is None else course)
+        return {"episodes": COURSES, **given, "settings": {**settings, "course": made.plain()}}
 
     @model_validator(mode="before")
     @classmethod
@@ -340,7 +344,7 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
     except (ValueError, RecursionError) as error:  # a number, or lists in lists, without end
         kind = "JSON" if str(name).endswith(".json") else "TOML"
         raise Error(f"{where} is not {kind}: {error}") from None
-    return checked(Plan, crossed(values, where), where)
+    return checked(Plan, expanded(values, where), where)
 
 
 def _stored(text: str) -> dict[str, Any]:
@@ -372,119 +376,3 @@ def narrowed(
     if seed is not None:
         made["seed"] = seed
     return checked(Plan, made, "the plan")
-
-
-# ---------------------------------------------------------------- crossed designs
-
-
-def crossed(plan: dict[str, Any], where: str) -> dict[str, Any]:
-    """Replace each crossed test of a plan by its cells; other tests stay as they are."""
-    tests = plan.get("tests")
-    if not isinstance(tests, list):
-        return plan
-    return plan | {"tests": [cell for test in tests for cell in _cells(test, where)]}
-
-
-def _cells(test: Any, where: str) -> Iterator[Any]:
-    if not isinstance(test, dict) or not ({"factors", "words"} & set(test)) or "levels" in test:
-        yield test
-        return
-    factors = _table(test.get("factors", {}), dict, f"{where}: factors", "settings")
-    words = _table(test.get("words", {}), str, f"{where}: words", "names")
-    settings, templates = test.get("settings", {}), test.get("minds", [])
-    if not isinstance(settings, dict) or not isinstance(templates, list):
-        raise Error(f"{where}: settings must be a table, and minds a list of names")
-    _check_apart(factors, words, where)
-    rest = {key: value for key, value in test.items() if key not in ("factors", "words")}
-    _check_count(factors.values(), where, "cells")
-    for chosen in itertools.product(*factors.values()):
-        levels = dict(zip(factors, chosen, strict=True))
-        here = dict(settings)
-        for level in chosen:
-            here |= level
-        minds = _named(templates, words, here, where)
-        yield rest | {
-            "minds": list(minds),
-            "settings": here,
-            "levels": {name: _label(level) for name, level in levels.items()},
-            "words": minds,
-        }
-
-
-def _check_apart(
-    factors: Mapping[str, list[Any]], words: Mapping[str, list[str]], where: str
-) -> None:
-    """Require that no two factors set the same setting: their effects would be confounded."""
-    both = next((name for name in factors if name in words), None)
-    if both:
-        raise Error(f"{where}: '{both}' is a factor and a word; call one of them otherwise")
-    owner: dict[str, str] = {}
-    for name, levels in factors.items():
-        labels = [_label(level) for level in levels]
-        if len(set(labels)) < len(labels) or not all(levels):
-            raise Error(f"{where}: factors.{name} has an empty level, or one twice")
-        for setting in {setting for level in levels for setting in level}:
-            if owner.setdefault(setting, name) != name:
-                raise Error(f"{where}: factors {owner[setting]} and {name} both set '{setting}'")
-    for name, levels in words.items():
-        if len(set(levels)) < len(levels):
-            raise Error(f"{where}: words.{name} has a level twice")
-
-
-def _check_count(levels: Iterable[Sized], where: str, what: str) -> None:
-    """Require that a product of levels is small enough to be written out."""
-    count = math.prod(len(one) for one in levels)
-    if count > MOST:
-        raise Error(f"{where}: that makes {count:,} {what}, and {MOST:,} is the most")
-
-
-def _table(given: Any, kind: type, where: str, what: str) -> dict[str, list[Any]]:
-    """Check a table of names, each with a list of levels of one type."""
-    if not isinstance(given, dict):
-        raise Error(f"{where} must be a table of lists, not {given!r}")
-    for name, levels in given.items():
-        if not isinstance(levels, list) or not levels:
-            raise Error(f"{where}.{name} must be a list of {what}, not {levels!r}")
-        for level in levels:
-            if not isinstance(level, kind):
-                raise Error(f"{where}.{name} must be a list of {what}, and {level!r} is none")
-    return given
-
-
-def _named(
-    templates: Any, words: Mapping[str, list[str]], settings: Mapping[str, Any], where: str
-) -> dict[str, dict[str, str]]:
-    """Fill the templates: the name of every mind, and the words that it is made of."""
-    minds: dict[str, dict[str, str]] = {}
-    for template in templates:
-        used = _fields(str(template), where)
-        for field in used:
-            if field not in words and field not in settings:
-                known = nearest(field, [*words, *settings])
-                raise Error(
-                    f"{where}: nothing is called '{field}' for the mind '{template}'; {known}"
-                )
-        mine = [name for name in words if name in used]
-        _check_count((words[name] for name in mine), where, f"minds '{template}'")
-        for chosen in itertools.product(*(words[name] for name in mine)):
-            levels = dict(zip(mine, chosen, strict=True))
-            minds[str(template).format_map(dict(settings) | levels)] = levels
-    return minds
-
-
-def _fields(template: str, where: str) -> list[str]:
-    """List the names in braces of a template."""
-    try:
-        parsed = list(string.Formatter().parse(template))
-    except ValueError as error:
-        raise Error(f"{where}: cannot read the mind '{template}': {error}") from None
-    for _, field, spec, conversion in parsed:
-        if field is not None and (not field or spec or conversion):
-            raise Error(f"{where}: '{template}' must have plain names in its braces, as {{agents}}")
-    return [field for _, field, _, _ in parsed if field]
-
-
-def _label(level: Mapping[str, Any]) -> str:
-    """Name a level: its values, or 5x5 for two that are numbers."""
-    values = [str(value) for value in level.values()]
-    return "x".join(values) if all(value.isdigit() for value in values) else " ".join(values)

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
-from allminds.core.frames import code_of
+from allminds.core.files import SUMS
 from allminds.core.line_up import LineUp, Name, Subject, parse
 from allminds.core.table import SCHEMA
+from allminds.core.user_code import code_of
 from allminds.runs.engine import Given
-from allminds.runs.files import SUMS
 from allminds.runs.plan import Origin, Plan
 
 DECISIVE = ("allminds", "python", "numpy", "numba")  # versions that a score may depend on
@@ -120,7 +120,7 @@ def made_with(tests: Sequence[Given]) -> dict[str, Any]:
     """
     makers, words = [], []
     for given in tests:
-        makers.append(type(given.tool))
+        makers += [given.tool.kind, *(part.kind for part in given.tool.parts)]
         apart = _without_name(given)
         for line_up in given.line_ups:
             words.append(line_up.name)
@@ -128,7 +128,9 @@ def made_with(tests: Sequence[Given]) -> dict[str, Any]:
                 subjects = (seat.subject, *seat.subject.members)
                 makers += [one.maker for one in subjects if one.name not in apart]
     return {
-        "instruments": {given.tool.name: given.tool.version for given in tests},
+        "instruments": {
+            tool.name: tool.version for given in tests for tool in (*given.tool.parts, given.tool)
+        },
         "code": code_of(makers, words),
     }
 

@@ -70,8 +70,8 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
     if test >= len(folder.plan.tests):
         raise Error(f"there is no test {test + 1}; the plan has {len(folder.plan.tests)}")
     given = folder.plan.tests[test]
-    if index >= given.episodes:
-        raise Error(f"there is no exercise {index}; the test has 0..{given.episodes - 1}")
+    if index >= given.exercises:
+        raise Error(f"there is no exercise {index}; the test has 0..{given.exercises - 1}")
     tool = folder.tool(test)
     origins = folder.plan.objects
     known = {one: origin.reference for one, origin in origins.items() if origin.reference}
@@ -99,7 +99,7 @@ def _again(
     watch = Watch(folder.plan.time_limit)
     with watch.running():
         ((exercise, record),) = play_on(tool, line_up, folder.plan.seed, index, index + 1, watch)
-    rows = folder.rows(test, exercise.index, line_up.name)
+    rows = folder.rows(test, record.index, line_up.name)
     recorded = [None if score is None else float(score) for score in rows["score"]]
     if recorded != list(record.score) or rows["status"] != list(record.status):
         raise Error(

@@ -151,8 +151,8 @@ class Resolved:
         for given in self.tests:
             for name, thing in given.objects.items():
                 origins.setdefault(name, origin_of(thing))
-            if registry.in_memory(type(given.tool)):
-                origins.setdefault(given.tool.name, origin_of_instrument(type(given.tool)))
+            if registry.in_memory(given.tool.kind):
+                origins.setdefault(given.tool.name, origin_of_instrument(given.tool.kind))
         return replace(self, plan=self.plan.model_copy(update={"objects": origins}))
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
+from allminds.core.files import path_of
 from allminds.core.line_up import LineUp
 from allminds.core.settings import checked
 from allminds.runs import engine
 from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
-from allminds.runs.files import path_of
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
 from allminds.runs.store import RunFolder
@@ -158,7 +158,7 @@ def give_all(
             what = name if len(plan.tests) == 1 else f"{name} ({n + 1} of {len(plan.tests)})"
             sittings = given.seats(plan.seed, traced, plan.time_limit)
             one = None if keep is None else partial(keep, n)
-            tests.append(_give(given, plan, test.episodes, sittings, how, spread, what, one))
+            tests.append(_give(given, plan, test.exercises, sittings, how, spread, what, one))
     return summary_of(plan, tests)
 
 
@@ -283,7 +283,7 @@ def resume(
 def _is_complete(folder: RunFolder, plan: Resolved) -> bool:
     """Check whether nothing is left to be played."""
     return not any(
-        folder.gaps(number, n, test.episodes, remove=False)
+        folder.gaps(number, n, test.exercises, remove=False)
         for number, (test, given) in enumerate(zip(plan.plan.tests, plan.tests, strict=True))
         for n in range(len(given.seats(plan.plan.seed, 0, plan.plan.time_limit)))
     )
@@ -299,12 +299,12 @@ def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> No
         for n, sitting in enumerate(given.seats(what.seed, 0, what.time_limit)):
             if not _is_paid(sitting):
                 continue
-            gaps = [(0, test.episodes)]
+            gaps = [(0, test.exercises)]
             if folder:
-                gaps = folder.gaps(number, n, test.episodes, remove=False)
+                gaps = folder.gaps(number, n, test.exercises, remove=False)
             told = f"{test.instrument}, {sitting.line_ups[0].name}"
             for part in _one_by_one(sitting, n, gaps):
-                how.progress(told, part.last, test.episodes)
+                how.progress(told, part.last, test.exercises)
 
 
 def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
@@ -326,7 +326,7 @@ def _fill_test(
     """
     plan, test = folder.plan, folder.plan.tests[number]
     sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
-    gaps = [folder.gaps(number, n, test.episodes) for n in range(len(sittings))]
+    gaps = [folder.gaps(number, n, test.exercises) for n in range(len(sittings))]
     if any(gaps) and "instruments" not in folder.made:  # else `resume` has compared versions
         folder.check_version(number, given.tool)
     scores = TestScores(given.tool, given.line_ups)
@@ -346,8 +346,8 @@ def _fill_test(
     what = name if len(plan.tests) == 1 else f"{name} ({number + 1} of {len(plan.tests)})"
     _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
-        add_stored(n, test.episodes)
-    return scores.summary(plan.seed, test.episodes, folder.mixed)
+        add_stored(n, test.exercises)
+    return scores.summary(plan.seed, test.exercises, folder.mixed)
 
 
 def _play(

@@ -28,9 +28,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from allminds import registry
 from allminds.core.errors import Error
+from allminds.core.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
-from allminds.runs.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
 from allminds.runs.plan import Plan
 from allminds.runs.provenance import Portrait, changed, made_with, plan_json, versions
 

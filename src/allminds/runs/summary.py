@@ -98,12 +98,14 @@ class TestScores:
     def summary(self, seed: int, episodes: int, mixed: str = "") -> dict[str, Any]:
         """Convert the test and its results to a plain value; `mixed` is a note on all of them."""
         more = {"mixed": mixed} if mixed else {}
+        fair = self.tool.fair_ceiling().score
         return {
             "instrument": self.tool.name,
             "settings": self.tool.settings.model_dump(mode="json"),
             "seed": seed,
             "episodes": episodes,
             "results": [self._row(score) | more for score in self.of.values()],
+            **({} if fair is None else {"fair_ceiling": fair}),
         }
 
     def _row(self, score: Score) -> dict[str, Any]:
@@ -158,7 +160,7 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
         scores = TestScores(given.tool, given.line_ups)
         for part in folder.stored(number):
             scores.read(folder, part.name)
-        tests.append(scores.summary(folder.plan.seed, test.episodes))
+        tests.append(scores.summary(folder.plan.seed, test.exercises))
     return summary_of(folder.plan, tests)
 
 

@@ -120,6 +120,11 @@ class OnTest:
             return "better" if found.sign > 0 else "worse"
         return "equivalent" if found.verdict == "equivalent" else "undecided"
 
+    def same_as(self, rival: str) -> bool:
+        """Check whether a rival got the same score on every exercise."""
+        one, other = (self.test.plays.get(name) for name in (self.mind, rival))
+        return one is not None and other is not None and np.array_equal(one.score, other.score)
+
     def those(self, outcome: Outcome) -> list[str]:
         """List the fair rivals with an outcome, best first."""
         return [name for name in self.rivals if self.outcome(name) == outcome]

@@ -11,6 +11,7 @@ from allminds.statistics.answer import ASSURANCE, Answer, MindAnswer, Need, OnTe
 Topic = Literal["did", "place", "rivals", "breaks", "surer"]
 _ENDS: tuple[Literal["floor", "best"], ...] = ("floor", "best")
 MOST_NAMED = 4  # tests or minds in a sentence
+MOST_PAIRS = 3  # of the user's minds that are compared with each other in sentences
 MANY_TIMES = 100  # as many exercises as there were are more than anybody gives
 
 
@@ -35,6 +36,55 @@ def sentences(found: Answer, mind: MindAnswer) -> list[Sentence]:
         ("surer", _surer(mind, found)),
     ]
     return [Sentence(topic, text) for topic, texts in said for text in texts if text]
+
+
+def verdicts(found: Answer, mind: MindAnswer) -> list[str]:
+    """Write what the answer about one mind says of it and others, for below a table of scores.
+
+    Rivals are not named again if all of them are the user's, whom `between` compares.
+    """
+    if len(mind.tests) != 1:
+        return [*_against(mind, found), _counted_rivals(mind, found)] if mind.tests else []
+    (one,) = mind.tests
+    known = all(rival in one.test.yours for rival in one.rivals) and found.yours
+    return [text for text in _verdicts(one) if text] + (
+        [] if known else [_named_rivals(one, found)]
+    )
+
+
+def between(found: Answer) -> list[str]:
+    """Compare the user's minds with each other, by the same verdicts; none if there is one."""
+    minds = found.minds if found.yours else ()
+    pairs = [(one, other) for n, one in enumerate(minds) for other in minds[n + 1 :]]
+    said = [text for one, other in pairs if (text := _between(one, other, found.margin))]
+    if len(said) > MOST_PAIRS:
+        rest = _count(len(said) - MOST_PAIRS, "more pair")
+        said = [*said[:MOST_PAIRS], f"allminds compare has {rest} of your minds."]
+    return said
+
+
+def _between(mind: MindAnswer, other: MindAnswer, margin: float) -> str:
+    """Say how one mind of the user's did against another on the tests that both took."""
+    rival = other.mind or ""
+    tests = [one for one in mind.tests if one.outcome(rival)]
+    if len(tests) == 1:
+        (one,) = tests
+        return _verdict(one, rival, rival, mind.mind or "", f" on {one.test.label}")
+    parts = []
+    for outcome, words in _tally_words(margin).items():
+        here = [one for one in tests if one.outcome(rival) == outcome]
+        names = "; ".join(f"{one.test.label}{_alike(one, rival)}" for one in here)
+        if here:
+            parts.append(f"{words} {len(here)}" + (f" ({names})" if len(here) < 3 else ""))
+    if not parts:
+        return ""
+    told = _listed(parts, most=len(parts))
+    return f"{mind.mind} against {rival}: {told} of {len(tests)} tests that both took."
+
+
+def _alike(on: OnTest, rival: str) -> str:
+    """Say if two minds got the same score on every exercise."""
+    return ", the same score on every exercise" if on.same_as(rival) else ""
 
 
 def error_rates(found: Answer) -> str:
@@ -126,15 +176,21 @@ def _place(on: OnTest) -> list[str]:
             f"Between the floor ({on.floor}, {number(rows[on.floor]['score'])}) at 0 and the "
             f"ceiling ({bound}) at 1 it stands at {number(row['normalised'])}{ends}."
         )
+    return said + _verdicts(on)
+
+
+def _verdicts(on: OnTest) -> list[str]:
+    """Say how a mind did on its one test against the floor, the best and the median fair mind."""
+    said = []
     words = {"floor": "the floor", "best": "the best fair mind", "median": "the median fair mind"}
     for whom, what in words.items():
         rival = getattr(on, whom)
         if rival and not (whom == "median" and rival == on.best):
-            said.append(_verdict(on, rival, what))
+            said.append(_verdict(on, rival, f"{what} ({rival})"))
     return said
 
 
-def _verdict(on: OnTest, rival: str, what: str) -> str:
+def _verdict(on: OnTest, rival: str, whom: str, who: str = "It", where: str = "") -> str:
     """Say how a mind did against one rival, with the difference and its interval."""
     found, outcome = on.differences.get(rival), on.outcome(rival)
     if found is None or outcome is None:
@@ -143,12 +199,15 @@ def _verdict(on: OnTest, rival: str, what: str) -> str:
     small = f", though by less than {found.margin:g}" if "smaller" in found.verdict else ""
     ends = f" {interval(found.interval)}" if found.interval else ""
     gap = f"the difference is {number(found.mean)}{ends}"
+    it = who if where else "it"
     said = {
-        "better": f"It did better than {what} ({rival}) {by}{small}",
-        "worse": f"It did worse than {what} ({rival}) {by}{small}",
-        "equivalent": f"It did as well as {what} ({rival}), within ±{found.margin:g}",
-        "undecided": f"Whether it did better or worse than {what} ({rival}) is undecided",
+        "better": f"{who} did better than {whom}{where} {by}{small}",
+        "worse": f"{who} did worse than {whom}{where} {by}{small}",
+        "equivalent": f"{who} did as well as {whom}{where}, within ±{found.margin:g}",
+        "undecided": f"Whether {it} did better or worse than {whom}{where} is undecided",
     }[outcome]
+    if on.same_as(rival):
+        return f"{said}: they got the same score on every exercise."
     return f"{said}; {gap}."
 
 
@@ -169,12 +228,16 @@ def _against(mind: MindAnswer, found: Answer) -> list[str]:
 
 def _tallied(counts: dict[Outcome, int], margin: float) -> str:
     """Write counts of outcomes as: better on 3, worse on 1, undecided on 2 of 6."""
-    words = {
+    words = _tally_words(margin)
+    parts = [f"{words[outcome]} {count}" for outcome, count in counts.items() if count]
+    return f"{_listed(parts, most=len(parts))} of {sum(counts.values())}"
+
+
+def _tally_words(margin: float) -> dict[Outcome, str]:
+    return {
         "better": "better on", "equivalent": f"equivalent within ±{margin:g} on",
         "worse": "worse on", "undecided": "undecided on",
     }  # fmt: skip
-    parts = [f"{words[outcome]} {count}" for outcome, count in counts.items() if count]
-    return f"{_listed(parts, most=len(parts))} of {sum(counts.values())}"
 
 
 # ---------------------------------------------------------------- rivals

@@ -20,7 +20,16 @@ from allminds.core.errors import Error, printable
 from allminds.core.line_up import parse_all
 from allminds.core.settings import settings_text
 from allminds.inference import words
-from allminds.inference.words import heading, interval, notes, number, unit_columns
+from allminds.inference.words import (
+    COMPUTED,
+    FAIR,
+    NONE,
+    heading,
+    interval,
+    notes,
+    number,
+    unit_columns,
+)
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -144,9 +153,10 @@ def html_of(test: dict[str, Any]) -> str:
         rows=rows,
         settings=_settings(test),
         caution=tool.caution,
-        units=[(name, heading(name, tool.adaptive)) for name in unit_columns(rows, tool.adaptive)],
+        units=[(name, _heading(name, tool)) for name in unit_columns(rows, tool.adaptive)],
         failed=any(row["failed"] for row in rows),
         notes=notes(found),
+        fair=(FAIR, COMPUTED),
         width=BAR,
     )
     return text
@@ -170,7 +180,10 @@ def _print_test(test: dict[str, Any], console: Console) -> None:
 
 
 def _table(
-    test: dict[str, Any], rows: list[dict[str, Any]], tool: type[Instrument], width: int
+    test: dict[str, Any],
+    rows: list[dict[str, Any]],
+    tool: Instrument | type[Instrument],
+    width: int,
 ) -> Table:
     table = Table(
         title=f"{test['instrument']}  ·  seed {test['seed']}", caption=_settings(test),
@@ -180,7 +193,7 @@ def _table(
     units = unit_columns(rows, tool.adaptive)
     failed = any(row["failed"] for row in rows)
     names = ["score", "95 % interval", "normalised", "learning", "exercises"]
-    names += [heading(name, tool.adaptive) for name in units] + ["failed"] * failed
+    names += [_heading(name, tool) for name in units] + ["failed"] * failed
     figures = [
         [
             number(row["score"]), interval(row["ci95"]), number(row["normalised"]),
@@ -200,14 +213,24 @@ def _table(
         table.add_row(
             Name(row["mind"], mark, "dim" if row["ranked"] else "yellow").text(room), *cells
         )
+    if "fair_ceiling" in test:
+        cells = [number(test["fair_ceiling"]), COMPUTED, *[NONE] * (len(names) - 2)]
+        table.add_row(Text(FAIR, style="dim"), *cells)
     return table
 
 
 # ---------------------------------------------------------------- what text and HTML share
 
 
-def _tool(test: dict[str, Any]) -> type[Instrument]:
+def _tool(test: dict[str, Any]) -> Instrument | type[Instrument]:
+    """Return the class of an instrument; a course has to be made."""
+    if "course" in test["settings"]:
+        return registry.make_instrument(test["instrument"], test["settings"])
     return registry.kind(test["instrument"])
+
+
+def _heading(column: str, tool: Instrument | type[Instrument]) -> str:
+    return heading(column, tool.adaptive, bool(tool.parts))
 
 
 def _settings(test: dict[str, Any]) -> str:

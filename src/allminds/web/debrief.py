@@ -19,8 +19,8 @@ from allminds.core.blocks import Block
 from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch
 from allminds.episode import play
-from allminds.web.course import own_side
 from allminds.web.questions import face
+from allminds.web.replays import own_side
 from allminds.web.screens import MindResult, Role, Screen, TestResult
 from allminds.web.study import Study, stored
 

@@ -23,20 +23,19 @@ from sqlalchemy.orm import Session
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.table import SCHEMA, units_of
-from allminds.runs.imports import read_csv
+from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
-from allminds.web.course import (
+from allminds.web.agenda import Agenda, agenda
+from allminds.web.monitor import behaviours, iso
+from allminds.web.questions import face
+from allminds.web.replays import (
     ENDED,
-    Course,
     ReplayedExercise,
     Replays,
     again,
-    course,
     fingerprint,
     grouped,
 )
-from allminds.web.monitor import behaviours, iso
-from allminds.web.questions import face
 from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
 from allminds.web.study import PERSON, GivenTest, Study, stored
@@ -72,7 +71,7 @@ def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterato
     rows = 0
     for participant, session in _sessions(db, study):
         exercises = {row.idx: row for row in _exercises(db, session)}
-        plan = course(session.plan)
+        plan = agenda(session.plan)
         later = _later(db, session, plan, exercises)
         for event in db.scalars(_events(session).where(EventRow.kind == "choice")):
             rows += 1
@@ -83,7 +82,7 @@ def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterato
 
 
 def _later(
-    db: Session, session: SessionRow, plan: Course, exercises: Mapping[int, ExerciseRow]
+    db: Session, session: SessionRow, plan: Agenda, exercises: Mapping[int, ExerciseRow]
 ) -> dict[tuple[int, int], float]:
     """Compute the rewards in games, some unknown at the choice since the other was to move."""
     games = [row for row in exercises.values() if row.game_id is not None]
@@ -96,7 +95,7 @@ def _later(
 
 def _choice(
     study: StudyRow, participant: ParticipantRow, session: SessionRow,
-    exercises: Mapping[int, ExerciseRow], event: EventRow, plan: Course,
+    exercises: Mapping[int, ExerciseRow], event: EventRow, plan: Agenda,
 ) -> dict[str, Any]:  # fmt: skip
     row = exercises[event.exercise_idx or 0]
     return {
@@ -129,7 +128,7 @@ def _choice(
     }
 
 
-def exercise_id(plan: Course, row: ExerciseRow) -> str:
+def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
     """Return the id by which participants and programs are paired."""
     tool = plan.tool(row.test, row.practice)
     return f"{registry.exercise_prefix(tool, row.seed)}{row.number}"
@@ -172,7 +171,7 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
         "plan": json.loads(study.plan),
     }  # fmt: skip
     for participant, session in _sessions(db, study):
-        plan = course(session.plan)
+        plan = agenda(session.plan)
         who = {"label": participant.label, "session": session.id}
         behaviour = flags.get(session.id)
         line = who | {
@@ -218,7 +217,7 @@ def results(
     (milliseconds since 1970), or whenever the session is over, it was left unfinished and failed.
     """
     for participant, session in _sessions(db, study):
-        plan = course(session.plan)
+        plan = agenda(session.plan)
         exercises = _exercises(db, session)
         partners = _partners(db, session)
         replays, done = _replayed(db, session, plan, exercises)
@@ -254,14 +253,14 @@ def results(
             }
 
 
-def _may_return(session: SessionRow, plan: Course, now: int | None) -> bool:
+def _may_return(session: SessionRow, plan: Agenda, now: int | None) -> bool:
     """Return whether a participant can still finish: not away for `long_hours` yet."""
     away = 0 if now is None else now - session.last_seen
     return session.status == "running" and meaning(plan.study, away, True, True) != "over"
 
 
 def _replayed(
-    db: Session, session: SessionRow, plan: Course, exercises: Sequence[ExerciseRow]
+    db: Session, session: SessionRow, plan: Agenda, exercises: Sequence[ExerciseRow]
 ) -> tuple[Replays, Mapping[int, list[EventRow]]]:
     """Return the exercises of a session to be replayed, and what was done in them."""
     done = grouped(list(db.scalars(_events(session).where(EventRow.kind.in_(DONE)))))

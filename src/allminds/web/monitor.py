@@ -10,7 +10,7 @@ from itertools import groupby
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from allminds.web.course import course
+from allminds.web.agenda import agenda
 from allminds.web.pages import common
 from allminds.web.screens import Monitor, Screen
 from allminds.web.study import stored
@@ -81,7 +81,7 @@ def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
 
 def monitor(db: Session, study: StudyRow) -> Screen:
     """Build the researcher's page."""
-    plan = course(study.plan)
+    plan = agenda(study.plan)
     seen = behaviours(db, study)
     query = (
         select(ParticipantRow, SessionRow)

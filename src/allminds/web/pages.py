@@ -7,7 +7,7 @@ from typing import Any
 
 from allminds.core.seeding import Random, key
 from allminds.presentation import Face
-from allminds.web.course import SCREEN
+from allminds.web.agenda import SCREEN
 from allminds.web.languages import direction
 from allminds.web.pairing import offers
 from allminds.web.questions import checks
@@ -110,7 +110,7 @@ def _instructions(live: LiveSession, shared: Common) -> Screen:
         **shared,
         "form": _form(live),
         "face": given.instrument,
-        "told": _told(live, live.course.face(test)),
+        "told": _told(live, live.agenda.face(test)),
         "practice": 0 if live.row.again else given.practice,
         "exercises": live.study.count(test),
         "again": live.row.again,
@@ -121,7 +121,7 @@ def _instructions(live: LiveSession, shared: Common) -> Screen:
 
 def _check(live: LiveSession, shared: Common) -> Screen:
     test = live.place.test
-    face = live.course.face(test)
+    face = live.agenda.face(test)
     told, asked = live.row.told or {}, checks(face)
     context: CheckScreen = {
         **shared,
@@ -144,10 +144,10 @@ def _exercise(live: LiveSession, shared: Common) -> Screen:
     steps = table.steps
     if table.to_move:
         live.showing(row, len(table.made))
-    face = live.course.face(place.test, place.practice, row.slot)
+    face = live.agenda.face(place.test, place.practice, row.slot)
     seen = table.episode.observe(row.slot)
     before = steps[-1] if steps else None
-    number, numbers = live.course.progress(place)
+    number, numbers = live.agenda.progress(place)
     context: ExerciseScreen = {
         **shared,
         "form": {"exercise": row.idx, "step": len(table.made)},
@@ -176,7 +176,7 @@ def _room(live: LiveSession, shared: Common) -> Screen:
     if game is not None and live.alone:
         mine = 0 if game.first_id == live.row.id else 1
         state = "away" if game.left_by == mine else "left"
-    following = live.course.places[live.row.place + 1 :]
+    following = live.agenda.places[live.row.place + 1 :]
     context: RoomScreen = {
         **shared,
         "form": _form(live),
@@ -198,12 +198,12 @@ def _between(live: LiveSession, shared: Common) -> Screen:
     place = live.place
     row = live.rows.latest
     assert row is not None  # a pause comes after an exercise
-    number, numbers = live.course.progress(place)
-    following = live.course.places[live.row.place + 1]
+    number, numbers = live.agenda.progress(place)
+    following = live.agenda.places[live.row.place + 1]
     table = live.replays.table(row)
     steps = table.steps
     reward = None if place.rest or not steps else steps[-1].reward
-    face = live.course.face(place.test, place.practice, row.slot)
+    face = live.agenda.face(place.test, place.practice, row.slot)
     view = None
     if row.opponent and steps:
         view = face.view(table.episode.observe(row.slot), steps[-1], _shuffle(live, row))

@@ -10,8 +10,9 @@ from typing import Any, Literal
 from sqlalchemy.orm import Session
 
 from allminds.contracts import Failure, Record
-from allminds.web.course import Course, Replays, Stop, course, fingerprint, own_side
+from allminds.web.agenda import Agenda, Stop, agenda
 from allminds.web.questions import checks
+from allminds.web.replays import Replays, fingerprint, own_side
 from allminds.web.store import forget, free_number, full, part
 from allminds.web.study import PERSON, QUESTIONS, Study
 from allminds.web.tables import (
@@ -60,8 +61,8 @@ class LiveSession:
         self.row, self.participant, self.study_row = whose
         self.db, self.now, self.seen = db, now, self.row.last_seen
         self.rows = Rows(db, self.row.id)
-        self.course: Course = course(self.row.plan)
-        self.study = self.course.study
+        self.agenda: Agenda = agenda(self.row.plan)
+        self.study = self.agenda.study
         self._moved = False  # whether a choice was made in this request
         self.ended: tuple[tuple[Record, ...], ...] | None = None  # what came of it, if known
         self.crowded_out = False  # whether the last place was taken by somebody else
@@ -88,8 +89,8 @@ class LiveSession:
 
     @property
     def place(self) -> Stop:
-        """The screen that is due, in the course."""
-        return self.course.places[self.row.place]
+        """The screen that is due, in the agenda."""
+        return self.agenda.places[self.row.place]
 
     @property
     def running(self) -> bool:
@@ -99,7 +100,7 @@ class LiveSession:
     @cached_property
     def replays(self) -> Replays:
         """The replays of the exercises that were begun."""
-        return Replays(self.course, lambda: self.rows.exercises, self.rows.done)
+        return Replays(self.agenda, lambda: self.rows.exercises, self.rows.done)
 
     def open_or_over(self) -> ExerciseRow | None:
         """Return the exercise of this place, if it was begun."""
@@ -116,14 +117,14 @@ class LiveSession:
         there = self.open_exercise()
         if there is not None:
             return there
-        return self._begin(self.course.number(self.place, self.participant.number))
+        return self._begin(self.agenda.number(self.place, self.participant.number))
 
     def _begin(self, number: int) -> ExerciseRow:
         place = self.place
-        tool = self.course.tool(place.test, place.practice)
+        tool = self.agenda.tool(place.test, place.practice)
         return self.rows.begin(
             place=self.row.place, test=place.test, kind=tool.name,
-            params=tool.settings.model_dump(mode="json"), seed=self.course.seed(place.practice),
+            params=tool.settings.model_dump(mode="json"), seed=self.agenda.seed(place.practice),
             number=number, practice=place.practice, started=self.now, **self._seat(),
         )  # fmt: skip
 
@@ -190,7 +191,7 @@ class LiveSession:
             self._flag(row, "replaced")
             row.finished = self.now
             used = [other.number for other in self.rows.exercises if not other.practice]
-            self._begin(self.course.fresh(row.test, row.number, used, self.participant.number))
+            self._begin(self.agenda.fresh(row.test, row.number, used, self.participant.number))
         elif meaning == "void":
             self._flag(row, "void")
             row.finished = self.now
@@ -259,7 +260,7 @@ class LiveSession:
         if not self._present(place, "check"):
             return
         given = self.study.tests[self.place.test]
-        asked = checks(self.course.face(self.place.test))
+        asked = checks(self.agenda.face(self.place.test))
         told = {one.name: answers.get(one.name, "")[:64] for one in asked}
         wrong = [one.name for one in asked if told[one.name] != one.right]
         self.row.attempts += 1
@@ -281,7 +282,7 @@ class LiveSession:
         if (exercise, step) != (row.idx, len(table.made)) or not table.to_move:
             return
         seen = table.episode.waiting[row.slot]
-        face = self.course.face(row.test, row.practice, row.slot)
+        face = self.agenda.face(row.test, row.practice, row.slot)
         if choice not in face.choices(seen):
             return
         action = face.action(choice, seen)

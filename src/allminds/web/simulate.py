@@ -27,11 +27,12 @@ from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play
 from allminds.presentation import Face
+from allminds.web.agenda import Agenda, Stop
 from allminds.web.app import create_app, now_in_ms
-from allminds.web.course import Course, Stop, own_side
 from allminds.web.debrief import against, score
 from allminds.web.export import export_folder, results
 from allminds.web.questions import checks
+from allminds.web.replays import own_side
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
 from allminds.web.store import Store
@@ -177,9 +178,9 @@ def choice_for(face: Face, seen: Any, episode: Episode | None, action: Any) -> s
 
 @dataclass
 class Participant:
-    """One machine and its way through the course."""
+    """One machine and its way through the agenda."""
 
-    course: Course
+    agenda: Agenda
     browser: Browser
     number: int
     minds: Sequence[str]
@@ -188,9 +189,9 @@ class Participant:
 
     def take(self) -> list[list[Record]]:
         """Go through all screens, in order."""
-        self.records = [[] for _ in self.course.study.tests]
-        self.slots = [given.slot for given in self.course.study.tests]
-        for number, place in enumerate(self.course.places[:-1]):
+        self.records = [[] for _ in self.agenda.study.tests]
+        self.slots = [given.slot for given in self.agenda.study.tests]
+        for number, place in enumerate(self.agenda.places[:-1]):
             self.browser.wait("room", "waiting")
             if place.kind == "room":
                 continue  # whoever comes second is not even shown it
@@ -199,7 +200,7 @@ class Participant:
             if place.kind == "consent":
                 self.browser.post("/consent", accept="yes")
             elif place.kind == "check":
-                asked = checks(self.course.face(place.test))
+                asked = checks(self.agenda.face(place.test))
                 self.browser.post("/check", **{one.name: one.right for one in asked})
             elif place.kind == "exercise":
                 self._exercise(place)
@@ -209,13 +210,13 @@ class Participant:
 
     def _exercise(self, place: Stop) -> None:
         test, slot = place.test, self.browser.slot
-        exercise = self.course.exercise(
-            test, place.practice, self.course.number(place, self.number), self.records[test]
+        exercise = self.agenda.exercise(
+            test, place.practice, self.agenda.number(place, self.number), self.records[test]
         )
-        face = self.course.face(test, place.practice, slot)
-        line_up = seated(self.course, test, self.minds[test], slot, place.practice)
+        face = self.agenda.face(test, place.practice, slot)
+        line_up = seated(self.agenda, test, self.minds[test], slot, place.practice)
         (seat,) = (seat for seat in line_up.seats if slot in seat.slots)
-        number = 0 if self.course.study.tests[test].opponent == PERSON else self.number
+        number = 0 if self.agenda.study.tests[test].opponent == PERSON else self.number
 
         def send(choice: str) -> None:
             self.browser.wait("waiting")
@@ -234,13 +235,13 @@ class Participant:
             self.slots[test] = slot
 
 
-def seated(course: Course, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
+def seated(agenda: Agenda, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
     """Seat a mind in its slot and its opponent in the other; where people meet, name both."""
-    tool, given = course.tool(test, practice), course.study.tests[test]
+    tool, given = agenda.tool(test, practice), agenda.study.tests[test]
     line_up = registry.line_up(mind, tool)
     if not given.opponent or (given.opponent == PERSON and not practice):
         return line_up
-    return against(line_up.seats[0].subject, course.study.machine(test, practice), slot)
+    return against(line_up.seats[0].subject, agenda.study.machine(test, practice), slot)
 
 
 # ---------------------------------------------------------------- the whole study
@@ -274,7 +275,7 @@ def _fits(mind: str, tool: Any, meeting: bool) -> bool:
 
 
 def take_all(
-    address: str, course: Course, invites: Sequence[tuple[str, str]], minds: Sequence[str],
+    address: str, agenda: Agenda, invites: Sequence[tuple[str, str]], minds: Sequence[str],
     jobs: int = 4, said: Callable[[int], None] = lambda _done: None,
 ) -> list[Taken]:  # fmt: skip
     """Let as many machines as there are invitations take the study at this address."""
@@ -288,10 +289,10 @@ def take_all(
         with httpx.Client(base_url=address, timeout=60) as client:
             browser = Browser(client)
             browser.join(invite)
-            machine = Participant(course, browser, number, minds)
+            machine = Participant(agenda, browser, number, minds)
             records = machine.take()
             if browser.screen != "done":
-                raise Error(f"the course ended at the screen {browser.screen}")
+                raise Error(f"the agenda ended at the screen {browser.screen}")
         done += 1
         said(done)
         return Taken(label, number, records, machine.slots, browser.seconds)
@@ -300,15 +301,15 @@ def take_all(
         return list(pool.map(one, range(len(invites))))
 
 
-def in_the_runner(course: Course, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
+def in_the_runner(agenda: Agenda, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
     """Compute what the same minds make of the same exercises without a browser."""
     found: list[list[Record]] = []
     for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
-        line_up = seated(course, test, mind, slot)
+        line_up = seated(agenda, test, mind, slot)
         made: list[Record] = []
-        for place in course.places:
+        for place in agenda.places:
             if place.kind == "exercise" and place.test == test and not place.practice:
-                exercise = course.exercise(test, False, course.number(place, taken.number), made)
+                exercise = agenda.exercise(test, False, agenda.number(place, taken.number), made)
                 made.append(own_side(play(exercise, line_up, Watch(0)), slot))
         found.append(made)
     return found
@@ -343,10 +344,10 @@ def simulate(
         store.add_study(trial, "simulated", now_in_ms())
         row = store.study(trial.slug)
         invites = store.invite(row, [f"machine-{n}" for n in range(participants)], now_in_ms())
-        course = Course(trial)
+        agenda = Agenda(trial)
         app = create_app(store, limits=trial.limits)
         with running(app) as address:
-            taken = take_all(address, course, invites, chosen, jobs, said)
+            taken = take_all(address, agenda, invites, chosen, jobs, said)
         with store.reading() as db:
             kept = [(one["mind"], one["score"]) for one in results(db, row)]
         folder = export_folder(store, row, out) if out is not None else {}
@@ -354,7 +355,7 @@ def simulate(
         store.close()
     own = {one.label: [r.score[0] for test in one.records for r in test] for one in taken}
     there = {label: [s for who, s in kept if who == f"person/{label}"] for label in own}
-    first = [record for test in in_the_runner(course, taken[0], chosen) for record in test]
+    first = [record for test in in_the_runner(agenda, taken[0], chosen) for record in test]
     times = sorted(seconds for one in taken for seconds in one.seconds)
     return {
         "study": trial.slug,
@@ -362,7 +363,7 @@ def simulate(
         "participants": len(taken),
         "as_played": sum(there[label] == scores for label, scores in own.items()),
         "as_in_the_runner": there[taken[0].label] == [record.score[0] for record in first],
-        "scores": _means(course, taken),
+        "scores": _means(agenda, taken),
         "requests": len(times),
         "median_ms": round(1000 * times[len(times) // 2], 2),
         "p99_ms": round(1000 * times[len(times) * 99 // 100], 2),
@@ -370,11 +371,11 @@ def simulate(
     }
 
 
-def _means(course: Course, taken: Sequence[Taken]) -> list[dict[str, Any]]:
+def _means(agenda: Agenda, taken: Sequence[Taken]) -> list[dict[str, Any]]:
     """Average the scores of the machines, by test."""
     found = []
-    for test, given in enumerate(course.study.tests):
-        scores = [score(course.tool(test), one.records[test]) for one in taken]
+    for test, given in enumerate(agenda.study.tests):
+        scores = [score(agenda.tool(test), one.records[test]) for one in taken]
         known = [value for value in scores if value is not None]
         mean = sum(known) / len(known) if known else None
         lowest, highest = (min(known), max(known)) if known else (None, None)

@@ -126,7 +126,7 @@ class SessionRow(Base):
     device: Mapped[Any] = mapped_column(
         VALUE, nullable=True
     )  # coarse: viewport, pointer, browser family
-    place: Mapped[int]  # in the course
+    place: Mapped[int]  # in the agenda
     attempts: Mapped[int]  # at the comprehension check of this place
     told: Mapped[Any] = mapped_column(VALUE, nullable=True)  # what was answered there the last time
     again: Mapped[bool]  # instructions are due again, after a gap
@@ -163,7 +163,7 @@ class ExerciseRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     session_id: Mapped[int] = mapped_column(ForeignKey("session.id"))
     idx: Mapped[int]  # from 0, in the order in which they were begun
-    place: Mapped[int]  # in the course
+    place: Mapped[int]  # in the agenda
     test: Mapped[int]  # number of the test in the plan
     kind: Mapped[str] = mapped_column(String(64))  # instrument
     params: Mapped[Any] = mapped_column(VALUE, nullable=True)

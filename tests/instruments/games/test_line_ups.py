@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
+from commands import allminds
 
 from allminds import registry
 from allminds.core.errors import Error
@@ -54,12 +53,6 @@ def test_parameters_in_brackets_keep_their_commas():
 def test_what_is_no_line_up_is_one_sentence(text, said):
     with pytest.raises(Error, match=said):
         registry.line_up(text, make("public-goods"))
-
-
-def allminds(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *words], capture_output=True, text=True, check=False
-    )
 
 
 def test_the_score_of_a_line_up_is_that_of_its_first_mind():

@@ -8,13 +8,13 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from allminds.complexity import deflate_kernels, lz76_reference
+from allminds.complexity import fast, lz76_reference
 from allminds.instruments.lambda_.fast.forms import zlib_agrees
 from allminds.instruments.lambda_.world import Space, columns
 
 PRINTED = "20122220022222200222222002"
 SPACE = Space.parse("12-|1-2--|1++2--")
-MEMORY = deflate_kernels.scratch()
+MEMORY = fast.deflate_scratch()
 
 
 def test_the_pattern_printed_in_the_paper_has_length_19():
@@ -33,7 +33,7 @@ def test_one_period_counts():
 
 def twin(text):
     codes = np.frombuffer(text.encode(), np.uint8)
-    return deflate_kernels.deflate_length(codes, 0, len(codes), MEMORY)
+    return fast.deflate_length(codes, 0, len(codes), MEMORY)
 
 
 def test_this_zlib_is_the_one_that_the_kernel_knows():

@@ -115,7 +115,7 @@ def _check_stable(one: bank.BankItem) -> None:
 
 
 def _last_letters(letters: list[int], value: float) -> set[int]:
-    from allminds.complexity import levin_kernels as kernels
+    from allminds.complexity import levin_fast as kernels
 
     best = np.full(26, kernels.NOTHING, np.int64)
     witness = np.zeros((26, kernels.MOST + 1), np.int8)

@@ -11,8 +11,8 @@ from allminds import web as people
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.presentation import Move
-from allminds.web.course import ReplayedExercise
 from allminds.web.questions import checks, face
+from allminds.web.replays import ReplayedExercise
 from allminds.web.screens import page as html_of
 from allminds.web.screens import sign
 

@@ -87,9 +87,7 @@ class Game(Instrument):
     def choices(self, observation: Any) -> dict[str, int]:
         """List the actions that may be taken now, by name; all slots of our games have the same."""
         space = self.environment.actions[0]
-        legal = getattr(observation, "legal", None)
-        actions = range(space.start, space.start + space.n) if legal is None else legal
-        return {space.labels[action - space.start]: action for action in actions}
+        return {space.labels[n - space.start]: n for n in space.allowed(observation)}
 
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Tell what happened, and what can be done now."""
@@ -206,6 +204,11 @@ class MatrixGame(Game):
 
     labels: ClassVar[tuple[str, ...]]
 
+    @property
+    def players(self) -> int:
+        """The number of players: two, unless the settings of a game have another."""
+        return 2
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         mine = [rewards[0] for rewards in self.environment.payoffs]
@@ -218,12 +221,11 @@ class MatrixGame(Game):
 
     def world(self) -> Repeated:
         """Build so many rounds of the game."""
-        slots = range(getattr(self.settings, "players", 2))
         payoffs = tuple(
-            tuple(self.reward(slot, joint) for slot in slots)
-            for joint in product(range(len(self.labels)), repeat=len(slots))
+            tuple(self.reward(slot, joint) for slot in range(self.players))
+            for joint in product(range(len(self.labels)), repeat=self.players)
         )
-        return Repeated(self.settings.steps, len(slots), self.labels, payoffs)
+        return Repeated(self.settings.steps, self.players, self.labels, payoffs)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if every mind is a finite machine."""
@@ -348,6 +350,12 @@ class PublicGoods(MatrixGame):
     version = 2
     labels = ("give", "keep")
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
+
+    @property
+    def players(self) -> int:
+        """The number of players that was set."""
+        players: int = self.settings.players
+        return players
 
     def reward(self, slot: int, joint: Joint) -> float:
         """Compute the pay-off, linear in the number of givers."""

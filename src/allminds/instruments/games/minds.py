@@ -13,6 +13,8 @@ from allminds.contracts import Discrete, Failure, MindBase, Task, Traits
 from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error, nearest
 from allminds.core.seeding import Random
+from allminds.instruments.aixi.mind import Aixi
+from allminds.instruments.aixi.tree import Code, width
 from allminds.instruments.games.game import GAMES, MATRIX_GAMES, Joint, Repeated, Round
 from allminds.instruments.tables import Tabular
 from allminds.registry import mind
@@ -231,6 +233,7 @@ class GameQLearning(Tabular):
     It rehearses `sessions` times with the same others, and then plays with its table frozen; with
     `sessions=0` it learns while it counts. A reward that comes at another's move is its own last
     action's. Greedy with uniform ties, but for a share `epsilon` of its actions while it learns.
+    With `carry` it keeps its table over a course, and learns while it counts.
     """
 
     alpha: float = 0.2  # learning rate α
@@ -245,8 +248,8 @@ class GameQLearning(Tabular):
         """Begin a new play; what was learnt stays."""
         if not isinstance(task.actions, Discrete):
             raise Error(f"q-learning cannot choose an action of {task.instrument}")
-        self.first, self.n = task.actions.start, task.actions.n
-        self.learning = task.rehearsal or self.sessions == 0
+        self.actions, self.first, self.n = task.actions, task.actions.start, task.actions.n
+        self.learning = task.rehearsal or self.carry or self.sessions == 0
         self.owed: tuple[list[float], int] | None = None  # whose value is to be updated
         self.gain = 0.0
 
@@ -255,8 +258,8 @@ class GameQLearning(Tabular):
 
     def act(self, observation: Any, random: Random) -> int:
         """Settle what the last action brought, then take a best one of those allowed."""
-        row, legal = self.row(observation), getattr(observation, "legal", None)
-        allowed = range(self.n) if legal is None else [action - self.first for action in legal]
+        row = self.row(observation)
+        allowed = [action - self.first for action in self.actions.allowed(observation)]
         self._settle(max(row[action] for action in allowed))
         action = allowed[self.chosen([row[action] for action in allowed], random)]
         self.owed = (row, action)
@@ -272,3 +275,33 @@ class GameQLearning(Tabular):
         if self.learning and self.owed is not None:
             self.update(*self.owed, self.gain, ahead)
         self.owed, self.gain = None, 0.0
+
+
+@dataclass
+@mind("mc-aixi", MATRIX_GAMES)
+class GameAixi(Aixi):
+    """MC-AIXI (Veness and others 2011): learns a model of the others bit by bit, and plans in it.
+
+    Written in bits, an observation is what the others did, and a reward is its place among those in
+    the table of pay-offs. Its model mixes all prediction suffix trees over the last `depth` bits,
+    and it takes the best action by `simulations` simulations of the next `horizon` rounds, with the
+    exploration constant `bound`. A share `explore` of its actions is drawn by lot; after every
+    round this share is multiplied by `decay`. With `carry` it keeps its model over the exercises of
+    a course.
+    """
+
+    depth: int = 12
+    horizon: int = 3
+    simulations: int = 100
+    bound: float = 1.0
+
+    def code(self, task: Task) -> Code:
+        rules, self.wide = rules_of(task), width(task.actions.n)  # type: ignore[attr-defined] # Discrete
+        rewards = sorted({gains[task.slot] for gains in rules.payoffs})
+        return Code(len(rules.labels), (task.slots - 1) * self.wide, tuple(rewards))
+
+    def bits(self, observation: Round) -> int:
+        number = 0  # as before the first round
+        for action in observation.others:
+            number = number << self.wide | action
+        return number

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import Discrete, Environment, Task, Traits
+from allminds.contracts import Discrete, Environment, Task, Traits, legal
 from allminds.core.bases import PolicyMind
 from allminds.core.errors import Error
 from allminds.exact import (
@@ -123,10 +123,10 @@ class _Anyone:
 
     def answer(self, memory: int, seen: Any) -> tuple[Choices, int]:
         """Return every legal action as possible."""
-        legal = getattr(seen, "legal", None)
-        if legal is None:
+        allowed = legal(seen)
+        if allowed is None:
             return self.all, memory
-        return tuple((action - self.first, 1.0) for action in legal), memory
+        return tuple((action - self.first, 1.0) for action in allowed), memory
 
     def told(self, memory: int, reward: float, seen: Any, done: bool) -> int:
         """Return its memory unchanged: it remembers nothing."""
@@ -221,5 +221,5 @@ class BestResponse(PolicyMind):
     def policy(self, observation: Any) -> Sequence[float]:
         """Take the planned action; the first legal one if there is no plan."""
         if self.place is None:
-            return self.certain(getattr(observation, "legal", (self.first,))[0] - self.first)
+            return self.certain((legal(observation) or (self.first,))[0] - self.first)
         return self.certain(planned(*self.known).best[self.step][self.place])

@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
-from allminds.instruments.games.commons import Stock
 from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
 from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
-from allminds.instruments.games.pluralistic import Public
-from allminds.instruments.games.predators import PREDATORS, PREY, Sight
+from allminds.instruments.games.predators import PREDATORS, PREY
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
@@ -74,12 +72,12 @@ class TablePresentation(Presentation):
     meanings: ClassVar[Mapping[str, str]] = {
         "step": "rounds played so far",
         "own": "its own action in the last round; -1 before the first",
-        "others": "the actions of the other slots in the last round, in slot order; () before "
-        "the first",
+        "others": "the actions of the other slots in the last round, in slot order without its "
+        "own; () before the first",
     }
     facts: ClassVar[Mapping[str, str]] = {
         "rules": "the game itself: `rules.table[joint]` has the rewards of all slots, by the tuple "
-        "of their actions; `rules.labels`, `rules.players`, `rules.steps`"
+        "of their actions in slot order; `rules.labels`, `rules.players`, `rules.steps`"
     }
     unseen = "Only the last round is shown: what was before, a mind has to remember."
     pay = "What the table of pay-offs has for the actions of all slots in this round."
@@ -125,10 +123,6 @@ class TablePresentation(Presentation):
             Field("own", 1, FILLER, last),
             Field("others", self.tool.slots - 1, FILLER, last),
         )
-
-    def vector(self, observation: Round, slots: int) -> Iterable[float]:
-        others = observation.others
-        return observation.step, observation.own, *others, *[FILLER] * (slots - 1 - len(others))
 
     def face(self, slot: int) -> Face:
         return RoundsFace(self.tool, slot) if self.tool.slots == 2 else super().face(slot)
@@ -201,9 +195,6 @@ class CommonsPresentation(Presentation):
         world = self.tool.environment
         return Field("step", 1, 0, world.steps), Field("stock", 1, 0, world.capacity)
 
-    def vector(self, observation: Stock, slots: int) -> Iterable[float]:
-        return observation.step, observation.stock
-
 
 class PluralisticPresentation(Presentation):
     """To say in public what one thinks, or what the others say."""
@@ -244,9 +235,6 @@ class PluralisticPresentation(Presentation):
             Field("others", self.tool.slots - 1, 0, 1),
         )
 
-    def vector(self, observation: Public, slots: int) -> Iterable[float]:
-        return observation.step, observation.attitude, *observation.others
-
 
 class PredatorsPresentation(Presentation):
     """The presentation of predator and prey, in which three chase one."""
@@ -257,7 +245,7 @@ class PredatorsPresentation(Presentation):
         "cells": "the cells of slots 0 to 3, numbered from 1 row by row",
     }
     facts: ClassVar[Mapping[str, str]] = {
-        "rows": "rows of the torus",
+        "rows": "rows of the torus, whose cells are numbered row by row from 1",
         "cols": "columns of the torus",
     }
     unseen = "Nothing is hidden: all see where all stand."
@@ -293,16 +281,13 @@ class PredatorsPresentation(Presentation):
             Field("cells", self.tool.slots, 1, world.torus.cells),
         )
 
-    def vector(self, observation: Sight, slots: int) -> Iterable[float]:
-        return observation.step, observation.slot, *observation.cells
-
 
 class NoughtsPresentation(Presentation):
     """Three in a row."""
 
     meanings: ClassVar[Mapping[str, str]] = {
         "cells": "nine cells row by row: `.` is empty, `x` is of slot 0, `o` of slot 1",
-        "turn": "the slot that is to move",
+        "turn": "the slot that is to move: in `act`, its own",
     }
     facts: ClassVar[Mapping[str, str]] = {"rules": "the game itself: `rules.steps`"}
     moves = "The label is the row and the column of the cell."
@@ -327,7 +312,7 @@ class NoughtsPresentation(Presentation):
         return observation.turn + 1, *(".xo".index(mark) for mark in observation.cells)
 
     def face(self, slot: int) -> Face:
-        return NoughtsFace(slot)
+        return NoughtsFace(self.tool, slot)
 
 
 # ---------------------------------------------------------------- Λ and Λ* between teams
@@ -374,7 +359,8 @@ class RoundsFace(Face):
     """Both choose at once, and then see what the other chose and what it brought."""
 
     def __init__(self, tool: MatrixGame, slot: int) -> None:
-        self.slot, self.game = slot, tool.environment
+        super().__init__(tool, slot)
+        self.game = tool.environment
         self.coins = isinstance(tool, MatchingPennies)
         self.names = tool.labels if self.coins else tuple(LETTERS[: len(tool.labels)])
 
@@ -419,9 +405,6 @@ class RoundsFace(Face):
 
 class NoughtsFace(Face):
     """Three by three cells, in reading order; a choice is the number of one, from 1."""
-
-    def __init__(self, slot: int) -> None:
-        self.slot = slot
 
     def told(self) -> dict[str, Any]:
         """Whose the crosses are."""

@@ -1,12 +1,13 @@
 """Λ (Lambda): Good and Evil travel through a graph of cells in a pattern of actions.
 
 After Insa-Cabrera et al. (2011). Read in this order: `world` (cells and actions, the pattern of
-Good and Evil, complexity, one exercise: the specification), `minds`, `instrument` (the test of the
-paper and the general class), `adaptive` (the anytime test and the staircase). `rows` reads the
-authors' file, `fast` has the quick forms of the same.
+Good and Evil, complexity, one exercise: the specification), `minds`, `learners` (those that can
+carry what they learnt), `instrument` (the test of the paper and the general class), `bayes` (the
+fair ceiling), `adaptive` (the anytime test and the staircase). `rows` reads the authors' file,
+`fast` has the quick forms of the same.
 """
 
-from allminds.instruments.lambda_ import minds
+from allminds.instruments.lambda_ import bayes, learners, minds
 from allminds.instruments.lambda_.adaptive import Anytime, Staircase
 from allminds.instruments.lambda_.instrument import Lambda
 from allminds.instruments.lambda_.world import Foresight, Space, View, World
@@ -19,5 +20,7 @@ __all__ = [
     "Staircase",
     "View",
     "World",
+    "bayes",
+    "learners",
     "minds",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, field_validator
 
 from allminds import registry
-from allminds.contracts import Exercise, Failure, Fast, Instrument, Record
+from allminds.contracts import Exercise, Failure, FairCeiling, Fast, Instrument, Record
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, Random, key, numbered
@@ -230,6 +230,12 @@ class Lambda(CellsInstrument):
         if self.settings.form == "test":
             return SIZES[i % len(SIZES)]
         return self.settings.cells or draw_cells(making)
+
+    def fair_ceiling(self, asked: bool = False) -> FairCeiling:
+        """Compute it with 2 or 3 cells, over all spaces and patterns that may be drawn."""
+        from allminds.instruments.lambda_.bayes import fair_ceiling
+
+        return fair_ceiling(self.settings, asked)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
         """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels."""

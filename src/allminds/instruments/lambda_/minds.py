@@ -97,20 +97,23 @@ class TableLearner(tables.Tabular):
 
     Defaults are those of Insa-Cabrera et al. (2011): α = 0.05, γ = 0.35, the table starts at 2,
     rewards are shifted to [0, 2], and it takes a best action, by lot among equals. It learns as it
-    goes, within one exercise.
+    goes, within one exercise. With `carry` it keeps its table over a course: what it knows of a
+    place it then believes of every space with as many actions, though arrows and Good are others.
     """
 
     alpha: float = 0.05  # learning rate α
     gamma: float = 0.35  # discount γ
 
     def begin(self, task: Task) -> None:
-        """Begin with an empty table."""
+        """Begin with an empty table, unless it carries."""
         super().begin(task)
-        self.table.clear()
+        if not self.carry:
+            self.table.clear()
 
     def row(self, seen: View) -> list[float]:
-        place = (seen.symbols, seen.cell)
-        return self.table.setdefault(place, [self.initial] * len(seen.reachable))
+        actions = len(seen.reachable)
+        place = (seen.symbols, seen.cell) + (actions,) * self.carry  # other spaces have others
+        return self.table.setdefault(place, [self.initial] * actions)
 
     def worth(self, reward: float) -> float:
         return reward + 1.0
@@ -119,7 +122,10 @@ class TableLearner(tables.Tabular):
 @dataclass
 @mind("q-learning", INSTRUMENTS)
 class QLearning(TableLearner, tables.OffPolicy):
-    """Q-learning (Watkins and Dayan 1992) exactly as in Insa-Cabrera et al. (2011)."""
+    """Q-learning (Watkins and Dayan 1992) exactly as in Insa-Cabrera et al. (2011).
+
+    With `carry` it keeps its table over a course.
+    """
 
 
 @dataclass

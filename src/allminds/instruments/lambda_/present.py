@@ -10,7 +10,7 @@ from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_ import rows
 from allminds.instruments.lambda_.instrument import OTHER as OTHER_SIGN
-from allminds.instruments.lambda_.instrument import SYMBOLS, CellsInstrument
+from allminds.instruments.lambda_.instrument import SYMBOLS
 from allminds.instruments.lambda_.instrument import YOU as OWN_SIGN
 from allminds.instruments.lambda_.world import HIDDEN, MOST, View
 from allminds.instruments.lambda_star.grid import Torus
@@ -70,7 +70,7 @@ class CellsPresentation(Presentation):
         "-1 is out of sight",
         "cell": "its own cell",
         "reachable": "the cell that each action leads to: action n leads to `reachable[n]`",
-        "others": "the cells of the other minds, in slot order; -1 is out of sight",
+        "others": "the cells of the other minds, in slot order without its own; -1 is out of sight",
         "cells": "how many cells there are; they are numbered from 0",
     }
     facts: ClassVar[Mapping[str, str]] = {
@@ -184,9 +184,6 @@ COLUMNS = {2: 2, 3: 3, 4: 4, 5: 5, 6: 3, 7: 4, 8: 4, 9: 3}  # cells in a row
 
 class CellsFace(Face):
     """A board of cells; a choice is the number of the cell to go to, from 1."""
-
-    def __init__(self, tool: CellsInstrument) -> None:
-        self.tool = tool
 
     def told(self) -> dict[str, Any]:
         """How much of the board is seen, and whether there are other minds."""

@@ -2,12 +2,12 @@
 
 After Chmait et al. (2016). Read in this order: `grid` (cells and moves), `patterns` (how Good and
 Evil move, and the catalogue of segments by K), `world` (one exercise, the specification), `minds`,
-`groups`, `instrument` (settings, exercises by complexity). `fast` has the quick forms of the same,
-`extensions` three further instruments.
+`learners` (those that can carry what they learnt), `groups`, `instrument` (settings, exercises by
+complexity). `fast` has the quick forms of the same, `extensions` three further instruments.
 """
 
 from allminds.instruments.lambda_star import groups as collectives
-from allminds.instruments.lambda_star import minds
+from allminds.instruments.lambda_star import learners, minds
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.world import Foresight, View
@@ -30,4 +30,14 @@ MINDS = {  # by name, for other instruments in which they see and do the same
     "weighted-majority": collectives.WeightedMajority,
 }
 
-__all__ = ["ACTIONS", "MINDS", "Foresight", "LambdaStar", "Torus", "View", "collectives", "minds"]
+__all__ = [
+    "ACTIONS",
+    "MINDS",
+    "Foresight",
+    "LambdaStar",
+    "Torus",
+    "View",
+    "collectives",
+    "learners",
+    "minds",
+]

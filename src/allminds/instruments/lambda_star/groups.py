@@ -14,10 +14,10 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
-from allminds.contracts import Failure, Task, Traits
+from allminds.contracts import CourseTask, Failure, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
@@ -63,13 +63,32 @@ class Protocol:
                     "shared-q-learning and shared-sarsa has room for"
                 )
         future = any(member.traits.sees == "future" for member in self.members)
-        self.traits = Traits(sees="future" if future else "own")
+        carries = any(member.traits.carries for member in self.members)
+        self.traits = Traits(sees="future" if future else "own", carries=carries)
+        self.kept: dict[int, Any] = {}  # in a course: members that carry, by their places
+
+    def begin_course(self, course: CourseTask) -> None:
+        """Make the members that carry; they stay for the whole course."""
+        for place, member in enumerate(self.members):
+            if member.traits.carries:
+                self.kept[place] = member.make()
+                if hasattr(self.kept[place], "begin_course"):
+                    self.kept[place].begin_course(course)
+
+    def end_course(self) -> None:
+        """Tell the members that the course is over."""
+        for mind in self.kept.values():
+            if hasattr(mind, "end_course"):
+                mind.end_course()
 
     def begin(self, tasks: Sequence[Task]) -> None:
-        """Make the members' minds."""
+        """Make the members' minds, but for those that stay."""
         self.torus: Torus = torus_of(tasks[0])
         members = self.members or [Subject("", LocalSearch)] * len(tasks)
-        self.minds = [member.make() for member in members]
+        self.minds = [
+            self.kept[place] if place in self.kept else member.make()
+            for place, member in enumerate(members)
+        ]
         for member, mind, task in zip(members, self.minds, tasks, strict=True):
             if hasattr(mind, "begin"):
                 sees = member.traits.sees == "future"
@@ -227,7 +246,7 @@ class Imitation(Protocol):
     def __post_init__(self) -> None:
         """Declare that the group sees the future: the expert does, the members do not."""
         super().__post_init__()
-        self.traits = Traits(sees="future")
+        self.traits = replace(self.traits, sees="future")
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Create the expert along with the members."""
@@ -321,6 +340,7 @@ class SharedQLearning(SharedTable):
     """Q-learning with one table for all (Chmait et al. 2016); the parameters of `q-learning`."""
 
     alone = "q-learning"
+    carry: bool = field(default=False, kw_only=True)  # keeps the table over a course
 
     members: Sequence[Subject] = ()
     alpha: float = 0.3
@@ -335,7 +355,7 @@ class SharedQLearning(SharedTable):
     def __post_init__(self) -> None:
         """Make the model; learners follow when the number of slots is known."""
         given = (self.alpha, self.gamma, self.epsilon, self.initial, self.scale, self.sessions)
-        self.start(self.learner(*given), self.members)
+        self.start(self.learner(*given, carry=self.carry), self.members)
 
 
 @dataclass

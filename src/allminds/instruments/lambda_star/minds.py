@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -19,6 +19,7 @@ from allminds.registry import mind
 
 INSTRUMENT = "lambda-star"
 BOOTSTRAPS = ("next", "released")
+STATES = ("cell", "view")
 
 
 def torus_of(task: Task) -> Torus:
@@ -117,21 +118,35 @@ class TableLearner(tables.Tabular):
     It practises on the episode's own environment and is then tested with the table frozen.
     Defaults are those of the authors' released code: α = γ = 0.3, the table starts at 2, greedy
     with uniform ties, rewards times 10 in training.
+
+    With `carry` it keeps its table over a course and learns as it goes, without sessions. Values of
+    (cell, iteration) are those of the patterns it met: with a new pattern, whose Good is elsewhere,
+    they are memories of another place. With `state=view` the table is over the rewards in sight,
+    which mean the same whatever the pattern.
     """
 
     scale: float = 10.0  # of rewards in training
     sessions: int = 100
+    state: str = field(default="cell", kw_only=True)  # what the table is over: cell or view
+
+    def __post_init__(self) -> None:
+        """Require a `state` of cell or view."""
+        super().__post_init__()
+        if self.state not in STATES:
+            raise Error(f"{self.name}: state is cell or view, not {self.state}")
 
     def begin(self, task: Task) -> None:
         """Go back to the first iteration; what was learnt stays."""
         super().begin(task)
-        self.learning, self.step = task.rehearsal, 0
+        self.learning, self.step = self.carry or task.rehearsal, 0
 
     def row(self, seen: View) -> list[float]:
-        return self._at(seen.cell, self.step)
+        return self.at(seen, self.step)
 
-    def _at(self, cell: int, step: int) -> list[float]:
-        return self.table.setdefault((cell, step), [self.initial] * 9)
+    def at(self, seen: View, step: int) -> list[float]:
+        """Return the values of what is seen at an iteration."""
+        place = seen.rewards if self.state == "view" else (seen.cell, step)
+        return self.table.setdefault(place, [self.initial] * 9)
 
     def worth(self, reward: float) -> float:
         return self.scale * reward
@@ -146,6 +161,9 @@ class TableLearner(tables.Tabular):
 @mind("q-learning", INSTRUMENT)
 class QLearning(TableLearner, tables.OffPolicy):
     """Q-learning (Watkins and Dayan 1992; Chmait et al. 2016, Alg. 1), by default 100 sessions.
+
+    With `carry` it keeps its table over a course instead, and learns without sessions; with
+    `state=view` the table is over the rewards in sight, and not over cells and iterations.
 
     With `bootstrap=released` the value ahead is that of the new cell at the *first* iteration, as
     in the program that the authors released, and not at the next one.
@@ -162,13 +180,16 @@ class QLearning(TableLearner, tables.OffPolicy):
     def ahead(self, seen: View) -> float:
         """Return the best value of the new cell at the next iteration, or at the first."""
         step = 0 if self.bootstrap == "released" else self.step
-        return max(self._at(seen.cell, step))
+        return max(self.at(seen, step))
 
 
 @dataclass
 @mind("sarsa", INSTRUMENT)
 class Sarsa(TableLearner, tables.OnPolicy):
-    """SARSA: as Q-learning, but it looks ahead to the action that it really takes next."""
+    """SARSA: as Q-learning, but it looks ahead to the action that it really takes next.
+
+    `carry` and `state` as in `q-learning`.
+    """
 
 
 # ---------------------------------------------------------------- what has been seen of a torus

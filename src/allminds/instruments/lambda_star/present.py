@@ -9,7 +9,6 @@ from typing import Any, ClassVar, NamedTuple
 from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
-from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.world import View
 from allminds.presentation import (
     Column,
@@ -283,9 +282,6 @@ class TorusFace(Face):
     Actions run in reading order, and the digit stands in the cell. A mind is told the number of
     every cell it sees, so the participant is told row and column.
     """
-
-    def __init__(self, tool: LambdaStar) -> None:
-        self.tool = tool
 
     def told(self) -> dict[str, Any]:
         """Say how large the torus is, and how much of it is seen."""

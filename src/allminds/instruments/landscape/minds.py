@@ -205,6 +205,7 @@ class HighestPeak(MindBase):
         return 1 + int(self.plan[self.step - 1][observation.cell - 1])
 
 
+registry.mind("policy-gradient", INSTRUMENT)(torus.learners.TorusGradient)
 registry.mind("hill-climber", INSTRUMENT)(torus.MINDS["local-search"])
 for _name, _maker in torus.MINDS.items():  # the expert's Good is here the global optimum
     if _name != "optimum":

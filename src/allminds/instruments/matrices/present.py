@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
-from allminds.instruments.matrices.instrument import Item, Matrices
+from allminds.instruments.matrices.instrument import Item
 from allminds.instruments.matrices.making.panel import COLOURS, NAMES, SIDE
 from allminds.instruments.matrices.making.rules import FIELD_OF, encoded
 from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
@@ -35,17 +35,20 @@ class MatricesPresentation(Presentation):
     meanings: ClassVar[Mapping[str, str]] = {
         "cells": "the first eight panels of the matrix, row by row; the ninth is missing",
         "options": "the panels to choose from: action n chooses `options[n]`",
-        "Panel.figure": "what is in the centre, or None",
+        "Panel.figure": "what is in the centre, or None; an attribute with several values shows "
+        "all of them",
         "Panel.marks": "what is on the rim, or None",
         "Figure.shape": "circle, ellipse, line, arc, or a polygon by its sides, 3 to 9",
         "Figure.size": "levels 0 to 6",
         "Figure.count": "how many copies, 1 to 4",
         "Figure.colour": ", ".join(COLOURS),
-        "Figure.angle": "degrees, clockwise",
-        "Figure.place": "places of a 3 x 3 grid, 0 to 8 row by row; 4 is the centre",
+        "Figure.angle": "the attribute orientation: degrees, clockwise",
+        "Figure.place": "the attribute position: places of a 3 x 3 grid, 0 to 8 row by row; 4 is "
+        "the centre",
         "Figure.layout": "whole, slots, grid or similar: where copies stand, as in all panels",
         "Marks.inventory": "lines, corners or dots",
-        "Marks.present": "which of them are there, numbered from 0",
+        "Marks.present": "which of them are there, numbered from 0; a rule on the shape of marks "
+        "governs this",
         "Marks.colour": "as of a figure",
     }
     facts: ClassVar[Mapping[str, str]] = {
@@ -107,9 +110,6 @@ class MatricesPresentation(Presentation):
 
 class MatricesFace(Face):
     """The drawing that machines are given too, panel by panel; a choice is an option's letter."""
-
-    def __init__(self, tool: Matrices) -> None:
-        self.tool = tool
 
     def told(self) -> dict[str, Any]:
         """Say how many options there are."""

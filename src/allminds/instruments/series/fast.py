@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.complexity.levin import CLOCK, LOOPM
-from allminds.complexity.levin_kernels import (
+from allminds.complexity.levin_fast import (
     CAP,
     END,
     MOST,

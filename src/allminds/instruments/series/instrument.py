@@ -108,6 +108,7 @@ class CTest(Instrument):
             raise Error(f"{self.name}: scoring=administered needs five options; set options=5")
         self.length = len(self.published) if given.form == "published" else None
         if given.form == "published":
+            self.items = "published"
             self.caution = "The published items are public: a language model may have met them."
         if given.form == "generated":
             self.bank  # noqa: B018 - a k that no question has is found here

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from allminds.contracts import Task
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.instruments.series.instrument import CTest
 from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.presentation import (
     Column,
@@ -96,9 +95,6 @@ class SeriesPresentation(Presentation):
 
 class SeriesFace(Face):
     """A keypad of letters; a choice is a letter, or `none`."""
-
-    def __init__(self, tool: CTest) -> None:
-        self.tool = tool
 
     def told(self) -> dict[str, Any]:
         """Say whether the letter is free, and whether a wrong one costs anything."""

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from allminds.core.errors import Error
+from allminds.core.files import write_bytes
 from allminds.report.charts import drawing, ink
 from allminds.report.charts.drawing import STYLES, Mark, Style
 
 MOST_LINES = 10  # more than these an eye cannot tell apart by dash
 LIKE_COLOUR = {"floor": drawing.FLOOR, "ceiling": drawing.CEILING}
-
-
-def write_whole(out: Path, made: bytes) -> Path:
-    """Write under a temporary name, sync and rename; a full disk leaves the old file."""
-    if out.is_dir():
-        raise Error(f"cannot write {out}: it is a folder; name a file in it")
-    temporary = out.with_name(out.name + ".tmp")
-    try:
-        try:
-            with open(temporary, "wb") as file:
-                file.write(made)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, out)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise Error(f"cannot write {out}: {error.strerror or error}") from None
-    return out
 
 
 def check_name(out: Path) -> None:
@@ -45,7 +26,7 @@ def save(svg: str, out: Path) -> Path:
     """Write a picture to a file that ends in .svg or .png, whole or not at all."""
     check_name(out)
     svg = ink.on_white(svg)
-    return write_whole(out, svg.encode() if out.suffix == ".svg" else png(svg, scale=2.0))
+    return write_bytes(out, svg.encode() if out.suffix == ".svg" else png(svg, scale=2.0))
 
 
 def png(svg: str, scale: float = 1.0) -> bytes:

@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error
 from allminds.inference import Difference, plain_interval
-from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style, y_domain
-from allminds.report.charts.forest import MOST_ROWS, NOTES, VERDICTS
+from allminds.report.charts.drawing import (
+    CEILING,
+    FLOOR,
+    MOST_ROWS,
+    NOTES,
+    STYLES,
+    VERDICTS,
+    Mark,
+    Style,
+    y_domain,
+)
 
 if TYPE_CHECKING:
     import altair as alt

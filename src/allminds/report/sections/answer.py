@@ -14,7 +14,7 @@ from allminds.report.data import TestData
 from allminds.report.sections.profile import CEILING, FLOOR, MIND, OWN, Dot, axis, domain, strip
 from allminds.report.words import brief, listed
 from allminds.statistics.answer import Answer, MindAnswer, OnTest, Outcome, answer
-from allminds.statistics.answer_words import error_rates, sentences
+from allminds.statistics.answer_words import between, error_rates, sentences
 
 MOST_CURVES = 4  # plots of falls
 MOST_COLUMNS = 24  # tests of one matrix; more of them make another
@@ -41,6 +41,7 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
             {"name": mind.mind, "said": _by_topic(found, mind), "bars": _bars(mind, found)}
             for mind in found.minds
         ],
+        "between": between(found),
         "rates": error_rates(found),
         "profile": _profile(found, data, short, names),
         "rows": _comparisons(found, data),

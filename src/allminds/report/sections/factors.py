@@ -15,8 +15,8 @@ from allminds.inference import plain_interval
 from allminds.report.charts import drawing
 from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
-from allminds.report.designs import Design
 from allminds.report.sources import Floats
+from allminds.runs.designs import Design
 from allminds.statistics.factors import Effect, variance_shares
 
 SMALL = 0.005  # an interaction with a smaller share is folded away
@@ -55,7 +55,7 @@ def crossed(design: Design, tests: Sequence[TestData]) -> Crossed | None:
     if not design.full or len([name for name in levels if len(levels[name]) > 1]) < 2:
         return None
     shape = [len(found) for found in levels.values()]
-    scores = np.full((*shape, tests[design.cells[0]].test.episodes), np.nan)
+    scores = np.full((*shape, tests[design.cells[0]].test.exercises), np.nan)
     for number in design.cells:
         data = tests[number]
         place = {m: at for m in data.minds if (at := _place(data, m, levels)) is not None}

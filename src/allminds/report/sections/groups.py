@@ -14,9 +14,9 @@ from allminds.inference import Difference, corrected
 from allminds.report.charts import drawing
 from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
-from allminds.report.designs import Design
 from allminds.report.sources import Floats
 from allminds.report.words import count
+from allminds.runs.designs import Design
 
 Slots = tuple[int, ...]
 
@@ -101,7 +101,7 @@ def pairs(data: TestData, groups: Sequence[Group]) -> Iterator[Pair]:
             kind: means[group.mind, slots] - means[kind, slots]
             for kind, slots in group.kinds.items()
         }
-        whole = np.zeros(data.test.episodes)
+        whole = np.zeros(data.test.exercises)
         for kind, slots in group.kinds.items():
             whole += by_kind[kind] * (len(slots) / data.tool.slots)
         yield Pair(group, whole, by_kind)
@@ -185,7 +185,7 @@ def size_series(tests: Iterable[TestData]) -> list[list[TestData]]:
         settings = dict(data.summary["settings"])
         agents = settings.pop("agents", None)
         if agents is not None:
-            like = f"{data.tool.name} {data.test.episodes} {settings}"
+            like = f"{data.tool.name} {data.test.exercises} {settings}"
             found.setdefault(like, {}).setdefault(agents, data)
     return [[of[size] for size in sorted(of)] for of in found.values() if len(of) > 1]
 

@@ -1,4 +1,7 @@
-"""The section of one test: scores from ceiling to floor, by complexity, and by step."""
+"""The section of one test: scores from ceiling to floor, by complexity, and by step.
+
+A crossed design of many cells has one table of all of them instead.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from allminds.report.data import Stretch, TestData
 from allminds.report.sections.people import People
 from allminds.report.sections.profile import best, places
 from allminds.report.words import first_line, interval, number
+from allminds.runs.designs import Design, by_words
 
 
 def section(data: TestData, people: People | None = None) -> dict[str, Any]:
@@ -26,13 +30,14 @@ def section(data: TestData, people: People | None = None) -> dict[str, Any]:
         "settings": settings_text(data.summary["settings"]),
         "ends": any(row["normalised"] is not None for row in data.summary["results"]),
         "units": [
-            (name, heading(name, tool.adaptive))
+            (name, heading(name, tool.adaptive, bool(tool.parts)))
             for name in unit_columns(data.summary["results"], tool.adaptive)
         ],
         "spread_over": None if tool.adaptive else tool.strata,
         "seats": _seats(data),
         "caution": tool.caution,
         "rows": _rows(data),
+        "fair": data.summary.get("fair_ceiling"),
         "people": people,
         "failed": sum(row["failed"] for row in data.summary["results"]),
         "figures": _figures(data),
@@ -123,3 +128,35 @@ def _figures(data: TestData) -> list[dict[str, Any]]:
 def _with_a_line(data: TestData, stretches: Sequence[Stretch]) -> list[str]:
     """List the minds that have a line."""
     return [mind for mind in data.minds if any(mind in stretch.means for stretch in stretches)]
+
+
+# ---------------------------------------------------------------- a design of many cells
+
+
+def table_of_cells(design: Design, tests: Sequence[TestData]) -> dict[str, Any]:
+    """Collect what the page shows of a crossed design: a table of all cells, not a section each."""
+    cells = [tests[number] for number in design.cells]
+    settings = dict(cells[0].summary["settings"])
+    for data in cells:
+        for name, value in data.summary["settings"].items():
+            if name in settings and settings[name] != value:
+                del settings[name]
+    tool = cells[0].tool
+    rows = [row for data in cells for row in _cell_rows(data)]
+    return {
+        "tool": tool,
+        "about": first_line(tool),
+        "settings": settings_text(settings),
+        "factors": design.levels,
+        "cells": len(cells),
+        "episodes": cells[0].test.exercises,
+        "rows": rows,
+    }
+
+
+def _cell_rows(data: TestData) -> list[dict[str, Any]]:
+    """List the minds of one cell, by the words they are made of."""
+    shown, levels = by_words(data.words), list(data.test.levels.values())
+    return [
+        row | {"levels": levels, "shown": shown[row["mind"]]} for row in data.summary["results"]
+    ]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from allminds.core.errors import Error
-from allminds.report.charts.calibration import SCHEMES, Calibration, calibrations, panels
 from allminds.report.charts.drawing import CEILING, FLOOR
+from allminds.report.charts.plots import SCHEMES, Calibration, calibration_panels, calibrations
 from allminds.report.data import TestData
 from allminds.statistics.accuracy import Counts, Foreseen, compare, foresee
 from allminds.statistics.accuracy.beyond import (
@@ -171,7 +171,7 @@ def _question(one: Predicted) -> dict[str, Any]:
         "levels": one.counts.difficulty.tolist(),
         "schemes": [_scheme(one, scheme, words) for scheme, words in SCHEMES.items()],
         "minds": [_mind(one, m) for m in range(len(one.minds))],
-        "panels": panels(rows, ends),
+        "panels": calibration_panels(rows, ends),
         "rows": rows,
         "beyond": beyond_rows(one.minds, one.counts),
         "checked": upper_checked(one.counts),

@@ -39,7 +39,7 @@ def row_of(data: TestData) -> dict[str, Any]:
     widest = max((row["stderr"] for row in results if row["stderr"] is not None), default=None)
     found = figures(data)
     components = found.components if found else None
-    exercises = data.test.episodes
+    exercises = data.test.exercises
     if found and len(data.scores) == exercises:
         exercises = found.exercises  # in common; else they are a sample of all
     return {
@@ -128,7 +128,7 @@ def _for_near(data: TestData, error: float) -> int | None:
     """Count the exercises at which the widest interval has the half-width `NEAR`."""
     if data.tool.length or data.tool.adaptive:
         return None
-    return max(1, math.ceil(data.test.episodes * (Z * error / NEAR) ** 2))
+    return max(1, math.ceil(data.test.exercises * (Z * error / NEAR) ** 2))
 
 
 def gist(found: dict[str, Any] | None) -> str:

@@ -127,30 +127,33 @@ CAPTIONS = ("claimed", "observed", "Monte Carlo 99.9 %", "counted", "gate")
 HEAD = """\
 # How often is it wrong?
 
-Intervals and verdicts that allminds prints were simulated where the truth is known, small
-samples and edges included, and the table counts how often they are wrong. Rows call the very
-functions that print. This page is written by
+This page counts how often the intervals and verdicts of allminds are wrong. Each row simulates
+many studies in a situation where the truth is known, including small samples and scores near the
+ends of the scale, and calls the same functions that print the results of a real study. The page
+is written by
 
 ```text
 {command}
 ```
 
-**What is claimed.** A 95 % interval holds the truth in 95 % of studies; a verdict ("different",
-"equivalent") is false in at most 5 % of studies, over all that was asked in one study.
+**What is claimed.** A 95 % interval contains the truth in 95 % of studies. A verdict
+("different", "equivalent") is false in at most 5 % of studies; a study with several verdicts
+counts as false if one of them is.
 
-**The gate.** An interval passes if it holds the truth in .93 or more. Where it is an
-approximation and rests on 20 units or more it may not hold it in more than .98 either: it would
-be longer than need be. Exact intervals, those for any scores of a bounded scale, those near the
-ends of the scale and those of fewer than 20 units have no upper limit: at 5 exercises and a
-chance of .03 only .859 or .992 can be had. A verdict passes if it is false in .05 or less. A
-row fails only if the 99.9 % interval of the simulation itself, which stands beside it, lies
-wholly outside; {passing} of {rows} rows pass. The last section has rows that no gate holds: worlds
-that break what an interval assumes. The same rows with fewer repeats and another seed
-are a test of the project.
+**The gate.** An interval passes if it contains the truth in at least .93 of the studies. An
+approximate interval from 20 units or more must not contain it in more than .98 either, because it
+would then be longer than necessary. Exact intervals, intervals for any scores on a bounded scale,
+intervals near the ends of the scale and intervals from fewer than 20 units have no upper limit:
+with 5 exercises and a chance of .03, only a coverage of .859 or .992 is possible. A verdict passes
+if it is false in at most .05 of the studies. A row fails only if the 99.9 % interval of the
+simulation itself, which is printed beside it, lies wholly outside the limits; {passing} of {rows}
+rows pass. The last section has rows without a gate: situations that break the assumptions of an
+interval. A test of the project runs the same rows as `--quick` does, with another seed.
 
-**"counted"** is how many statements were made: an interval that is not printed is not counted,
-nor is it claimed. Slow rows have fewer repeats. Each row has a random stream of its own, from
-the seed and its name, so `--only WORD` gives the same figures as the whole.
+**"counted"** is the number of statements made in the simulation. An interval that is not printed
+is not counted, and nothing is claimed about it. Slow rows have fewer repeats. Each row has its own
+random stream, made from the seed and the name of the row, so `--only WORD` gives the same figures
+as the whole page.
 """
 SECTIONS = {
     "Score of hits": (
@@ -158,35 +161,38 @@ SECTIONS = {
     ),
     "Weighted score r̃ of the C-test": ("Σ k·hit / Σ k with k from 7 to 15 in turn."),
     "Mean of bounded scores": (
-        "Student's t, or the betting interval where the sample cannot bear it. All or nothing: "
-        "Beta with a + b = ½; alike: a + b = 20."
+        "Student's t, or the betting interval where the sample is too small or too uneven for t. "
+        "All or nothing: Beta with a + b = ½; alike: a + b = 20."
     ),
     "Mean over 22 strata, as in Λ*": (
-        "Every complexity comes once, in random order, before any comes again; the truth is the "
-        "mean over all 22 also where fewer were given."
+        "Every complexity is given once, in random order, before any is given again. The truth is"
+        " the mean over all 22, even where fewer were given."
     ),
     "Items given several times": (
-        "A mind that draws lots, on items of unequal difficulty (Beta with a + b = 2). The truth "
-        "is the mean over all items like these."
+        "A mind that answers at random, with a chance that differs by item (Beta with a + b = 2)."
+        " The truth is the mean over all items of this kind."
     ),
     "Exercises that come in clusters": (
-        "Tests, or shifts of a series, share an error (Beta with a + b = 3). The truth is the "
-        "mean over all clusters like these."
+        "Exercises of one test, or shifts of one series, share an error (Beta with a + b = 3). "
+        "The truth is the mean over all clusters of this kind."
     ),
     "Failures count": ("Failures count as wrong; the truth is the score with failures counted."),
     "Normalised between floor and ceiling": (
-        "Own mind, floor and ceiling on the same exercises, whose ease they share."
+        "Mind, floor and ceiling take the same exercises; an easy exercise is easy for all three."
     ),
     "Level of an adaptive test": (
         "A staircase of 40 exercises; the truth is the mean level of 200,000 administrations."
     ),
     "Difference of paired hits": (
-        "Tango's interval. Gains: right for the first only; loses: for the second only."
+        "Tango's interval. Gains: exercises that only the first mind solves; loses: only the "
+        "second."
     ),
     "Difference of paired scores": (
-        "Rewards from -1 to 1 on the same exercises, which share an ease."
+        "Rewards from -1 to 1 on the same exercises; an easy exercise is easy for both minds."
     ),
-    "Difference on other exercises": ("No exercise in common: Welch's t, or from both intervals."),
+    "Difference on other exercises": (
+        "No exercise in common: Welch's t, or an interval made from those of both minds."
+    ),
     'Falsely "different"': (
         "Minds with equal means; a study is wrong if any pair is called different."
     ),
@@ -195,36 +201,43 @@ SECTIONS = {
         '"different, but smaller than δ" from, the first.'
     ),
     "Correlation with complexity": (
-        "Fisher's z, or by clusters. Normal: r = .6; none: r = 0; hits: of five levels; clustered: "
-        "tests of five."
+        "Fisher's z, or resampling of clusters. Normal: r = .6; none: r = 0; hits: five levels of"
+        " complexity; clustered: tests of five exercises."
     ),
     "Places of all minds at once": (
-        "A study is wrong if some mind's places lack one that is truly its own; minds that are "
-        "equal have all places of their tie."
+        "A study is wrong if the printed places of a mind leave out its true place. Minds with "
+        "equal means share all places of their tie."
     ),
-    "Capability": ("Curves over 20 levels of difficulty: where a mind's reach lies on average."),
-    "Spread": ("The same curves: how much a mind's reach varies."),
+    "Capability": (
+        "Curves over 20 levels of difficulty; capability is the mean difficulty that a mind "
+        "reaches."
+    ),
+    "Spread": (
+        "The same curves; spread is the standard deviation of the difficulty that a mind reaches."
+    ),
     "Shares of factors where none does anything": (
-        "Counted are intervals that exclude 0, over all factors and interactions."
+        "Every interval of a factor or an interaction is counted; it is wrong if it excludes 0."
     ),
-    "Shares of factors": ("Two factors and their interaction; the truth is the share aimed at."),
-    "Generalisability Eρ²": ("Minds at .1, .3 and .9."),
+    "Shares of factors": (
+        "Two factors and their interaction; the truth is the share that the simulation was set to."
+    ),
+    "Generalisability Eρ²": ("Three minds with true means .1, .3 and .9."),
     "Planned number of exercises, assured in .8": (
-        "A study is wrong if its interval is longer than what was planned for."
+        "A study is wrong if its interval is longer than the length that was planned."
     ),
     "Level within one administration": (
-        "ξ walks around 10 with this autocorrelation time; short ones are given no interval."
+        "ξ varies around 10 with this autocorrelation time; a short administration has no interval."
     ),
     "A vote against its best member": (
-        "The member is chosen on half of the exercises and compared on the others; errors share a "
-        "latent correlation of .3. Wrong is a word that is not true of the member named."
+        "The member is chosen on half of the exercises and compared on the others; errors share a"
+        " latent correlation of .3. A verdict is wrong if it is not true of the member named."
     ),
     "Prediction beyond the data": (
-        "Truths that none of the curves contains are among them. Five levels a study are counted, "
-        "so the Monte Carlo interval is somewhat too short."
+        "Some of the true curves are of none of the fitted kinds. Five levels of each study are "
+        "counted, so the Monte Carlo interval is somewhat too short."
     ),
     "People against a program": (
-        "People and items are both samples; people differ from each other by this much."
+        "People and items are both samples; the name of the row says how much people differ."
     ),
     "People against a program, near the ceiling": (
         "Hits: chances differ on the logit scale, people and items by ±1. Scores: items are Beta "
@@ -235,28 +248,29 @@ SECTIONS = {
         "log scale. Below eight persons no interval is given."
     ),
     "Ratio of reaction times": (
-        "The crossed model of log time: of a complexity, which slows some people more than others, "
-        "and of two arms of people, which differ by item."
+        "The crossed model of log time: the effect of a complexity, which slows some people more "
+        "than others, and the difference of two arms of people, which varies from item to item."
     ),
     "No unit differs": ("All minds do the same on every exercise."),
     "People of two kinds: outside what is claimed": (
-        "The crossed model takes people to differ by a normal distribution. If half of all people "
-        "are good and half are bad, a few who were drawn are often of one kind, and then nothing "
-        "in the data points to the other."
+        "The crossed model assumes that people differ by a normal distribution. If half of all "
+        "people are good and half are bad, a small sample often has one kind only, and then "
+        "nothing in the data points to the other."
     ),
 }
 FOOT = """
 ## What is not covered
 
-- The worlds are those named above. A score that is nearly always the same and very rarely far
-  from it, in the middle of the scale, can fool any interval that rests on the variance seen: as
-  long as the rare score has not come up, nothing points to it.
-- Exercises are drawn at random and plays of different clusters are independent. A mind that
-  learns from one exercise to the next, or a test chosen for its results, breaks that.
-- Models (the mixed model, analysis of variance) are held against R and published figures by
-  tests, not simulated here, but for the rows above.
-- A row says how often a statement is wrong, not how short an interval or how strong a verdict
-  is.
+- Only the situations named above were simulated. If a score in the middle of the scale is nearly
+  always the same and very rarely far from it, any interval based on the observed variance can be
+  wrong: until the rare score has occurred, nothing in the data points to it.
+- Exercises are drawn at random, and plays of different clusters are independent. A mind that
+  learns from one exercise to the next, or a test that was chosen for its results, breaks this
+  assumption.
+- Tests compare the models (the mixed model, analysis of variance) with R and with published
+  figures; apart from the rows above, they are not simulated here.
+- A row says how often a statement is wrong. It does not say how short an interval is, or how often
+  a difference is found.
 """
 
 

@@ -97,7 +97,8 @@ def plays_by_mind(frame: pd.DataFrame, rule: Rule, unit: str | None = None) -> d
         xi = stratum[rows]
         if rule.figure:  # an adaptive test asks every mind for complexities of its own
             own = frame[frame["mind"].astype(str) == mind].drop_duplicates("exercise")
-            xi = own.sort_values("index")[str(rule.strata)].to_numpy(float)
+            if rule.strata:
+                xi = own.sort_values("index")[rule.strata].to_numpy(float)
             rows = rows[np.argsort(about["index"].to_numpy()[rows], kind="stable")]
         found[mind] = Plays(
             items[rows], scores.unit[rows].astype(np.int64), xi, values[rows, repeats],

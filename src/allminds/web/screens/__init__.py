@@ -9,7 +9,7 @@ Before a game between two people comes a room to wait in, and while the other is
 
 `Screen` names one of them and holds its context, which `screens.page(name, language, **context)`
 turns into HTML. What a person sent is taken by `session`, which has the resume rules; the exercise
-that is being played is a replay of its choices (`course`).
+that is being played is a replay of its choices (`replays`).
 
 Every form posts all keys of ``form`` and ``token`` as hidden fields; a form that is not of the
 present screen (a stale tab, a second click) records nothing and is answered by the present screen.

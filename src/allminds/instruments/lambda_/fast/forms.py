@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.complexity import zlib_length
-from allminds.complexity.deflate_kernels import deflate_length, scratch
-from allminds.complexity.kernels import lz76_kernel, lz76_scratch
+from allminds.complexity.fast import deflate_length, deflate_scratch, lz76_kernel, lz76_scratch
 from allminds.core.blocks import Block
 from allminds.core.compiled import below, fold, kernel, keys, unit, word
 from allminds.core.line_up import LineUp
@@ -183,7 +182,7 @@ def fill_worlds(rules, making, world, worlds, columns):
     text = np.empty(1 + LONGEST, np.uint8)
     text[0] = LETTER
     codes = np.empty(LONGEST, np.int64)
-    memory, phrases = scratch(), lz76_scratch(MOST, LONGEST)
+    memory, phrases = deflate_scratch(), lz76_scratch(MOST, LONGEST)
     for n in range(len(worlds.cells)):
         cells, to = np.int64(worlds.cells[n]), worlds.to[n]
         actions, worlds.barred[n] = _draw_space(rules, making[n], cells, to)
@@ -271,7 +270,7 @@ def make_worlds(tool: Lambda, seed: int, first: int, last: int) -> tuple[Worlds,
 @cache
 def zlib_agrees() -> bool:
     """Return whether the zlib in use gives the lengths that its compiled twin gives."""
-    memory = scratch()
+    memory = deflate_scratch()
     for n in range(200):
         text = PREFIX * (n % 2) + draw_pattern(2 + n % 8, 0.05, Random(key(n, 0, MAKING)))
         codes = np.frombuffer(text.encode(), np.uint8)

@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 _0, _2, _9 = (np.uint64(n) for n in (0, 2, 9))
 
 
-class Course(NamedTuple):
+class Track(NamedTuple):
     """A `Responsive` world and all that is drawn in it, whatever the mind does; cells from 0."""
 
     rows: int
@@ -174,15 +174,15 @@ def table_learner(course, habits, table, key, way, halves):
 # ---------------------------------------------------------------- the responsive world
 
 
-ResponsiveWalk = Callable[[Course, np.uint64, NDArray[np.int64], NDArray[np.int64]], None]
+ResponsiveWalk = Callable[[Track, np.uint64, NDArray[np.int64], NDArray[np.int64]], None]
 
 
-def fast_form(tool: LambdaStarResponsive, line_up: LineUp) -> CompiledCourses | None:
+def fast_form(tool: LambdaStarResponsive, line_up: LineUp) -> CompiledTracks | None:
     """Compile a line-up of one mind with a kernel; None for the plain loop."""
     if tool.slots > 1 or tool.settings.patterns == "released" or meets_itself(tool):
         return None
     walk = _walk(tool, line_up.seats[0].subject.make())
-    return CompiledCourses(tool, walk) if walk is not None else None
+    return CompiledTracks(tool, walk) if walk is not None else None
 
 
 def _walk(tool: LambdaStarResponsive, mind: Any) -> ResponsiveWalk | None:
@@ -202,7 +202,7 @@ def _walk(tool: LambdaStarResponsive, mind: Any) -> ResponsiveWalk | None:
     return None
 
 
-class CompiledCourses:
+class CompiledTracks:
     """A responsive world and one mind that has a kernel."""
 
     compiled = True
@@ -221,14 +221,14 @@ class CompiledCourses:
             world: Any = self.tool.exercise(seed, first + n).environment
             columns.append(world.complexity)
             own = np.uint64(seeding.key(seed, first + n, MINDS))
-            self.walk(course_of(world, seeding.key(seed, first + n, WORLD)), own, way, halves)
+            self.walk(track_of(world, seeding.key(seed, first + n, WORLD)), own, way, halves)
             rewards[n, :, 0] = halves * 0.5
             if n < kept:
                 actions[n, :, 0] = actions_of(self.tool.torus, way)
         return settled(first, columns, rewards, actions)
 
 
-def course_of(world: Responsive, key: int) -> Course:
+def track_of(world: Responsive, key: int) -> Track:
     """Build a world with one mind, and all that its random words decide."""
     assert isinstance(world.pattern, Recurrent)
     random = Random(key)
@@ -243,7 +243,7 @@ def course_of(world: Responsive, key: int) -> Course:
     def moves(segment: Segment) -> NDArray[np.uint8]:
         return np.resize(np.array(segment, np.uint8) - np.uint8(1), world.steps)
 
-    return Course(
+    return Track(
         world.torus.rows, world.torus.cols, neighbours(world.torus),
         state.good - 1, state.evil - 1, state.minds[0] - 1,
         moves(world.pattern.good), moves(world.pattern.evil),

@@ -124,8 +124,9 @@ def _optimum(_mind: Optimum, _tool: LambdaStar) -> Walk:
 
 
 def habits_of(mind: TableLearner, torus: Torus, steps: int) -> Habits | None:
-    """Return the kernels' parameters of a learner, unless its table is too large for them."""
-    if torus.cells * steps * 9 > MOST_TABLE_CELLS:
+    """Return the kernels' parameters of a learner, unless its table is none that they know."""
+    too_large = torus.cells * steps * 9 > MOST_TABLE_CELLS
+    if too_large or mind.carry or mind.state != "cell":
         return None
     return Habits(
         isinstance(mind, Sarsa), mind.alpha, mind.gamma, mind.epsilon, mind.initial, mind.scale,

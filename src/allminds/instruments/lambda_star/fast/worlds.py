@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from allminds.complexity.kernels import lz76_kernel, lz76_scratch
+from allminds.complexity.fast import lz76_kernel, lz76_scratch
 from allminds.core.compiled import below, fold, kernel, unit, word
 from allminds.instruments.fast import narrow, parted, period, weighted, wrapped
 

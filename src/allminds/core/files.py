@@ -62,6 +62,14 @@ def write_whole(
             raise
 
 
+def write_bytes(out: Path, made: bytes) -> Path:
+    """Write a file that the user named, whole or not at all; a full disk leaves the old file."""
+    if out.is_dir():
+        raise Error(f"cannot write {out}: it is a folder; name a file in it")
+    write_whole(out, lambda file: file.write(made))
+    return out
+
+
 def as_json(value: Any) -> bytes:
     """Convert a value to JSON as run folders have it."""
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()

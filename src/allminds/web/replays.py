@@ -1,4 +1,4 @@
-"""The course of screens that follows from a study, and its exercises as choices left them.
+"""Exercises of a session as choices left them.
 
 Nothing of an exercise is kept but where it comes from and what was chosen. Its state, its rewards,
 what a machine did in it and its record are computed again, for the screen and for every export, by
@@ -10,165 +10,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
-from allminds.contracts import Exercise, Failure, Instrument, Record, Status
+from allminds.contracts import Exercise, Failure, Record, Status
 from allminds.core.line_up import Seat, Subject
-from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
-from allminds.presentation import Face, Move
-from allminds.web.questions import checks, face
-from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored
+from allminds.presentation import Move
+from allminds.web.agenda import Agenda
+from allminds.web.study import PERSON
 from allminds.web.tables import DONE, EventRow, ExerciseRow
-
-ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
-SCREEN = ORDER + 1  # and what is shuffled on the screen
-SPARE = 1000  # exercises of each participant among which one is replaced, if they have their own
-
-
-@dataclass(frozen=True)
-class Stop:
-    """One screen of the course."""
-
-    kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
-    test: int = 0
-    number: int = 0  # of the exercise in its test, from 0
-    practice: bool = False
-    rest: bool = False  # a pause that has no news
-
-
-@dataclass(frozen=True)
-class Course:
-    """A study with its instruments: what a session needs to know of it."""
-
-    study: Study
-
-    @cached_property
-    def places(self) -> tuple[Stop, ...]:
-        """Every screen from consent to the end."""
-        found = [Stop("consent")]
-        for test in range(len(self.study.tests)):
-            found += self._of(test)
-        return (*found, Stop("done"))
-
-    def _of(self, test: int) -> list[Stop]:
-        given = self.study.tests[test]
-        found = [Stop("instructions", test)]
-        if given.check and checks(self.face(test)):
-            found.append(Stop("check", test))
-        for number in range(given.practice):
-            found += [Stop("exercise", test, number, practice=True)]
-            found += [Stop("between", test, number, practice=True)]
-        if given.opponent == PERSON:
-            found.append(Stop("room", test))
-        count = self.study.count(test)
-        for number in range(count):
-            found.append(Stop("exercise", test, number))
-            rests = given.pause_every and (number + 1) % given.pause_every == 0
-            if self.told_after(test):
-                found.append(Stop("between", test, number))
-            elif rests and number + 1 < count:
-                found.append(Stop("between", test, number, rest=True))
-        return found
-
-    def told_after(self, test: int) -> bool:
-        """Return whether the last reward of an exercise is shown: of a question, if asked for."""
-        game = bool(self.study.tests[test].opponent)
-        return self.study.tests[test].feedback or game or self._steps[test] > 1
-
-    @cached_property
-    def _steps(self) -> tuple[int, ...]:
-        """The steps of the first exercise of every test; of a question, 1."""
-        tests = range(len(self.study.tests))
-        return tuple(self.tool(n).exercise(self.study.seed, 0).environment.steps for n in tests)
-
-    # ------------------------------------------------------------ instruments
-
-    def tool(self, test: int, practice: bool = False) -> Instrument:
-        """Return the instrument of a test."""
-        return self.study.practice_tool(test) if practice else self.study.tool(test)
-
-    def face(self, test: int, practice: bool = False, slot: int = 0) -> Face:
-        """Return how a test looks from a slot."""
-        return face(self.tool(test, practice), slot)
-
-    # ------------------------------------------------------------ exercises
-
-    def seed(self, practice: bool) -> int:
-        """Return the seed of the exercises that count, or of practice."""
-        return self.study.seed + (PRACTICE_STREAM if practice else 0)
-
-    def number(self, place: Stop, participant: int) -> int:
-        """Return the index of a place's exercise in the series of its instrument."""
-        if place.practice:
-            return place.number
-        numbers = self.study.numbers(place.test, participant)
-        if self.study.tests[place.test].shuffled:
-            random = Random(key(self.study.seed, participant, ORDER), place.test)
-            numbers = _shuffled(numbers, random)
-        return numbers[place.number]
-
-    def fresh(self, test: int, number: int, used: Sequence[int], participant: int = 0) -> int:
-        """Return the next exercise with the same complexity that is not in `used`.
-
-        With exercises of one's own, each participant has a range for this that is nobody else's.
-        """
-        tool, seed, own = self.tool(test), self.study.seed, self.study.assignment == "own"
-        people = self.study.participants if own else 1
-        column = tool.strata
-        wanted = tool.exercise(seed, number).environment.complexity[column] if column else None
-        tests = [n for n in range(len(self.study.tests)) if self.study.same_series(n, test)]
-        other = max(self.study.tests[n].first + people * self.study.count(n) for n in tests)
-        other += participant % people * SPARE
-        while other in used or (
-            column and tool.exercise(seed, other).environment.complexity[column] != wanted
-        ):
-            other += 1
-        return other
-
-    def exercise(
-        self, test: int, practice: bool, number: int, history: Sequence[Record]
-    ) -> Exercise:
-        """Make an exercise; only an adaptive test looks at the participant's `history`."""
-        tool, seed = self.tool(test, practice), self.seed(practice)
-        if tool.adaptive and not practice:
-            return tool.exercise(seed, number, history)
-        if tool.adaptive:  # practice is always the first of an administration
-            return tool.exercise(seed, number * tool.sitting)
-        return _exercise(tool, seed, number)
-
-    def progress(self, place: Stop) -> tuple[int, int]:
-        """Return exercise k of n: over the whole study, or of this practice."""
-        if place.practice:
-            return place.number + 1, self.study.tests[place.test].practice
-        counts = [self.study.count(test) for test in range(len(self.study.tests))]
-        return sum(counts[: place.test]) + place.number + 1, sum(counts)
-
-
-def _shuffled(numbers: list[int], random: Random) -> list[int]:
-    made = list(numbers)
-    for place in range(len(made) - 1):
-        other = place + random.below_at(len(made) - place, place)
-        made[place], made[other] = made[other], made[place]
-    return made
-
-
-@lru_cache(maxsize=512)
-def _exercise(tool: Instrument, seed: int, number: int) -> Exercise:
-    return tool.exercise(seed, number)
-
-
-@lru_cache(maxsize=256)
-def course(text: str) -> Course:
-    """Restore the course of a study from its text in the database."""
-    return Course(stored(text))
-
-
-# ---------------------------------------------------------------- exercises replayed
-
 
 ENDED: dict[
     str, tuple[Status, str]
@@ -266,11 +118,11 @@ class Replays:
 
     def __init__(
         self,
-        course: Course,
+        agenda: Agenda,
         rows: Callable[[], Sequence[ExerciseRow]],
         events: Callable[[int], Sequence[Any]],
     ) -> None:
-        self.course, self._rows, self._events = course, rows, events
+        self.agenda, self._rows, self._events = agenda, rows, events
         self._tables: dict[int, ReplayedExercise] = {}
 
     def table(self, row: ExerciseRow) -> ReplayedExercise:
@@ -306,16 +158,16 @@ class Replays:
     def fresh(self, row: ExerciseRow) -> ReplayedExercise:
         """Return the exercise before its first move."""
         history: list[Record] = []
-        if self.course.tool(row.test, row.practice).adaptive and not row.practice:
+        if self.agenda.tool(row.test, row.practice).adaptive and not row.practice:
             history = [
                 self.record(other)
                 for other in self._rows()
                 if other.test == row.test and not other.practice and other.idx < row.idx
             ]
-        exercise = self.course.exercise(row.test, row.practice, row.number, history)
+        exercise = self.agenda.exercise(row.test, row.practice, row.number, history)
         machine = None
         if row.opponent not in (None, PERSON):
-            machine = self.course.study.machine(row.test, row.practice)
+            machine = self.agenda.study.machine(row.test, row.practice)
         return ReplayedExercise(exercise, row.slot, machine)
 
 

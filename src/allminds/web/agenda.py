@@ -1,0 +1,156 @@
+"""The agenda of a study: the screens that follow from it, in their order, and its exercises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from allminds.contracts import Exercise, Instrument, Record
+from allminds.core.seeding import Random, key
+from allminds.presentation import Face
+from allminds.web.questions import checks, face
+from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored
+
+ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
+SCREEN = ORDER + 1  # and what is shuffled on the screen
+SPARE = 1000  # exercises of each participant among which one is replaced, if they have their own
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One screen of the agenda."""
+
+    kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
+    test: int = 0
+    number: int = 0  # of the exercise in its test, from 0
+    practice: bool = False
+    rest: bool = False  # a pause that has no news
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """A study with its instruments: what a session needs to know of it."""
+
+    study: Study
+
+    @cached_property
+    def places(self) -> tuple[Stop, ...]:
+        """Every screen from consent to the end."""
+        found = [Stop("consent")]
+        for test in range(len(self.study.tests)):
+            found += self._of(test)
+        return (*found, Stop("done"))
+
+    def _of(self, test: int) -> list[Stop]:
+        given = self.study.tests[test]
+        found = [Stop("instructions", test)]
+        if given.check and checks(self.face(test)):
+            found.append(Stop("check", test))
+        for number in range(given.practice):
+            found += [Stop("exercise", test, number, practice=True)]
+            found += [Stop("between", test, number, practice=True)]
+        if given.opponent == PERSON:
+            found.append(Stop("room", test))
+        count = self.study.count(test)
+        for number in range(count):
+            found.append(Stop("exercise", test, number))
+            rests = given.pause_every and (number + 1) % given.pause_every == 0
+            if self.told_after(test):
+                found.append(Stop("between", test, number))
+            elif rests and number + 1 < count:
+                found.append(Stop("between", test, number, rest=True))
+        return found
+
+    def told_after(self, test: int) -> bool:
+        """Return whether the last reward of an exercise is shown: of a question, if asked for."""
+        game = bool(self.study.tests[test].opponent)
+        return self.study.tests[test].feedback or game or self._steps[test] > 1
+
+    @cached_property
+    def _steps(self) -> tuple[int, ...]:
+        """The steps of the first exercise of every test; of a question, 1."""
+        tests = range(len(self.study.tests))
+        return tuple(self.tool(n).exercise(self.study.seed, 0).environment.steps for n in tests)
+
+    # ------------------------------------------------------------ instruments
+
+    def tool(self, test: int, practice: bool = False) -> Instrument:
+        """Return the instrument of a test."""
+        return self.study.practice_tool(test) if practice else self.study.tool(test)
+
+    def face(self, test: int, practice: bool = False, slot: int = 0) -> Face:
+        """Return how a test looks from a slot."""
+        return face(self.tool(test, practice), slot)
+
+    # ------------------------------------------------------------ exercises
+
+    def seed(self, practice: bool) -> int:
+        """Return the seed of the exercises that count, or of practice."""
+        return self.study.seed + (PRACTICE_STREAM if practice else 0)
+
+    def number(self, place: Stop, participant: int) -> int:
+        """Return the index of a place's exercise in the series of its instrument."""
+        if place.practice:
+            return place.number
+        numbers = self.study.numbers(place.test, participant)
+        if self.study.tests[place.test].shuffled:
+            random = Random(key(self.study.seed, participant, ORDER), place.test)
+            numbers = _shuffled(numbers, random)
+        return numbers[place.number]
+
+    def fresh(self, test: int, number: int, used: Sequence[int], participant: int = 0) -> int:
+        """Return the next exercise with the same complexity that is not in `used`.
+
+        With exercises of one's own, each participant has a range for this that is nobody else's.
+        """
+        tool, seed, own = self.tool(test), self.study.seed, self.study.assignment == "own"
+        people = self.study.participants if own else 1
+        column = tool.strata
+        wanted = tool.exercise(seed, number).environment.complexity[column] if column else None
+        tests = [n for n in range(len(self.study.tests)) if self.study.same_series(n, test)]
+        other = max(self.study.tests[n].first + people * self.study.count(n) for n in tests)
+        other += participant % people * SPARE
+        while other in used or (
+            column and tool.exercise(seed, other).environment.complexity[column] != wanted
+        ):
+            other += 1
+        return other
+
+    def exercise(
+        self, test: int, practice: bool, number: int, history: Sequence[Record]
+    ) -> Exercise:
+        """Make an exercise; only an adaptive test looks at the participant's `history`."""
+        tool, seed = self.tool(test, practice), self.seed(practice)
+        if tool.adaptive and not practice:
+            return tool.exercise(seed, number, history)
+        if tool.adaptive:  # practice is always the first of an administration
+            return tool.exercise(seed, number * tool.sitting)
+        return _exercise(tool, seed, number)
+
+    def progress(self, place: Stop) -> tuple[int, int]:
+        """Return exercise k of n: over the whole study, or of this practice."""
+        if place.practice:
+            return place.number + 1, self.study.tests[place.test].practice
+        counts = [self.study.count(test) for test in range(len(self.study.tests))]
+        return sum(counts[: place.test]) + place.number + 1, sum(counts)
+
+
+def _shuffled(numbers: list[int], random: Random) -> list[int]:
+    made = list(numbers)
+    for place in range(len(made) - 1):
+        other = place + random.below_at(len(made) - place, place)
+        made[place], made[other] = made[other], made[place]
+    return made
+
+
+@lru_cache(maxsize=512)
+def _exercise(tool: Instrument, seed: int, number: int) -> Exercise:
+    return tool.exercise(seed, number)
+
+
+@lru_cache(maxsize=256)
+def agenda(text: str) -> Agenda:
+    """Restore the agenda of a study from its text in the database."""
+    return Agenda(stored(text))
