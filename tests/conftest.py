@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 # The matrices of the tests are small: threads for them cost many times what they save, most of all
@@ -14,6 +15,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from allminds import registry
 
 settings.register_profile(
     "allminds",
@@ -49,6 +52,18 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
             shutil.rmtree(made, ignore_errors=True)
         if RUNS.is_dir() and not BEFORE:
             shutil.rmtree(RUNS, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_names_left_behind() -> Iterator[None]:
+    """Remove the instruments and minds that the tests of a file have registered for themselves."""
+    tables = (registry._instruments, registry._minds, registry._families)
+    before = [set(table) for table in tables]
+    yield
+    for table, known in zip(tables, before, strict=True):
+        for name in set(table) - known:
+            if not table[name].__module__.startswith("allminds."):
+                del table[name]
 
 
 SHARED = Path(__file__).parents[2] / "shared" / "reference"
