@@ -32,9 +32,12 @@ FLAGS = [
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
-    """One Chromium for all tests, that reaches nothing but this machine."""
+    """One Chromium for all tests of this folder, that reaches nothing but this machine.
+
+    Its driver runs an event loop in this thread, in which tests elsewhere start loops of theirs.
+    """
     wished = os.environ.get("ALLMINDS_CHROMIUM")
     found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
     if found is None:
