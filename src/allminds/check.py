@@ -16,11 +16,11 @@ import numpy as np
 
 from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
-from allminds.core.blocks import Block
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.leaks import holdings
 from allminds.core.line_up import LineUp, Seat, Subject
-from allminds.core.seeding import Random, Withheld, key
+from allminds.core.seeding import Noted, Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.course import CourseInstrument
 from allminds.episode import Company, Episode, Plain, form, play, play_on
@@ -177,35 +177,6 @@ def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch
     )
 
 
-class _Noted(Random):
-    """Randomness that notes words that are read twice, or too late."""
-
-    __slots__ = ("found", "over", "used")
-
-    def __init__(self, random: Random, found: list[str], used: dict[tuple[int, int], None]) -> None:
-        super().__init__(random.key, random.step)
-        self.found, self.used, self.over = found, used, False
-
-    def word_at(self, j: int) -> int:
-        if self.over:
-            self.found.append(
-                "draws from the 'random' of an earlier step; draw from the one that 'act' is given"
-            )
-        elif (self.key, j) in self.used:
-            self.found.append(
-                f"reads random word {j} twice in one step, so that two choices are one; draw with "
-                "unit(), below(n) or choice(sequence), which advance"
-            )
-        self.used[self.key, j] = None
-        return super().word_at(j)
-
-    def at_step(self, step: int) -> Random:
-        return _Noted(super().at_step(step), self.found, {})
-
-    def part(self, number: int) -> Random:
-        return _Noted(super().part(number), self.found, self.used)
-
-
 def _noting(subject: Subject, found: list[str]) -> Any:
     """Wrap the maker of a mind or a group so that draws are noted."""
 
@@ -215,7 +186,7 @@ def _noting(subject: Subject, found: list[str]) -> Any:
 
         def noted(observation: Any, random: Any) -> Any:
             one = isinstance(random, Random)
-            given = [_Noted(words, found, {}) for words in ([random] if one else random)]
+            given = [Noted(words, found, {}) for words in ([random] if one else random)]
             answer = act(observation, given[0] if one else given)
             for words in given:
                 words.over = True
@@ -259,24 +230,6 @@ def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
     plain = Plain(tool, line_up, watch).play(SEED, 3, 3 + _EXERCISES, 5)
     difference = block_difference(quick, plain)
     _require(not difference, f"{line_up.name}: the quick form differs from the plain: {difference}")
-
-
-def block_difference(a: Block, b: Block) -> str:
-    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
-    if a.first != b.first:
-        return f"first: {a.first} and {b.first}"
-    if set(a.complexity) != set(b.complexity):
-        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
-    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
-    for name in ("actions", "score", "learning", "status", "steps", "curve"):
-        pairs[name] = (getattr(a, name), getattr(b, name))
-    for name, (one, other) in pairs.items():
-        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
-            if one.shape != other.shape:
-                return f"{name}: shapes {one.shape} and {other.shape}"
-            where = tuple(int(n) for n in np.argwhere(one != other)[0])
-            return f"{name}{list(where)}: {one[where]} and {other[where]}"
-    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"
 
 
 # ---------------------------------------------------------------- instruments
