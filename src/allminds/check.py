@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +20,7 @@ from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrum
 from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.leaks import holdings
-from allminds.core.line_up import LineUp, Seat, Subject
+from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import Noted, Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.course import CourseInstrument
@@ -41,9 +42,8 @@ def check_mind(
 
     The mind answers every exercise with an action that there is, repeats itself given the same
     random words, stores nothing between exercises, carries in a course only what is in its
-    instance, reads no random word twice
-    and none of an earlier step, draws no words if it says it is deterministic, and gives the same
-    results in its quick form as in the plain loop.
+    instance, reads no random word twice and none of an earlier step, draws no words if it says it
+    is deterministic, and gives the same results in its quick form as in the plain loop.
 
     Parameters
     ----------
@@ -165,11 +165,8 @@ def _outcome(record: Record) -> tuple[Any, ...]:
 def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind uses every random word once, and only in the step it belongs to."""
     found: list[str] = []
-    seats = [
-        replace(seat, subject=replace(seat.subject, make=_noting(seat.subject, found)))
-        for seat in line_up.seats
-    ]
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    noted = _drawing_from(line_up, lambda words: Noted(words, found, {}))
+    record = play(tool.exercise(SEED, 0), noted, watch)
     _require(not found, f"{line_up.name} {found[0] if found else ''}")
     _require(
         _outcome(record) == _outcome(before),
@@ -177,52 +174,43 @@ def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch
     )
 
 
-def _noting(subject: Subject, found: list[str]) -> Any:
-    """Wrap the maker of a mind or a group so that draws are noted."""
-
-    def make() -> Any:
-        mind = subject.make()
-        act = mind.act
-
-        def noted(observation: Any, random: Any) -> Any:
-            one = isinstance(random, Random)
-            given = [Noted(words, found, {}) for words in ([random] if one else random)]
-            answer = act(observation, given[0] if one else given)
-            for words in given:
-                words.over = True
-            return answer
-
-        mind.act = noted
-        return mind
-
-    return make
-
-
 def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind that says it is deterministic plays the same without random words."""
-    seats = []
-    for seat in line_up.seats:
-        if not seat.subject.traits.deterministic or seat.subject.group:
-            return
-        sealed = Subject(seat.subject.name, _sealing(seat.subject), seat.subject.traits)
-        seats.append(Seat(sealed, seat.slots))
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    subjects = [seat.subject for seat in line_up.seats]
+    if any(one.group or not one.traits.deterministic for one in subjects):
+        return
+    sealed = _drawing_from(line_up, lambda _: Withheld(RuntimeError("a word was drawn")))
+    record = play(tool.exercise(SEED, 0), sealed, watch)
     _require(
         _outcome(record) == _outcome(before),
         f"{line_up.name} says it is deterministic, but draws random words: {record.reason}",
     )
 
 
-def _sealing(subject: Subject) -> Any:
-    def make() -> Any:
+def _drawing_from(line_up: LineUp, give: Callable[[Random], Random]) -> LineUp:
+    """Copy a line-up, so that its minds draw from what `give` makes of their random words."""
+
+    def make(subject: Subject) -> Any:
         mind = subject.make()
         act = mind.act
-        mind.act = lambda observation, _random: act(
-            observation, Withheld(RuntimeError("a word was drawn"))
-        )
+
+        def acting(observation: Any, random: Any) -> Any:
+            one = isinstance(random, Random)
+            given = [give(words) for words in ([random] if one else random)]
+            answer = act(observation, given[0] if one else given)
+            for words in given:
+                if isinstance(words, Noted):
+                    words.over = True
+            return answer
+
+        mind.act = acting
         return mind
 
-    return make
+    seats = (
+        replace(seat, subject=replace(seat.subject, make=partial(make, seat.subject)))
+        for seat in line_up.seats
+    )
+    return LineUp(line_up.name, tuple(seats))
 
 
 def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
