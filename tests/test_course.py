@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from allminds import Discrete, How, Instrument, MindBase, Plan, Question, Test, Traits, registry
-from allminds.check import block_difference
 from allminds.contracts import Exercise
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.seeding import fingerprint
 from allminds.core.settings import Settings, checked

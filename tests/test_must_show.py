@@ -18,7 +18,7 @@ from allminds.report.page import excluded_gist, prediction_gist
 from allminds.report.sections import groups as grouped
 from allminds.report.sections import reliability as reliable
 from allminds.runs.plan import Plan, Test
-from allminds.runs.plays import answer_of_run
+from allminds.runs.summary import answer_of_run
 
 ONE = am.How(jobs=1)
 

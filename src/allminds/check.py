@@ -8,19 +8,20 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
 from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
-from allminds.core.blocks import Block
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.leaks import holdings
-from allminds.core.line_up import LineUp, Seat, Subject
-from allminds.core.seeding import Random, Withheld, key
+from allminds.core.line_up import LineUp, Subject
+from allminds.core.seeding import Noted, Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.course import CourseInstrument
 from allminds.episode import Company, Episode, Plain, form, play, play_on
@@ -41,9 +42,8 @@ def check_mind(
 
     The mind answers every exercise with an action that there is, repeats itself given the same
     random words, stores nothing between exercises, carries in a course only what is in its
-    instance, reads no random word twice
-    and none of an earlier step, draws no words if it says it is deterministic, and gives the same
-    results in its quick form as in the plain loop.
+    instance, reads no random word twice and none of an earlier step, draws no words if it says it
+    is deterministic, and gives the same results in its quick form as in the plain loop.
 
     Parameters
     ----------
@@ -165,11 +165,8 @@ def _outcome(record: Record) -> tuple[Any, ...]:
 def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind uses every random word once, and only in the step it belongs to."""
     found: list[str] = []
-    seats = [
-        replace(seat, subject=replace(seat.subject, make=_noting(seat.subject, found)))
-        for seat in line_up.seats
-    ]
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    noted = _drawing_from(line_up, lambda words: Noted(words, found, {}))
+    record = play(tool.exercise(SEED, 0), noted, watch)
     _require(not found, f"{line_up.name} {found[0] if found else ''}")
     _require(
         _outcome(record) == _outcome(before),
@@ -177,81 +174,43 @@ def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch
     )
 
 
-class _Noted(Random):
-    """Randomness that notes words that are read twice, or too late."""
-
-    __slots__ = ("found", "over", "used")
-
-    def __init__(self, random: Random, found: list[str], used: dict[tuple[int, int], None]) -> None:
-        super().__init__(random.key, random.step)
-        self.found, self.used, self.over = found, used, False
-
-    def word_at(self, j: int) -> int:
-        if self.over:
-            self.found.append(
-                "draws from the 'random' of an earlier step; draw from the one that 'act' is given"
-            )
-        elif (self.key, j) in self.used:
-            self.found.append(
-                f"reads random word {j} twice in one step, so that two choices are one; draw with "
-                "unit(), below(n) or choice(sequence), which advance"
-            )
-        self.used[self.key, j] = None
-        return super().word_at(j)
-
-    def at_step(self, step: int) -> Random:
-        return _Noted(super().at_step(step), self.found, {})
-
-    def part(self, number: int) -> Random:
-        return _Noted(super().part(number), self.found, self.used)
-
-
-def _noting(subject: Subject, found: list[str]) -> Any:
-    """Wrap the maker of a mind or a group so that draws are noted."""
-
-    def make() -> Any:
-        mind = subject.make()
-        act = mind.act
-
-        def noted(observation: Any, random: Any) -> Any:
-            one = isinstance(random, Random)
-            given = [_Noted(words, found, {}) for words in ([random] if one else random)]
-            answer = act(observation, given[0] if one else given)
-            for words in given:
-                words.over = True
-            return answer
-
-        mind.act = noted
-        return mind
-
-    return make
-
-
 def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind that says it is deterministic plays the same without random words."""
-    seats = []
-    for seat in line_up.seats:
-        if not seat.subject.traits.deterministic or seat.subject.group:
-            return
-        sealed = Subject(seat.subject.name, _sealing(seat.subject), seat.subject.traits)
-        seats.append(Seat(sealed, seat.slots))
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    subjects = [seat.subject for seat in line_up.seats]
+    if any(one.group or not one.traits.deterministic for one in subjects):
+        return
+    sealed = _drawing_from(line_up, lambda _: Withheld(RuntimeError("a word was drawn")))
+    record = play(tool.exercise(SEED, 0), sealed, watch)
     _require(
         _outcome(record) == _outcome(before),
         f"{line_up.name} says it is deterministic, but draws random words: {record.reason}",
     )
 
 
-def _sealing(subject: Subject) -> Any:
-    def make() -> Any:
+def _drawing_from(line_up: LineUp, give: Callable[[Random], Random]) -> LineUp:
+    """Copy a line-up, so that its minds draw from what `give` makes of their random words."""
+
+    def make(subject: Subject) -> Any:
         mind = subject.make()
         act = mind.act
-        mind.act = lambda observation, _random: act(
-            observation, Withheld(RuntimeError("a word was drawn"))
-        )
+
+        def acting(observation: Any, random: Any) -> Any:
+            one = isinstance(random, Random)
+            given = [give(words) for words in ([random] if one else random)]
+            answer = act(observation, given[0] if one else given)
+            for words in given:
+                if isinstance(words, Noted):
+                    words.over = True
+            return answer
+
+        mind.act = acting
         return mind
 
-    return make
+    seats = (
+        replace(seat, subject=replace(seat.subject, make=partial(make, seat.subject)))
+        for seat in line_up.seats
+    )
+    return LineUp(line_up.name, tuple(seats))
 
 
 def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
@@ -259,24 +218,6 @@ def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
     plain = Plain(tool, line_up, watch).play(SEED, 3, 3 + _EXERCISES, 5)
     difference = block_difference(quick, plain)
     _require(not difference, f"{line_up.name}: the quick form differs from the plain: {difference}")
-
-
-def block_difference(a: Block, b: Block) -> str:
-    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
-    if a.first != b.first:
-        return f"first: {a.first} and {b.first}"
-    if set(a.complexity) != set(b.complexity):
-        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
-    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
-    for name in ("actions", "score", "learning", "status", "steps", "curve"):
-        pairs[name] = (getattr(a, name), getattr(b, name))
-    for name, (one, other) in pairs.items():
-        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
-            if one.shape != other.shape:
-                return f"{name}: shapes {one.shape} and {other.shape}"
-            where = tuple(int(n) for n in np.argwhere(one != other)[0])
-            return f"{name}{list(where)}: {one[where]} and {other[where]}"
-    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"
 
 
 # ---------------------------------------------------------------- instruments

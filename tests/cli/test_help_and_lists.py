@@ -122,7 +122,7 @@ def test_minds_of_a_run_are_completed_from_its_plan(tmp_path):
 
 def test_completing_an_instrument_imports_none():
     code = (
-        "import sys; from allminds.cli.options import complete_instrument as c; c('l'); "
+        "import sys; from allminds.cli.app import complete_instrument as c; c('l'); "
         "print([m for m in sys.modules if m.startswith('allminds.instruments')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

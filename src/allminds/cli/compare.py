@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
+    READ,
     BudgetOption,
     JsonOption,
     TrustOption,
     VerboseOption,
+    app,
     budget_of,
     complete_instrument,
     complete_mind,
+    print_json,
 )
 from allminds.core.errors import Error, nearest
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import GIVE, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
     CORES,
+    GIVE,
     INSTRUMENT_HELP,
     CourseOption,
     DryRunOption,
@@ -27,9 +27,11 @@ from allminds.cli.options import (
     TrustOption,
     VerboseOption,
     YesOption,
+    app,
     check_length,
     complete_instrument,
     complete_mind,
+    print_json,
     settings_of,
 )
 from allminds.cli.run import leave, reserved
@@ -108,9 +110,9 @@ def evaluate(
     code is 1 if a mind failed every exercise.
     """
     from allminds import registry
-    from allminds.core.spending import spending
+    from allminds.core.watch import spending
     from allminds.evaluate import played
-    from allminds.runs.draft import prepared
+    from allminds.runs.resolve import prepared
     from allminds.runs.run import How
     from allminds.terminal import watching
 
@@ -184,8 +186,8 @@ def _answer(found: Results) -> Answer | None:
     )
     if not rivals or found.folder is None:
         return None
-    from allminds.runs.plays import answer_of_run
     from allminds.runs.store import RunFolder
+    from allminds.runs.summary import answer_of_run
 
     return answer_of_run(RunFolder.open(Path(found.folder)))
 

@@ -126,3 +126,21 @@ def _whole(numbers: Sequence[int | None]) -> NDArray[np.int64] | None:
 def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
     there = [part for part in parts if part is not None]
     return np.concatenate(there) if there else None
+
+
+def block_difference(a: Block, b: Block) -> str:
+    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
+    if a.first != b.first:
+        return f"first: {a.first} and {b.first}"
+    if set(a.complexity) != set(b.complexity):
+        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
+    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
+    for name in ("actions", "score", "learning", "status", "steps", "curve"):
+        pairs[name] = (getattr(a, name), getattr(b, name))
+    for name, (one, other) in pairs.items():
+        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
+            if one.shape != other.shape:
+                return f"{name}: shapes {one.shape} and {other.shape}"
+            where = tuple(int(n) for n in np.argwhere(one != other)[0])
+            return f"{name}{list(where)}: {one[where]} and {other[where]}"
+    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"

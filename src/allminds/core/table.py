@@ -17,6 +17,7 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import numbered
+from allminds.core.settings import settings_hash
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +41,7 @@ def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) 
         "run": _constant(run, rows),
         "exercise": pc.binary_join_element_wise(pa.scalar(prefix), number, ""),
         "instrument": _constant(tool.name, rows),
-        "settings": _constant(registry.settings_hash(tool.settings), rows),
+        "settings": _constant(settings_hash(tool.settings), rows),
         "seed": pa.array(np.full(rows, seed, np.int64)),
         "index": pa.array(index),
     }

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error, nearest
+from allminds.core.settings import settings_hash
 from allminds.core.table import SCHEMA, scored
 from allminds.runs.formats import ENDINGS, FORMATS, formats
 from allminds.runs.provenance import versions
@@ -118,11 +119,11 @@ def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
             folder = RunFolder.open(Path(path))
             for number in range(len(folder.plan.tests)):
                 tool = folder.tool(number)
-                found[tool.name, registry.settings_hash(tool.settings)] = tool
+                found[tool.name, settings_hash(tool.settings)] = tool
     for name in registry.instruments():
         with contextlib.suppress(Error):
             tool = registry.make_instrument(name)
-            found.setdefault((name, registry.settings_hash(tool.settings)), tool)
+            found.setdefault((name, settings_hash(tool.settings)), tool)
     return found
 
 

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session
 
 from allminds import registry
 from allminds.core.errors import Error
+from allminds.core.settings import settings_hash
 from allminds.core.table import SCHEMA, units_of
 from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
@@ -232,7 +233,7 @@ def results(
             yield {
                 "exercise": record.exercise,
                 "instrument": tool.name,
-                "settings": registry.settings_hash(tool.settings),
+                "settings": settings_hash(tool.settings),
                 **({"seed": row.seed} if seeds else {}),
                 "index": row.number,
                 **units_of(replays.table(row).episode.exercise),

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
+from allminds.instruments.games.boards import EMPTY, LINES, MARKS, PREDATORS, PREY, Board, winner
 from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
-from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
-from allminds.instruments.games.predators import PREDATORS, PREY
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
