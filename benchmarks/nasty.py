@@ -26,11 +26,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nasty_files
 import nasty_lines as given
 import typer
 
@@ -211,7 +213,8 @@ def _started(words: list[str], here: Path, logs: Path, own_process: bool) -> int
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         with contextlib.suppress(BaseException):
-            atexit._run_exitfuncs()  # as at the end of a process; `os._exit` runs none
+            threading._shutdown()  # as at the end of a process; `os._exit` does none of it
+            atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
@@ -234,8 +237,8 @@ def _ended(pid: int, begun: float) -> tuple[int, int]:
 # ---------------------------------------------------------------- all lines
 
 
-def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]:
-    """Play lines, some at a time, each share in a process of its own."""
+def play_all(todo: list[list[str]], files: Path, jobs: int, talkative: bool) -> list[Outcome]:
+    """Play lines, some at a time, each share in a process of its own; print those that fail."""
     workers = []
     for share in range(jobs):
         log = files.with_name(f"share-{share}")
@@ -243,7 +246,10 @@ def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]
         if not pid:
             with log.open("w", encoding="utf-8") as file:
                 for n in range(share, len(todo), jobs):
-                    file.write(json.dumps(play(todo[n], files, n % OWN_PROCESS == 0)) + "\n")
+                    one = play(todo[n], files, n % OWN_PROCESS == 0)
+                    if one.wrong or talkative:
+                        _say(one)
+                    file.write(json.dumps(one) + "\n")
                     file.flush()
             os._exit(0)
         workers.append((pid, log))
@@ -252,6 +258,11 @@ def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]
         os.waitpid(pid, 0)
         found += [Outcome(*json.loads(line)) for line in log.read_text("utf-8").splitlines()]
     return found
+
+
+def _say(one: Outcome) -> None:
+    print(f"{one.wrong or one.code}: allminds {shlex.join(one.words)[:200]!r}")
+    print(f"    {one.said[-600:]!r}", flush=True)
 
 
 def _import() -> None:
@@ -280,13 +291,9 @@ def main() -> None:
     with _folder() as folder:
         files = folder / "files"
         files.mkdir()
-        given.write_files(files)
+        nasty_files.write_files(files)
         _import()
-        found = play_all(todo, files, asked.jobs)
-    for one in found:
-        if one.wrong or asked.line:
-            print(f"{one.wrong or one.code}: allminds {shlex.join(one.words)[:200]!r}")
-            print(f"    {one.said[-600:]!r}")
+        found = play_all(todo, files, asked.jobs, talkative=bool(asked.line))
     codes = collections.Counter(one.code for one in found)
     print(f"{len(found):,} lines; exit codes {dict(sorted(codes.items()))}")
     print(f"the slowest {max(one.seconds for one in found):.1f} s, the largest "

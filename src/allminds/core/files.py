@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -60,6 +61,29 @@ def write_whole(
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+@contextlib.contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Make a folder whole or not at all: what is written into the one given, and the sums of it."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Error(f"{out} is not empty; name a new folder with --out")
+    if not out.name:  # "." cannot be made anew and renamed
+        raise Error(f"{out} has no name of its own; name a new folder with --out")
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        with writing(out):
+            temporary.mkdir(parents=True)
+            yield temporary
+            lines = []
+            for path in sorted(temporary.iterdir()):
+                with open(path, "rb") as file:
+                    lines.append(line(path.name, hashlib.file_digest(file, "sha256").hexdigest()))
+                    os.fsync(file.fileno())
+            write_whole(temporary / SUMS, lambda file: file.write("".join(lines).encode()))
+            os.rename(temporary, out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_bytes(out: Path, made: bytes) -> Path:

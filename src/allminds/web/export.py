@@ -11,8 +11,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from allminds import registry
 from allminds.core.errors import Error
+from allminds.core.files import SUMS, as_json, new_folder
 from allminds.core.settings import settings_hash
 from allminds.core.table import SCHEMA, units_of
 from allminds.runs.formats import read_csv
@@ -337,20 +336,14 @@ def export_folder(
 
     `now` is when it is written: a participant who has been away too long by then has left.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise Error(f"{out} is not empty; name a new folder with --out")
-    if not out.name:  # "." cannot be made anew and renamed
-        raise Error(f"{out} has no name of its own; name a new folder with --out")
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
-        temporary.mkdir(parents=True)
+    with new_folder(out) as folder:
         with store.reading() as db:
             rows = list(results(db, study, pooled, now, seeds))
             lines = choices_csv(db, study, external)
-            choices = _write(temporary / "choices.csv", lines) - 2
-            events = _write(temporary / "events.jsonl", events_jsonl(db, study, external, seeds))
+            choices = _write(folder / "choices.csv", lines) - 2
+            events = _write(folder / "events.jsonl", events_jsonl(db, study, external, seeds))
         if rows:
-            _write_table(temporary, rows)
+            _write_table(folder, rows)
         made = {
             "schema": SCHEMA,
             "source": f"study {study.slug}",
@@ -360,16 +353,10 @@ def export_folder(
             "minds": sorted({row["mind"] for row in rows}),
             "parity": parity(stored(study.plan), rows),
             "versions": versions(),
+            "sums": SUMS,
         }
         if rows:
-            _write(temporary / "imported.json", [json.dumps(made, indent=2) + "\n"])
-        if out.is_dir():
-            out.rmdir()
-        os.rename(temporary, out)
-    except OSError as error:
-        raise Error(f"cannot write {out}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            (folder / "imported.json").write_bytes(as_json(made))
     return {"out": str(out), "choices": choices, "events": events - 1} | made
 
 
@@ -379,8 +366,6 @@ def _write(path: Path, lines: Iterable[str]) -> int:
         for line in lines:
             file.write(line)
             count += 1
-        file.flush()
-        os.fsync(file.fileno())
     return count
 
 
