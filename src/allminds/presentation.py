@@ -120,7 +120,13 @@ class PlainFace(Face):
         self.space = _discrete(tool.name, environment.actions[slot])
         team = next(team for team in environment.teams if slot in team)
         self.task = Task(
-            tool.name, slot, tool.slots, team, self.space, environment.steps, environment.facts
+            tool.name,
+            slot,
+            tool.slots,
+            team,
+            self.space,
+            environment.steps,
+            environment.told(slot),
         )
 
     def told(self) -> dict[str, Any]:
@@ -287,6 +293,10 @@ class Presentation:
             for name, numbers in _flat(self.tool.name, seen).items():
                 sizes[name] = max(sizes.get(name, 0), len(numbers))
         return [Field(name, size, -math.inf, math.inf) for name, size in sizes.items()]
+
+    def fields_of(self, slot: int) -> Sequence[Field]:
+        """Return the fields of the vector of a slot; by default `fields`, the same for all."""
+        return self.fields()
 
     def vector(self, observation: Any, slots: int) -> Iterable[float]:
         """Return an observation as the numbers of `fields`, in their order.

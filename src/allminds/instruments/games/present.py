@@ -325,9 +325,8 @@ class TeamLambdaStarPresentation(GoodAndEvil):
     minds = (RANDOM, "local-search", "expert")
 
     @property
-    def torus(self) -> Torus:
-        torus: Torus = self.tool.alone.torus
-        return torus
+    def ground(self) -> Any:
+        return self.tool.alone
 
     def special(self, task: Task) -> Sequence[str]:
         gain = "After the step every player gains the reward of its cell."
