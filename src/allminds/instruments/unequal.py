@@ -136,6 +136,6 @@ def mean(values: Iterable[float]) -> float:
     return math.fsum(found) / len(found)
 
 
-def sentence(weights: Weights) -> str:
-    """Write weights as people read them: signed, without needless digits."""
-    return " and ".join(f"{one:+.3g}".replace("-", "−") for one in weights)
+def signed(weight: float) -> str:
+    """Write a weight as people read it: with its sign, without needless digits."""
+    return f"{weight:+.3g}".replace("-", "−") if weight else "0"

@@ -14,7 +14,6 @@ from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
 from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
 from allminds.instruments.games.predators import PREDATORS, PREY
 from allminds.instruments.lambda_.present import CellsPresentation, yours
-from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
 from allminds.presentation import (
     FILLER,
@@ -341,6 +340,10 @@ class TeamLambdaPresentation(CellsPresentation):
 
     pay = TEAM_PAY
     minds = (RANDOM, "follower", "expert")
+
+    @property
+    def ground(self) -> Any:
+        return self.tool.alone
 
     def special(self, task: Task) -> Sequence[str]:
         return (two_teams(self.tool, task, yours(task)),)

@@ -84,7 +84,7 @@ class TorusSettings(Settings):
 class LambdaStarSettings(TorusSettings):
     """Settings of Λ*, of which each slot can have range, moves and weights for its own."""
 
-    range: Annotated[int, Field(ge=1, le=FARTHEST)] | str = Field(
+    range: Annotated[int, Field(ge=1, le=FARTHEST)] | str = Field(  # type: ignore[assignment] # wider
         1, description=f"how far a mind sees{SEVERAL}"
     )
     moves: str = Field(
@@ -142,7 +142,7 @@ class LambdaStar(Instrument):
     ceiling = 1.0
     ceiling_mind: str | None = "optimum"
     ceiling_reached = False  # it takes some steps to reach Good
-    Settings: ClassVar[type[LambdaStarSettings]] = LambdaStarSettings
+    Settings: ClassVar[type[TorusSettings]] = LambdaStarSettings
     settings: Any  # of that kind
 
     def __init__(self, **settings: Any) -> None:
@@ -165,8 +165,13 @@ class LambdaStar(Instrument):
             self.complexities  # noqa: B018 - a K that no pattern has is found here
         self.own = self._own() if isinstance(given, LambdaStarSettings) else ()
         if self.own:
-            self.chance = mean(chance_of(self.torus, one) for one in self.own)
+            self.chance = mean(self.slot_chances)
             self.ceiling = ceiling_of(self.own)
+
+    @property
+    def slot_chances(self) -> tuple[float, ...]:
+        """The expected score of a random mind in each slot, which is exact."""
+        return tuple(chance_of(self.torus, one) for one in self.own or (Own(),) * self.slots)
 
     def _own(self) -> tuple[Own, ...]:
         """List what every slot has for its own; nothing if all are plain and see equally far."""

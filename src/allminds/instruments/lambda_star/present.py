@@ -10,7 +10,7 @@ from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.world import View
-from allminds.instruments.unequal import PLAIN, Some
+from allminds.instruments.unequal import PLAIN, Some, signed
 from allminds.presentation import (
     Column,
     Copies,
@@ -168,11 +168,11 @@ class GoodAndEvil(OnTorus):
         weights = task.facts.get("weights", PLAIN)
         if weights == PLAIN:
             return PLAIN_REWARDS
-        good, evil = (f"{one:+.3g}".replace("-", "−") for one in weights)
+        good, evil = map(signed, weights)
         others = " What lies there for the others may differ." if task.slots > 1 else ""
         return (
-            f"For you the reward {good} lies in Good's cell and {evil} in Evil's, half as much next "
-            f"to them, and near both they add up.{others}"
+            f"For you the reward {good} lies in Good's cell and {evil} in Evil's, half as much "
+            f"next to them, and near both they add up.{others}"
         )
 
     def own_moves(self, task: Task) -> str:

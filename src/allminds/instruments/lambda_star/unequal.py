@@ -117,7 +117,7 @@ class Unequal(World):
     own: tuple[Own, ...] = ()
 
     @cached_property
-    def actions(self) -> Sequence[Discrete]:  # type: ignore[override] # computed once
+    def actions(self) -> Sequence[Discrete]:
         return tuple(space_of(one.moves) for one in self.own)
 
     @cached_property
