@@ -119,15 +119,8 @@ class PlainFace(Face):
         environment = tool.exercise(0, 0).environment
         self.space = _discrete(tool.name, environment.actions[slot])
         team = next(team for team in environment.teams if slot in team)
-        self.task = Task(
-            tool.name,
-            slot,
-            tool.slots,
-            team,
-            self.space,
-            environment.steps,
-            environment.told(slot),
-        )
+        told, steps = environment.told(slot), environment.steps
+        self.task = Task(tool.name, slot, tool.slots, team, self.space, steps, told)
 
     def told(self) -> dict[str, Any]:
         rules = self.presentation.rules(self.task)

@@ -77,21 +77,22 @@ class Torus:
     def toward(self, cell: int, target: int, moves: tuple[int, ...] = KING) -> int:
         """Return the action of one king step toward a target, rows and columns apart.
 
-        It goes the shorter way round; exactly half-way, the way that does not wrap. If `moves` has
-        not that action, take the first of those in it that lead nearest, counted in such moves.
+        It goes the shorter way round; exactly half-way, the way that does not wrap. With fewer
+        `moves`, take one that leads nearest, counted in such moves: that action, or else the first.
         """
         (row, col), (to_row, to_col) = self.place(cell), self.place(target)
         action = action_of(
             _plain.shorter(row, to_row, self.rows), _plain.shorter(col, to_col, self.cols)
         )
-        if action in moves:
+        if moves == KING:
             return action
         far = _walks(self, moves)
 
-        def left(move: int) -> tuple[int, int]:
+        def left(move: int) -> tuple[int, int, bool]:
             here = self.moved(cell, move)
             row, col = self.place(here)
-            return far[self.cell(to_row - row, to_col - col) - 1], self.distance(here, target)
+            away = far[self.cell(to_row - row, to_col - col) - 1]
+            return away, self.distance(here, target), move != action
 
         return min(moves, key=left)
 
