@@ -413,6 +413,10 @@ class Environment(ABC):
         """The facts that every mind is told before the play, in its `Task`; by default none."""
         return {}
 
+    def told(self, slot: int) -> Mapping[str, Any]:
+        """Return the facts that the mind in a slot is told; by default `facts`, as all others."""
+        return self.facts
+
     @abstractmethod
     def reset(self, random: Random) -> Any:
         """Return the state before the first step.

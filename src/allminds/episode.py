@@ -62,7 +62,7 @@ class Episode:
             team=next(team for team in environment.teams if slot in team),
             actions=environment.actions[slot],
             steps=environment.steps,
-            facts=environment.facts,
+            facts=environment.told(slot),
             rehearsal=rehearsal,
             secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
         )

@@ -224,6 +224,11 @@ class Wrapper(Environment):
     def facts(self) -> Mapping[str, Any]:
         return self.inner.facts
 
+    def told(self, slot: int) -> Mapping[str, Any]:
+        if type(self).facts is not Wrapper.facts:  # a subclass has facts of its own
+            return self.facts
+        return self.inner.told(slot)
+
     def reset(self, random: Random) -> Any:
         return self.inner.reset(random)
 

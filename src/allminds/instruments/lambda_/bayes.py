@@ -333,7 +333,13 @@ def _why_not(given: LambdaSettings, most: dict[tuple[int, int], int]) -> str:
         return "form=given has no chances from which its environments are drawn"
     if given.form != "general" or given.cells not in (2, 3):
         return "it is computed for form=general with cells=2 or cells=3 only"
-    for name, wanted in (("rewards", "position"), ("observation", "full"), ("agents", 1)):
+    for name, wanted in (
+        ("rewards", "position"),
+        ("observation", "full"),
+        ("agents", 1),
+        ("moves", "all"),
+        ("weights", "1:-1"),
+    ):
         if getattr(given, name) != wanted:
             return f"it is computed for {name}={wanted} only, not {getattr(given, name)}"
     steps = given.steps or 10 * (given.cells - 1)

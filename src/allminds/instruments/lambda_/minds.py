@@ -23,14 +23,17 @@ INSTRUMENTS = ("lambda", "lambda-anytime", "lambda-staircase")
 class Follower(MindBase):
     """Goes where Good is now, if an action leads there, else anywhere.
 
-    It is told which symbol is Good, and nothing else; it learns nothing.
+    It is told which symbol is Good, and nothing else; it learns nothing. In a slot in which Evil
+    weighs more than Good, it goes after Evil.
     """
 
     traits = Traits(sees="future")
 
     def begin(self, task: Task) -> None:
         """Learn which of the two symbols is Good."""
-        self.good: int = task.secret.good_symbol
+        future: Foresight = task.secret
+        good, evil = future.weights
+        self.good = future.good_symbol if good >= evil else 1 - future.good_symbol
 
     def act(self, observation: View, random: Random) -> int:
         """Go after Good, or anywhere if it is out of reach."""
@@ -44,7 +47,8 @@ class Follower(MindBase):
 class Expert(MindBase):
     """Knows the space and Good's next cell, and goes there by a shortest way.
 
-    It does not look out for Evil, nor further ahead, so it is no ceiling.
+    It does not look out for Evil, nor further ahead, so it is no ceiling. In a slot in which Evil
+    weighs more than Good, it goes after Evil.
     """
 
     traits = Traits(deterministic=True, sees="future")
@@ -52,13 +56,15 @@ class Expert(MindBase):
     def begin(self, task: Task) -> None:
         """Learn the space, and the way of Good."""
         self.future: Foresight = task.secret
+        good, evil = self.future.weights
+        self.sought = self.future.good if good >= evil else self.future.evil
         self.far = [self.future.space.distances(goal) for goal in range(self.future.space.cells)]
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the first action that leads nearest to where Good will be."""
         self.step += 1
-        far = self.far[self.future.good[self.step]]
+        far = self.far[self.sought[self.step]]
         ahead = [far[cell] for cell in observation.reachable]
         return ahead.index(min(ahead))
 
@@ -74,13 +80,14 @@ class Optimum(MindBase):
         future: Foresight = task.secret
         if future.rewards != "position":
             raise Error(f"optimum knows only rewards=position, not {future.rewards}; take expert")
-        space = future.space
+        space, (love, hate) = future.space, future.weights
         fields = (
-            [(cell == good) - (cell == evil) for cell in range(space.cells)]
+            [love * (cell == good) + hate * (cell == evil) for cell in range(space.cells)]
             for good, evil in zip(future.good[1:], future.evil[1:], strict=True)
         )
         around = list(zip(*map(space.reachable, range(space.cells)), strict=True))
-        self.plan, self.step = planned(fields, around), 0
+        own: int = task.actions.n  # type: ignore[attr-defined] # Λ's are Discrete
+        self.plan, self.step = planned(fields, around[:own]), 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the action that was planned."""
@@ -205,7 +212,8 @@ class ModelBased(MindBase):
     def begin(self, task: Task) -> None:
         """Begin knowing only the numbers of cells and actions."""
         self.cells: int = task.facts["cells"]
-        self.pattern = PatternModel(task.actions.n)  # type: ignore[attr-defined] # Λ's are Discrete
+        self.own: int = task.actions.n  # type: ignore[attr-defined] # Λ's are Discrete
+        self.pattern = PatternModel(task.facts.get("actions", self.own))
         self.visited: set[int] = set()
         self.credit = [0.0, 0.0]  # what standing with each symbol has brought
 
@@ -255,9 +263,7 @@ class ModelBased(MindBase):
     def _ways(self, cell: int) -> set[int]:
         """List the cells that it knows to be one step away."""
         arrows = self.pattern.arrows
-        return {cell} | {
-            arrows[cell, a] for a in range(self.pattern.actions) if (cell, a) in arrows
-        }
+        return {cell} | {arrows[cell, a] for a in range(self.own) if (cell, a) in arrows}
 
 
 class PatternModel:
