@@ -6,7 +6,7 @@ off a course which of its test phases give the same exercises, and what was trai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -137,6 +137,51 @@ def _tests_named(design: Design, phase: int) -> str:
     """Name the tests of a phase: the phase that drew them, their kind, whether they were met."""
     met = ", met in training" if design.met(phase) else ""
     return f"test {design.root(phase) + 1}: {design.label(phase)}{met}"
+
+
+# ---------------------------------------------------------------- courses to write
+
+
+def crossed_courses(
+    kinds: Sequence[Mapping[str, Any]], train: int, test: int
+) -> list[list[dict[str, Any]]]:
+    """Write the courses of a transfer matrix, one for each kind of exercises that is trained on.
+
+    A kind is what a phase says besides its role and number: ``{"settings": {"k": "2..6"}}``, or
+    ``{"instrument": "landscape"}``. Each course gives the tests of all kinds, trains on its own
+    kind, gives all tests again, trains on the next kind, and gives the tests of its own kind once
+    more: learning and transfer are its row of the matrix, and the last tests show forgetting.
+    """
+    if len(kinds) < 2:
+        raise Error("a transfer matrix needs two kinds of exercises or more")
+    made = []
+    for own in range(len(kinds)):
+        following = kinds[(own + 1) % len(kinds)]
+        again = [{"role": "test", "again": n + 1} for n in range(len(kinds))]
+        made.append([
+            *({"role": "test", "exercises": test, **kind} for kind in kinds),
+            {"role": "train", "exercises": train, **kinds[own]}, *again,
+            {"role": "train", "exercises": train, **following}, again[own],
+        ])  # fmt: skip
+    return made
+
+
+def staged_course(stages: Sequence[int], test: int, same: int = 0) -> list[dict[str, Any]]:
+    """Write a course with the same tests before training and after every stage of it.
+
+    Training exercises are fresh ones, as many as each stage says. With `same`, so many exercises
+    are trained on over and over, each stage says how often, and they are tests too, beside tests
+    that are never trained on.
+    """
+    phases: list[dict[str, Any]] = [{"role": "test", "exercises": test}]
+    again = [{"role": "test", "again": 1}]
+    if same:
+        phases.append({"role": "test", "exercises": same})
+        again.append({"role": "test", "again": 2})
+    for stage in stages:
+        lesson = {"again": 2, "times": stage} if same else {"exercises": stage}
+        phases += [{"role": "train", **lesson}, *again]
+    return phases
 
 
 # ---------------------------------------------------------------- what was done

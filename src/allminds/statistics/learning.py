@@ -167,10 +167,10 @@ class Learning:
 
 
 def learning(
-    tests: Sequence[tuple[str, Instrument, pd.DataFrame]], margin: float = MARGIN,
-    on_learning: float = 1.0, shares: Sequence[float] = SHARES,
+    tests: Sequence[tuple[Instrument, pd.DataFrame]], margin: float = MARGIN,
+    on_learning: float = 1.0, shares: Sequence[float] = SHARES, labels: Sequence[str] = (),
 ) -> Learning:  # fmt: skip
-    """Measure what minds learnt in tests that are courses, each with its label and its records.
+    """Measure what minds learnt in tests that are courses, each with its records.
 
     Other tests are left out; changes in all tests are one family for Holm's correction.
     """
@@ -182,7 +182,7 @@ def learning(
     weighed: list[Weighted] = []
     notes: list[str] = []
     courses = 0
-    for label, tool, frame in tests:
+    for label, (tool, frame) in zip(labels or _labels(tests), tests, strict=True):
         design = design_of(tool)
         if design is None:
             continue
@@ -193,19 +193,28 @@ def learning(
         carrying = [one for one in asked if one.carries]
         for one in carrying:
             efficient += reached(label, one, lives, design, tool, shares)
-            changes += _changes(label, one, design, tool, margin)
+            changes += changes_of(label, one, design, tool, margin)
         for one in asked:
             weighed += _weighted(label, one, design, on_learning, tool)
         notes += _notes(label, design, tool, carrying)
     if not courses:
         raise Error("no test was given as a course; see evaluate --course")
     return Learning(
-        courses, on_learning, tuple(points), tuple(efficient), tuple(_corrected(changes)),
+        courses, on_learning, tuple(points), tuple(efficient), tuple(corrected_changes(changes)),
         tuple(weighed), tuple(dict.fromkeys(notes)),
     )  # fmt: skip
 
 
-def _corrected(changes: Sequence[Change]) -> list[Change]:
+def _labels(tests: Sequence[tuple[Instrument, pd.DataFrame]]) -> list[str]:
+    """Name tests by their instruments, with a number where two have the same."""
+    names = [tool.name for tool, _ in tests]
+    return [
+        name if names.count(name) == 1 else f"{name} {names[: n + 1].count(name)}"
+        for n, name in enumerate(names)
+    ]
+
+
+def corrected_changes(changes: Sequence[Change]) -> list[Change]:
     """Apply Holm's correction within each kind of change."""
     made: list[Change] = []
     for what in WORDS:
@@ -234,7 +243,7 @@ def _points(test: str, one: Lives, design: Design, tool: Instrument) -> Iterator
 # ---------------------------------------------------------------- changes
 
 
-def _changes(
+def changes_of(
     test: str, one: Lives, design: Design, tool: Instrument, margin: float
 ) -> Iterator[Change]:
     """Compute the changes that the phases of a course allow for one mind."""
@@ -280,7 +289,8 @@ def _pairs(design: Design) -> Iterator[tuple[int, int, What]]:
                 kinds = design.kinds_before(phase)
                 if kinds:
                     latest[(*kinds, design.met(phase))] = phase
-        for phase in latest.values():
+        single = [phase for phase in latest.values() if len(design.kinds_before(phase)) == 1]
+        for phase in single or latest.values():
             before = design.kinds_before(phase)
             yield chain[0], phase, "learning" if own in before else "transfer"
         for first, last in itertools.pairwise(chain):

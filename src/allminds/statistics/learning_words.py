@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from allminds.statistics.learning import Change, Learning, What
 
 EXPLAINED = {
-    "curve": "Intervals are 95 % intervals over courses. Training exercises lived through before a "
-    "point are its experience, of which steps are the mean.",
+    "curve": "Experience is the training exercises lived through before, and their steps; 95 % "
+    "intervals are over courses.",
     "efficiency": "Training exercises until the mean score is this share of the way from the floor "
     "to the ceiling, on the same exercises; > is more than the course has.",
     "weighted": "Weight on learning: in tests, the steps of an exercise weigh w = 1 + λ(2p − 1), p "
@@ -47,7 +47,7 @@ def sheets(found: Learning) -> list[Sheet]:
     made = [_changes(found, what, several) for what in ("learning", "practice", "transfer")]
     made += _matrices(found)
     made += [_changes(found, what, several) for what in ("forgetting", "speed")]
-    made += [_efficiency(found, several), _weighted(found, several), curve_sheet(found)]
+    made += [_efficiency(found, several), _weighted(found, several), *curve_sheets(found)]
     return [sheet for sheet in made if sheet.rows]
 
 
@@ -107,7 +107,7 @@ def _efficiency(found: Learning, several: bool) -> Sheet:
     names = (*["test"] * several, "mind", *["curve"] * lines)
     rows = [
         (*[one.test] * several, one.mind, *[one.line] * lines, f"{one.share:g}", one.ceiling,
-         one.words(one.trained), f"[{one.words(one.interval[0])}, {one.words(one.interval[1])}]")
+         one.words(one.trained), one.interval_words)
         for one in found.reached
     ]  # fmt: skip
     figures = ("share", "ceiling", "exercises", "95 % interval")
@@ -127,18 +127,26 @@ def _weighted(found: Learning, several: bool) -> Sheet:
     return Sheet("weighted", title, names, figures, rows, EXPLAINED["weighted"])
 
 
-def curve_sheet(found: Learning) -> Sheet:
-    """Write every point of the curves: score against experience."""
+def curve_sheets(found: Learning) -> list[Sheet]:
+    """Write score against experience: a table for every curve, with a column for every mind."""
     several = len({one.test for one in found.points}) > 1
-    rows = [
-        (*[one.test] * several, one.line, one.mind, f"{one.trained:.1f}".removesuffix(".0"),
-         f"{one.steps:,.0f}", number(one.score), interval(one.interval), f"{one.courses:,}")
-        for one in found.points
-    ]  # fmt: skip
-    names = (*["test"] * several, "curve", "mind")
-    figures = ("exercises before", "steps before", "score", "95 % interval", "courses")
-    title = "Score against experience"
-    return Sheet("curve", title, names, figures, rows, EXPLAINED["curve"])
+    made = []
+    for test, line in dict.fromkeys((one.test, one.line) for one in found.points):
+        own = [one for one in found.points if (one.test, one.line) == (test, line)]
+        minds = tuple(dict.fromkeys(one.mind for one in own))
+        cells = {(one.trained, one.mind): one for one in own}
+        rows = []
+        for trained in dict.fromkeys(one.trained for one in own):
+            here = [cells.get((trained, mind)) for mind in minds]
+            steps = next(one.steps for one in here if one)
+            scores = (
+                f"{number(one.score)} {interval(one.interval)}" if one else "–" for one in here
+            )
+            rows.append((f"{trained:.1f}".removesuffix(".0"), f"{steps:,.0f}", *scores))
+        title = f"Score against experience: {f'{test}, ' * several}{line}"
+        figures = ("exercises before", "steps", *minds)
+        made.append(Sheet("curve", title, (), figures, rows, EXPLAINED["curve"]))
+    return made
 
 
 def text_of(found: Learning) -> str:

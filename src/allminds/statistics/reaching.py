@@ -47,6 +47,14 @@ class Reached:
         """Write an experience; one beyond the curve as more than its end."""
         return f"{value:.0f}" if math.isfinite(value) else f"> {self.longest:.0f}"
 
+    @property
+    def interval_words(self) -> str:
+        """The interval in words; a mind that surely stays below has its lower end only."""
+        low, high = self.interval
+        if low >= self.longest:
+            return self.words(math.inf)
+        return f"[{self.words(low)}, {self.words(high)}]"
+
     def as_json(self) -> dict[str, Any]:
         """Convert to plain values; None stands for more than `longest`."""
 
