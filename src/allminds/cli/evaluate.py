@@ -143,7 +143,8 @@ def evaluate(
             watching(again := f"allminds run --resume {where}" if where else "") as progress,
         ):
             how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
-            found = played(what, where, how, records=False)
+            courses = any("course" in test.settings for test in what.plan.tests)
+            found = played(what, where, how, records=courses)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)
@@ -153,17 +154,19 @@ def evaluate(
         _draw(found, plot)
     if as_json:
         saved = {"folder": str(where)} if where else {}
-        print_json(found.summary | asked | saved)
+        learnt = {"learning": found.learning().as_json()} if courses else {}
+        print_json(found.summary | learnt | asked | saved)
     else:
         lacks = (
             again if any(row["missing"] for test in found.tests for row in test["results"]) else ""
         )
-        _show(found, [*([str(ledger)] if asked else []), *_places(where, page, lacks)], verbose)
+        told = [*([str(ledger)] if asked else []), *_places(where, page, lacks)]
+        _show(found, told, verbose, courses)
     leave([test.summary for test in found.tests])
 
 
-def _show(found: Results, lines: list[str], verbose: bool) -> None:
-    """Print tables and verdicts, and then some lines."""
+def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> None:
+    """Print tables and verdicts, what was learnt over courses, and then some lines."""
     from allminds.terminal import show_test
 
     tests = [test.summary for test in found.tests]
@@ -175,6 +178,10 @@ def _show(found: Results, lines: list[str], verbose: bool) -> None:
         from allminds.terminal.answer import show_answer, show_tables
 
         show_answer(answered, None) if verbose else show_tables(tests, answered, len(lines))
+    if courses:
+        from allminds.terminal.learning import show_learning
+
+        show_learning(found.learning(), verbose)
     for line in lines:
         print(line)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from allminds import registry
 from allminds.contracts import STATUSES, Exercise, Instrument
-from allminds.core.blocks import Block
+from allminds.core.blocks import TENTHS, Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import numbered
@@ -92,12 +92,23 @@ def _what(block: Block, index: Any) -> dict[str, Any]:
     score, learning = block.score.reshape(-1), block.learning.reshape(-1)
     status = pa.DictionaryArray.from_arrays(pa.array(block.status.reshape(-1)), pa.array(STATUSES))
     reasons = [block.reasons.get(int(i)) for i in index] if block.reasons else None
+    tenths = {} if block.tenths is None else _by_tenth(block.tenths.reshape(-1, TENTHS))
     return {
         "steps": pa.array(np.repeat(block.steps, slots)),
         "score": pa.array(score, mask=np.isnan(score)),
         "learning": pa.array(learning, mask=np.isnan(learning)),
         "status": status.cast(pa.string()),
         "reason": pa.array(reasons or [None] * (exercises * slots), pa.string()),
+        **tenths,
+    }
+
+
+def _by_tenth(values: Any) -> dict[str, Any]:
+    """Make a column of the mean rewards of each tenth of the steps."""
+    import pyarrow as pa
+
+    return {
+        f"tenth_{n}": pa.array(of, mask=np.isnan(of)) for n, of in enumerate(values.T.copy(), 1)
     }
 
 
@@ -182,6 +193,10 @@ COLUMNS = {
     "steps": ("steps that were played", "1, 2, …"),
     "score": ("mean or total of the rewards; a failed exercise counts too", "reward, −1 to 1"),
     "learning": ("mean reward of the second half of the steps minus the first", "reward, −2 to 2"),
+    **{
+        f"tenth_{n}": (f"mean reward of tenth {n} of the steps, in a course", "reward, −1 to 1")
+        for n in range(1, TENTHS + 1)
+    },
     "status": ("how it ended; void and missing have no score", ", ".join(STATUSES)),
     "reason": ("why it failed; missing if it did not", "a sentence"),
     "repeat": ("number of the play, where an exercise was played more than once", "0, 1, …"),
