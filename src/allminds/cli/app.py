@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import io
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -86,6 +88,9 @@ _UsageError: Any = typer.BadParameter.__bases__[0]  # the command-line library's
 def main() -> None:
     """Run the command line; print an error that a user can mend in one line, exit with code 2."""
     try:
+        if os.environ.get("_ALLMINDS_COMPLETE") == "complete_bash":
+            _complete_in_bash()
+            return
         code = app(standalone_mode=False)
         if code:  # of `typer.Exit`
             sys.exit(code)
@@ -110,6 +115,27 @@ def main() -> None:
         _said(f"{what}; this is a fault of allminds: please report it, with the command and what "
               "ALLMINDS_TRACEBACK=1 shows in front of it")  # fmt: skip
         sys.exit(70)
+
+
+def _complete_in_bash() -> None:
+    """Complete a word with = or : in it, which bash takes for several words.
+
+    Bash has `form`, `=` and `g` where the user typed form=g, and replaces the last of them only.
+    """
+    whole = [""]
+    words = re.split(r"[ \n]", os.environ.get("COMP_WORDS", ""))
+    for word in words[: int(os.environ["COMP_CWORD"]) + 1]:
+        if word in ("=", ":") or whole[-1].endswith(("=", ":")):
+            whole[-1] += word
+        else:
+            whole.append(word)
+    words, last = whole[1:], whole[-1]
+    os.environ |= {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+    kept = max(last.rfind("="), last.rfind(":")) + 1
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
+        app(standalone_mode=False)
+    print("\n".join(line[kept:] for line in said.getvalue().splitlines()))
 
 
 def _said(sentence: str, detail: str = "") -> int:
