@@ -19,7 +19,7 @@ from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
 from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
-from allminds.core.leaks import holdings
+from allminds.core.leaks import changed, holdings
 from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import Noted, Random, Withheld, key
 from allminds.core.watch import Watch
@@ -122,8 +122,7 @@ def _makers(line_up: LineUp) -> list[Any]:
 def _check_holdings(line_up: LineUp, before: list[dict[str, int]]) -> None:
     """Check that classes, modules and functions hold what they held before the exercises."""
     for maker, was in zip(_makers(line_up), before, strict=False):
-        now = holdings(maker)
-        where = next((one for one in {**was, **now} if was.get(one) != now.get(one)), None)
+        where = changed(was, holdings(maker))
         _require(
             where is None,
             f"{line_up.name} stores in {where} between exercises; keep it in the instance (for a "
@@ -132,10 +131,15 @@ def _check_holdings(line_up: LineUp, before: list[dict[str, int]]) -> None:
 
 
 def _check_carrying(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
-    """Check that a mind that carries repeats a course, and that tests teach it nothing."""
+    """Check that a mind that carries repeats a course, and that tests teach it nothing.
+
+    Another course comes first: what a mind loads once, when a course begins, is there then.
+    """
     if tool.adaptive or not any(seat.subject.traits.carries for seat in line_up.seats):
         return
     course = CourseInstrument(tool, "train=2,test,again=1")
+    play_on(course, line_up, SEED + 1, 0, 4, watch)
+    held = [holdings(maker) for maker in _makers(line_up)]
     given = [course.exercise(SEED, i) for i in range(4)]
     found = []
     for order in ((0, 1, 2, 3), (0, 1, 3, 2)):
@@ -151,6 +155,7 @@ def _check_carrying(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
             f"{line_up.name} plays exercise {i} of a course otherwise if tests come in another "
             "order: its copies must share nothing with it",
         )
+    _check_holdings(line_up, held)
 
 
 def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:

@@ -404,6 +404,14 @@ class Environment(ABC):
         return "mean"
 
     @default
+    def known_by(self) -> Any:
+        """What a mind could know it by if it came again, a hashable value; None for all of it.
+
+        No test exercise of a course is known by the same as one of its training exercises.
+        """
+        return None
+
+    @default
     def complexity(self) -> Mapping[str, float]:
         """The measures of complexity by name, columns of the results table; by default none."""
         return {}

@@ -405,7 +405,14 @@ class Pupil:
 
     def copied(self) -> Any:
         """Copy the mind as it stands, so that what the copy learns is lost."""
-        return copy.deepcopy(self.itself())
+        mind = self.itself()
+        try:
+            return copy.deepcopy(mind)
+        except Exception as error:
+            raise Error(
+                f"a copy of the mind takes each test, and {type(mind).__name__} cannot be copied: "
+                f"{shown(error, str)}; give it a method __deepcopy__"
+            ) from None
 
     def end(self) -> None:
         """Tell the mind that the course is over."""

@@ -217,6 +217,10 @@ class Wrapper(Environment):
         return self.inner.score
 
     @property
+    def known_by(self) -> Any:
+        return self.inner.known_by
+
+    @property
     def complexity(self) -> Mapping[str, float]:
         return self.inner.complexity
 

@@ -346,6 +346,12 @@ class World(Environment):
         """The facts that every mind is told: the number of cells, and what it will see of them."""
         return {"cells": self.space.cells, "observation": self.sight, "rewards": self.rewards}
 
+    @property
+    def known_by(self) -> Any:
+        """The space and all moves of the pattern; which symbol is Good tells no worlds apart."""
+        times = -(-self.steps // len(self.pattern))
+        return self.space, (self.pattern * times)[: self.steps]
+
     def reset(self, random: Random) -> State:
         """Place Good and Evil in two different cells (words 0, 1), each mind in any (2, 3, …)."""
         cells = self.space.cells
