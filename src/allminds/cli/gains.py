@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from allminds.cli.app import GIVE, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
+    GIVE,
     InstrumentArgument,
     JsonOption,
     SettingOption,
+    app,
     complete_mind,
+    print_json,
     settings_of,
 )
 
