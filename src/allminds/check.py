@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -356,15 +357,13 @@ def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, s
     shown = tool.show(seen, "text")
     _require(isinstance(shown, str) and bool(shown), f"{tool.name}: an observation has no text")
     space = exercise.environment.actions[slot]
-    answers = [str(action)]
+    answer = str(action)
     if isinstance(space, Discrete) and space.labels:
-        answers = [space.labels[action - space.start]]
-    for answer in answers:
-        said = tool.read(answer, seen)
-        _require(
-            said == action,
-            f"{tool.name}: the answer '{answer}' is read as {said!r}, not {action!r}",
-        )
+        answer = space.labels[action - space.start]
+    said = tool.read(answer, seen)
+    _require(
+        said == action, f"{tool.name}: the answer '{answer}' is read as {said!r}, not {action!r}"
+    )
     nonsense = tool.read("\N{SNOWMAN} no such answer", seen)
     _require(isinstance(nonsense, Failure), f"{tool.name}: nonsense is read as {nonsense!r}")
 
@@ -434,28 +433,21 @@ def _evidence(tool: Instrument, mind: str, seed: int, plays: int) -> Betting:
 
 
 def _different_slots(record: Record) -> set[tuple[int, int]]:
-    slots = range(len(record.score))
-    return {
-        (a, b)
-        for rewards in record.rewards
-        for a in slots
-        for b in slots
-        if a < b and rewards[a] != rewards[b]
-    }
+    pairs = list(combinations(range(len(record.score)), 2))
+    return {(a, b) for got in record.rewards for a, b in pairs if got[a] != got[b]}
 
 
 def _warn_of_equals(tool: Instrument, differing: set[tuple[int, int]]) -> None:
     """Warn of slots in different teams that were always rewarded alike: they may be one team."""
     teams = tool.exercise(SEED, 0).environment.teams
     of = {slot: team for team in teams for slot in team}
-    for a in range(tool.slots):
-        for b in range(a + 1, tool.slots):
-            if of[a] != of[b] and (a, b) not in differing:
-                warnings.warn(
-                    f"{tool.name}: slots {a} and {b} are in different teams, but were rewarded "
-                    "alike at every step",
-                    stacklevel=3,
-                )
+    for a, b in combinations(range(tool.slots), 2):
+        if of[a] != of[b] and (a, b) not in differing:
+            warnings.warn(
+                f"{tool.name}: slots {a} and {b} are in different teams, but were rewarded "
+                "alike at every step",
+                stacklevel=3,
+            )
 
 
 def _require(held: bool, otherwise: str) -> None:

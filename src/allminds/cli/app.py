@@ -33,6 +33,10 @@ app = typer.Typer(
 # the panels of --help: what one wants to do
 LOOK, GIVE, READ, DESIGN = "Find out what there is", "Give tests", "Read results", "Design a test"
 MODEL, PEOPLE, DATA = "The accuracy model", "Studies with people", "Data sets and papers"
+LONG = 10**7  # exercises of a test, from which on one must say --yes
+TRIED = 256, 1.0  # exercises, or seconds, of the trial that tells how long all would take
+CORES = os.cpu_count() or 1
+INSTRUMENT_HELP = "Its name (allminds list), or FILE.py:CLASS."
 
 
 def join_lines(of: typer.Typer) -> None:
@@ -143,12 +147,6 @@ def _said(sentence: str, detail: str = "") -> int:
     if detail:
         print(printable(detail), file=sys.stderr)
     return 2
-
-
-LONG = 10**7  # exercises of a test, from which on one must say --yes
-TRIED = 256, 1.0  # exercises, or seconds, of the trial that tells how long all would take
-CORES = os.cpu_count() or 1
-INSTRUMENT_HELP = "Its name (allminds list), or FILE.py:CLASS."
 
 
 # ---------------------------------------------------------------- what a shell completes
