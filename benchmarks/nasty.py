@@ -7,7 +7,8 @@ command with any options. Each runs in a folder of its own, in a process forked 
 an error is not one printable line; if there is a traceback; if an error leaves files behind (but
 for the run folder of what was played); after 60 s, or where other programs want the processors too
 after as much longer as the load average is above their number; or with more than 2 GB. The exit
-code is 1 if one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
+code is 1 if one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at
+a time.
 """
 
 from __future__ import annotations
