@@ -5,8 +5,10 @@ by hand, and others drawn with a seed, half of them a quick line with one word r
 command with any options. Each runs in a folder of its own, in a process forked after the imports
 (every 20th in a new one, as a user starts it). A line fails if its exit code is not 0, 1 or 2; if
 an error is not one printable line; if there is a traceback; if an error leaves files behind (but
-for the run folder of what was played); after 60 s; or with more than 2 GB. The exit code is 1 if
-one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
+for the run folder of what was played); after 60 s, or where other programs want the processors too
+after as much longer as the load average is above their number; or with more than 2 GB. The exit
+code is 1 if one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at
+a time.
 """
 
 from __future__ import annotations
@@ -166,7 +168,7 @@ def _folder() -> Iterator[Path]:
 def _judged(code: int, out: str, said: str, new: list[str]) -> str:
     """Say what is wrong with how a line ended, if anything is."""
     if code == -signal.SIGKILL:
-        return f"not over after {SECONDS:g} s"
+        return f"not over after {_patience():.0f} s"
     if code not in CODES:
         return f"exit code {code}"
     if "Traceback" in said + out:
@@ -226,12 +228,17 @@ def _ended(pid: int, begun: float) -> tuple[int, int]:
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
             break
-        if time.monotonic() - begun > SECONDS:
+        if time.monotonic() - begun > _patience():
             os.killpg(pid, signal.SIGKILL)
             _, status, used = os.wait4(pid, 0)
             break
         time.sleep(0.005)
     return os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024
+
+
+def _patience() -> float:
+    """Seconds of the clock that a line may take on a machine as busy as this one is now."""
+    return SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 # ---------------------------------------------------------------- all lines
@@ -297,7 +304,8 @@ def main() -> None:
     codes = collections.Counter(one.code for one in found)
     print(f"{len(found):,} lines; exit codes {dict(sorted(codes.items()))}")
     print(f"the slowest {max(one.seconds for one in found):.1f} s, the largest "
-          f"{max(one.megabytes for one in found):,} MB")  # fmt: skip
+          f"{max(one.megabytes for one in found):,} MB; "
+          f"load average {os.getloadavg()[0]:.1f}")  # fmt: skip
     failed = sum(bool(one.wrong) for one in found)
     print(f"{failed} failed" if failed else "none failed")
     sys.exit(failed > 0)

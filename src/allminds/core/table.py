@@ -7,6 +7,7 @@ for bit; they are sorted by instrument, exercise, mind and slot.
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,3 +261,12 @@ def _found(column: pd.Series) -> str:
         different = known.nunique()
         return str(known.iloc[0]) if different == 1 else f"{different:,} different"
     return f"{known.min():g} to {known.max():g}"
+
+
+# where a spreadsheet begins a formula: in some countries also after a semicolon, or in full width
+_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])")
+
+
+def harmless(value: Any) -> Any:
+    """Quote words of a CSV file that a spreadsheet would run as a formula; numbers stay numbers."""
+    return _FORMULA.sub("'", value) if isinstance(value, str) else value

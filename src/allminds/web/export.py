@@ -22,7 +22,7 @@ from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, new_folder
 from allminds.core.settings import settings_hash
-from allminds.core.table import SCHEMA, units_of
+from allminds.core.table import SCHEMA, harmless, units_of
 from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
 from allminds.web.agenda import Agenda, agenda
@@ -58,7 +58,6 @@ COLUMNS = (
     "practice", "flags", "step", "choice", "action", "reward", "correct", "rt_ms", "input",
     "reloaded", "client_ts", "server_time", "observation_hash", "slot", "opponent", "game",
 )  # fmt: skip
-_RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follows for a formula
 
 
 # ---------------------------------------------------------------- one row a choice
@@ -134,16 +133,9 @@ def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
     return f"{registry.exercise_prefix(tool, row.seed)}{row.number}"
 
 
-def safe(value: Any) -> Any:
-    """Quote words that a spreadsheet would run as a formula; numbers stay numbers."""
-    if isinstance(value, str) and value.startswith(_RISKY):
-        return f"'{value}"
-    return value
-
-
 def _csv_line(values: Sequence[Any]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([safe(value) for value in values])
+    csv.writer(line, lineterminator="\n").writerow([harmless(value) for value in values])
     return line.getvalue()
 
 
