@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
+import random
 import signal
 import subprocess
 import sys
@@ -276,14 +279,34 @@ def test_the_bits_are_the_same_on_a_cluster():
 
 
 LONG = """
-import sys, time
+import sys
+from pathlib import Path
 from allminds import How, Plan, run
 from allminds.runs.run import resume
-from pathlib import Path
-plan = Plan.model_validate_json(sys.argv[2])
-print("ready", flush=True)
-run(plan, sys.argv[1], How(jobs=1))
+out, plan, jobs, engine = sys.argv[1:]
+how = How(jobs=int(jobs), engine=engine)
+if Path(out).exists():
+    resume(out, how)
+else:
+    run(Plan.model_validate_json(plan), out, how)
 """
+
+
+def killed(out: Path, records: int, wait: float, jobs: int = 1, engine: str = "local") -> bool:
+    """Run or resume the plan, and kill it a while after it has so many files; False if it ended."""
+    command = [sys.executable, "-c", LONG, out, slow_memo().model_dump_json(), str(jobs), engine]
+    child = subprocess.Popen(command, start_new_session=True)
+    deadline = time.monotonic() + 240
+    while len(list(out.glob("records/*.parquet"))) < records and time.monotonic() < deadline:
+        if child.poll() is not None:
+            break
+        time.sleep(0.005)
+    time.sleep(wait)
+    ended = child.poll() is not None
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    return not ended
 
 
 def slow_memo() -> Plan:
@@ -304,14 +327,7 @@ class Slow(Memo):
 def test_a_run_killed_in_the_midst_of_a_course_ends_with_the_same_bits(tmp_path):
     whole = run(slow_memo(), tmp_path / "whole", How(jobs=1))
     out = tmp_path / "killed"
-    child = subprocess.Popen([sys.executable, "-c", LONG, out, slow_memo().model_dump_json()])
-    deadline = time.monotonic() + 60
-    while len(list(out.glob("records/*.parquet"))) < 2 and time.monotonic() < deadline:
-        assert child.poll() is None
-        time.sleep(0.005)
-    time.sleep(0.1)  # eight or nine of twelve exercises are to come
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    assert killed(out, 2, 0.1)  # eight or nine of twelve exercises of the third are to come
     parts = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
     assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in parts)  # whole courses
     assert 2 <= len(parts) < 6
@@ -320,6 +336,20 @@ def test_a_run_killed_in_the_midst_of_a_course_ends_with_the_same_bits(tmp_path)
     assert [r["score"] for r in whole.summary()["tests"][0]["results"]] == [
         r["score"] for r in finished.summary()["tests"][0]["results"]
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("jobs", "engine"), [(1, "local"), (2, "local"), (2, "dask")])
+def test_a_run_killed_over_and_over_at_any_moment_ends_with_the_same_bits(tmp_path, jobs, engine):
+    if engine == "dask":
+        pytest.importorskip("distributed")
+    whole = run(slow_memo(), tmp_path / "whole", How(jobs=1))
+    out, moments = tmp_path / "killed", random.Random(jobs)
+    kills = 0
+    for records in (1, 2, 3):
+        kills += killed(out, records, moments.uniform(0, 0.25), jobs, engine)
+    assert kills
+    assert same(whole, resume(out, How(jobs=jobs, engine=engine)))
 
 
 def test_the_chosen_form_equals_the_plain_one():
