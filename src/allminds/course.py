@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -254,12 +255,10 @@ class CourseInstrument(Instrument):
         self.parts = tuple(self._part(phase) for phase in self.course.phases)
         self.lowest = min(part.lowest for part in self.parts)
         self.highest = max(part.highest for part in self.parts)
-        self.caution = " ".join(
-            [*dict.fromkeys(part.caution for part in self.parts if part.caution), self._counted()]
-        )
+        cautions = [part.caution for part in self.parts if part.caution]
+        self.caution = " ".join([*dict.fromkeys(cautions), self._counted()])
         roles = self.course.roles
         self.task = CourseTask(roles.count("train"), roles.count("test"))
-        self._last: tuple[tuple[int, int], list[Exercise]] = ((-1, -1), [])
         self._check_actions()
 
     def _part(self, phase: Phase) -> Instrument:
@@ -298,13 +297,9 @@ class CourseInstrument(Instrument):
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make number i % sitting of course i // sitting; `history` does not matter."""
-        course, position = divmod(i, self.sitting)
-        last = self._last  # another thread may write it
-        if last[0] != (seed, course):
-            last = self._last = ((seed, course), list(self._placed(seed, course)))
-        return last[1][position]
+        return _course(self, seed, i // self.sitting)[i % self.sitting]
 
-    def _placed(self, seed: int, course: int) -> Iterator[Exercise]:
+    def placed(self, seed: int, course: int) -> Iterator[Exercise]:
         """Put the exercises of a course in their places."""
         prefix = registry.exercise_prefix(self, seed)
         taught: dict[tuple[int, str, int], int] = {}  # times an exercise was trained on
@@ -408,6 +403,11 @@ class CourseInstrument(Instrument):
         return replace(super().rule(), strata=None, figure=figure, bounded=True)
 
 
+@lru_cache(maxsize=8)
+def _course(tool: CourseInstrument, seed: int, number: int) -> tuple[Exercise, ...]:
+    return tuple(tool.placed(seed, number))
+
+
 def _actions(tool: Instrument) -> set[str]:
     """Collect the actions of the first exercises of a test; several if exercises differ."""
     return {str(tool.exercise(0, i).environment.actions) for i in range(ALIKE)}
@@ -422,7 +422,7 @@ def _is_one(tool: Instrument, seed: int) -> bool:
 
 
 def in_order(exercises: Sequence[Exercise], order: Order, column: str | None) -> list[Exercise]:
-    """Put exercises in an order of their complexity, of `column` or else of their first column.
+    """Put exercises in an order of their complexity, by `column` or else by their first column.
 
     Rising and falling sort by it, equals as they were drawn. Blocked gives all of one complexity
     after another, in a random order of complexities; interleaved gives one of each in turn.

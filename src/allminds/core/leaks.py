@@ -31,7 +31,7 @@ PLAIN = (str, bytes, int, float, complex, bool, type(None))
 CACHED = "a value that was cached by the function "
 # modules of the standard library and of NumPy whose objects say what they hold by `__reduce__`
 OPEN = ("builtins", "itertools", "random", "_random", "array", "_io", "io", "types", "collections",
-        "numpy.random._generator", "numpy.random.mtrand")  # fmt: skip
+        "functools", "numpy.random._generator", "numpy.random.mtrand")  # fmt: skip
 GIVEN = ("__builtins__", "__cached__", "__loader__", "__spec__", "__warningregistry__", "__dict__",
          "__weakref__", "__annotations__")  # fmt: skip # names that Python writes itself
 LRU = type(functools.lru_cache(abs))
@@ -147,8 +147,6 @@ class _Look:
             return None if frame is None else [frame.f_lasti, dict(frame.f_locals)]
         if isinstance(value, types.MethodType):
             return [value.__func__, value.__self__]
-        if isinstance(value, functools.partial):
-            return [value.func, value.args, value.keywords]
         if isinstance(value, ContextVar):
             return value.get(None)
         kind = type(value)

@@ -19,6 +19,8 @@ from sqlalchemy import Select, case, or_, select
 from sqlalchemy.orm import Session
 
 from allminds import registry
+from allminds.contracts import Lesson
+from allminds.core.blocks import LESSON
 from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, new_folder
 from allminds.core.settings import settings_hash
@@ -26,10 +28,9 @@ from allminds.core.table import SCHEMA, harmless, units_of
 from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
 from allminds.web.agenda import Agenda, agenda
+from allminds.web.debrief import parity
 from allminds.web.monitor import behaviours, iso
-from allminds.web.questions import face
 from allminds.web.replays import (
-    ENDED,
     ReplayedExercise,
     Replays,
     again,
@@ -38,7 +39,7 @@ from allminds.web.replays import (
 )
 from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
-from allminds.web.study import PERSON, GivenTest, Study, stored
+from allminds.web.study import PERSON, stored
 from allminds.web.tables import (
     DONE,
     ConsentRow,
@@ -50,7 +51,6 @@ from allminds.web.tables import (
     StudyRow,
 )
 
-BROKEN_OFF = (ENDED["void"][1], ENDED["replaced"][1])  # reasons: what the rules for gaps ended
 Lines = Callable[[Session, StudyRow, bool], Iterator[str]]
 
 COLUMNS = (
@@ -66,6 +66,8 @@ COLUMNS = (
 def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
     """Yield CSV lines: the columns, a choice each, and at last ``#rows,n``."""
     columns = (*COLUMNS, "external_id") if external else COLUMNS
+    if any(given.settings.get("course") for given in stored(study.plan).tests):
+        columns = (*columns, *LESSON)
     yield _csv_line(columns)
     rows = 0
     for participant, session in _sessions(db, study):
@@ -124,7 +126,14 @@ def _choice(
         "slot": row.slot,
         "opponent": row.opponent,
         "game": row.game_id,
+        **_lesson(plan, row),
     }
+
+
+def _lesson(plan: Agenda, row: ExerciseRow) -> dict[str, Any]:
+    """Return the place of an exercise in a course, by column; empty where it is in none."""
+    lesson = plan.lesson(row.test, row.number, row.practice)
+    return {name: None if lesson is None else getattr(lesson, name) for name in LESSON}
 
 
 def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
@@ -175,7 +184,8 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
         }  # fmt: skip
         yield line | ({"external_id": participant.external_id} if external else {})
         for row in exercises:
-            yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row)
+            place = {k: v for k, v in _lesson(plan, row).items() if v is not None}
+            yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row) | place
         query = select(ConsentRow).where(ConsentRow.participant_id == participant.id)
         about = [consent.about for consent in db.scalars(query)]
         for event in db.scalars(_events(session)):
@@ -213,6 +223,7 @@ def results(
         exercises = _exercises(db, session)
         partners = _partners(db, session)
         replays, done = _replayed(db, session, plan, exercises)
+        taught = dict.fromkeys(range(len(plan.study.tests)), 0)  # steps in the training of a course
         for row in exercises:
             if row.practice or (row.finished is None and _may_return(session, plan, now)):
                 continue
@@ -228,6 +239,7 @@ def results(
                 **({"seed": row.seed} if seeds else {}),
                 "index": row.number,
                 **units_of(replays.table(row).episode.exercise),
+                **_taught(record.lesson, taught[row.test]),
                 **record.complexity,
                 "line_up": _line_up(row, who, partner),
                 "mind": who,
@@ -243,6 +255,15 @@ def results(
                 "status": record.status[row.slot],
                 "reason": record.reason,
             }
+            if record.lesson is not None and record.lesson.role == "train":
+                taught[row.test] += record.steps
+
+
+def _taught(lesson: Lesson | None, steps: int) -> dict[str, Any]:
+    """Return the columns that a course adds, as programs have them; none outside a course."""
+    if lesson is None:
+        return {}
+    return {name: getattr(lesson, name) for name in LESSON} | {"trained_steps": steps}
 
 
 def _may_return(session: SessionRow, plan: Agenda, now: int | None) -> bool:
@@ -373,46 +394,3 @@ def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
         writer.writerows(rows)
     table = pa.Table.from_pandas(read_csv(folder / "results.csv"), preserve_index=False)
     pq.write_table(table, folder / "records.parquet", compression="zstd")
-
-
-def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """List how a participant's test differs from a program's: to be said with comparisons.
-
-    `rows` are the results, of which those are counted that a gap ended.
-    """
-    said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
-    for test, given in enumerate(study.tests):
-        slot = given.slot if given.opponent else 0
-        for sentence in (*face(study.tool(test), slot).parity(study.show_numbers), *_told(given)):
-            names = said.setdefault(sentence, [])
-            if given.instrument not in names:
-                names.append(given.instrument)
-    several = len({given.instrument for given in study.tests}) > 1
-    found = [
-        f"{', '.join(names)}: {sentence}" if several else sentence
-        for sentence, names in said.items()
-    ]
-    found += [
-        "People are not reset between exercises; programs begin each anew.",
-        "Time was free and is recorded, not scored.",
-        "An exercise that a participant left unfinished counts as failed.",
-    ]
-    gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
-    if study.resume.policy in gaps:
-        ended = [row["person"] for row in rows if row["reason"] in BROKEN_OFF]
-        found.append(
-            f"Exercises with a long gap were {gaps[study.resume.policy]}, at most "
-            f"{study.resume.most} of a participant: in all {len(ended)} exercises, in "
-            f"{len(set(ended))} sessions."
-        )
-    return found
-
-
-def _told(given: GivenTest) -> list[str]:
-    """List what people were told or given in a test that no program is."""
-    count = f"{given.practice} exercise" + "s" * (given.practice > 1)
-    trials = f" and {count} to practise on" if given.practice else ""
-    said = [f"People had instructions{trials}; a program's rehearsals are in its traits."]
-    if given.feedback and not given.opponent:
-        said.append("People were told after every question whether they were right.")
-    return said
