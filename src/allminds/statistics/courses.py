@@ -201,6 +201,8 @@ class Lives:
     steps: Values  # of the training before
     fails_too_often: bool
     scale: tuple[float, float]  # of rewards a step
+    bounds: tuple[float, float]  # of scores
+    leveled: bool  # whether exercises are spread over levels of complexity
 
 
 def weight(share: NDArray[Any], weight_on_learning: float) -> Values:
@@ -254,7 +256,8 @@ def read_lives(frame: pd.DataFrame, tool: Instrument, on_learning: float) -> lis
             mind, _carries(own), placed(score), placed(reward), placed(first), placed(heavy),
             level, placed(means("trained_steps", m)),
             too_many(int(failed.sum()), int((~np.isnan(score)).sum())),
-            (-1.0, 1.0) if total else (tool.lowest, tool.highest),
+            (-1.0, 1.0) if total else (tool.lowest, tool.highest), (tool.lowest, tool.highest),
+            column is not None,
         ))  # fmt: skip
     return found
 

@@ -188,15 +188,15 @@ def learning(
             continue
         lives = read_lives(scored(frame), tool, on_learning)
         courses = max(courses, *(len(one.score) for one in lives))
-        points += [p for one in lives for p in _points(label, one, design, tool)]
+        points += [p for one in lives for p in _points(label, one, design)]
         asked = [one for one in lives if one.mind not in (tool.floor_mind, tool.ceiling_mind)]
         carrying = [one for one in asked if one.carries]
         for one in carrying:
             efficient += reached(label, one, lives, design, tool, shares)
-            changes += changes_of(label, one, design, tool, margin)
+            changes += changes_of(label, one, design, margin)
         for one in asked:
-            weighed += _weighted(label, one, design, on_learning, tool)
-        notes += _notes(label, design, tool, carrying)
+            weighed += _weighted(label, one, design, on_learning)
+        notes += _notes(label, design, carrying)
     if not courses:
         raise Error("no test was given as a course; see evaluate --course")
     return Learning(
@@ -227,11 +227,11 @@ def corrected_changes(changes: Sequence[Change]) -> list[Change]:
 # ---------------------------------------------------------------- curves
 
 
-def _points(test: str, one: Lives, design: Design, tool: Instrument) -> Iterator[Point]:
+def _points(test: str, one: Lives, design: Design) -> Iterator[Point]:
     """Average the scores of each stretch of training, and of each test phase, over courses."""
     for line, places in lines(design):
         for where in places:
-            units = over_courses(mean_of(one.score[:, where]), tool.lowest, tool.highest)
+            units = over_courses(mean_of(one.score[:, where]), *one.bounds)
             if units is not None:
                 yield Point(
                     test, one.mind, line, experience(design, where),
@@ -243,14 +243,12 @@ def _points(test: str, one: Lives, design: Design, tool: Instrument) -> Iterator
 # ---------------------------------------------------------------- changes
 
 
-def changes_of(
-    test: str, one: Lives, design: Design, tool: Instrument, margin: float
-) -> Iterator[Change]:
+def changes_of(test: str, one: Lives, design: Design, margin: float = MARGIN) -> Iterator[Change]:
     """Compute the changes that the phases of a course allow for one mind."""
 
     def change(
         what: What, trained: str, tested: str, met: bool, ends: tuple[Values, Values],
-        scale: Interval = (tool.lowest, tool.highest),
+        scale: Interval = one.bounds,
     ) -> Iterator[Change]:  # fmt: skip
         gap, width = ends[1] - ends[0], scale[1] - scale[0]
         units = over_courses(gap, -width, width)
@@ -267,7 +265,7 @@ def changes_of(
         trained = " then ".join(_names(design, last, first if what == "forgetting" else -1))
         yield from change(what, trained, design.label(last), design.met(last), ends)
     stepwise = not np.array_equal(one.reward, one.first_half, equal_nan=True)
-    for label, where in _trained_kinds(design, tool):
+    for label, where in _trained_kinds(design, one.leveled):
         yield from change("practice", label, label, False, _early_and_late(one.score, one, where))
         if stepwise:  # else there is one step, and no half comes first
             ends = _early_and_late(one.first_half, one, where)
@@ -299,7 +297,7 @@ def _pairs(design: Design) -> Iterator[tuple[int, int, What]]:
                 yield first, last, "forgetting"
 
 
-def _trained_kinds(design: Design, tool: Instrument) -> Iterator[tuple[str, Values]]:
+def _trained_kinds(design: Design, leveled: bool) -> Iterator[tuple[str, Values]]:
     """List the kinds that are trained on, with their positions, where early and late are alike.
 
     Without levels of complexity, exercises must come as they were drawn to be comparable.
@@ -309,7 +307,7 @@ def _trained_kinds(design: Design, tool: Instrument) -> Iterator[tuple[str, Valu
         own = [n for n in design.trained_before(len(phases)) if design.kind(n) == kind]
         where = np.concatenate([design.positions(n) for n in own])
         drawn = all(phases[n].order == "drawn" for n in own)
-        if len(where) > 1 and (drawn or tool.strata):
+        if len(where) > 1 and (drawn or leveled):
             yield design.label(own[0]), where
 
 
@@ -336,9 +334,7 @@ def _early_and_late(values: Values, one: Lives, where: Values) -> tuple[Values, 
 # ---------------------------------------------------------------- weights and notes
 
 
-def _weighted(
-    test: str, one: Lives, design: Design, on_learning: float, tool: Instrument
-) -> Iterator[Weighted]:
+def _weighted(test: str, one: Lives, design: Design, on_learning: float) -> Iterator[Weighted]:
     """Compute the scores with and without weight on learning."""
 
     def both(over: Over, plain: Values, heavy: Values, scale: Interval) -> Iterator[Weighted]:
@@ -359,7 +355,7 @@ def _weighted(
         whole = np.where(there, w, 0.0).sum(axis=1)
         total = np.where(there, score * w, 0.0).sum(axis=1)
         heavy = np.where(whole > 0, total / np.where(whole > 0, whole, 1.0), np.nan)
-        yield from both("training", mean_of(score), heavy, (tool.lowest, tool.highest))
+        yield from both("training", mean_of(score), heavy, one.bounds)
 
 
 def _interval(units: Units) -> Interval | None:
@@ -367,7 +363,7 @@ def _interval(units: Units) -> Interval | None:
     return of_mean(units).interval() if len(units.score) > 1 else None
 
 
-def _notes(test: str, design: Design, tool: Instrument, carrying: Sequence[Lives]) -> Iterator[str]:
+def _notes(test: str, design: Design, carrying: Sequence[Lives]) -> Iterator[str]:
     """Say what could not be measured, and why."""
     if not carrying:
         yield f"{test}: no mind carries what it learnt, so there is nothing to measure but scores."
@@ -377,7 +373,7 @@ def _notes(test: str, design: Design, tool: Instrument, carrying: Sequence[Lives
         yield (f"{test}: no tests are given both before and after training, so tests show no change"
                "; begin with test=20 and end with test,again=1.")  # fmt: skip
     orders = {phase.order for phase in design.course.phases if phase.role == "train"}
-    if orders - {"drawn"} and not tool.strata:
+    if orders - {"drawn"} and not carrying[0].leveled:
         yield (f"{test}: training comes in order={'/'.join(sorted(orders))}, and the test has no "
                "levels of complexity, so early and late training are not compared.")  # fmt: skip
     if len(carrying[0].score) < FEWEST:

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
-from allminds import registry
-from allminds.contracts import Instrument
+from allminds.course import Course
 from allminds.inference.intervals import of_mean
 from allminds.inference.units import Values
 from allminds.statistics.calibration import Kind, Row
 from allminds.statistics.calibration.one_mind import counted, misses
-from allminds.statistics.courses import Design, Lives, design_of, over_courses
+from allminds.statistics.courses import Design, Lives, over_courses
 from allminds.statistics.learning import Change, What, changes_of, corrected_changes
 from allminds.statistics.reaching import crossing
 
@@ -30,17 +29,12 @@ SAID: dict[What, str] = {
     "learning": "learns, by tests", "practice": "learns, in training", "transfer": "transfers",
     "forgetting": "forgets", "speed": "gets faster",
 }  # fmt: skip
+SCALE = (-1.0, 1.0)
 MINDS = 3  # that carry in one study
 SPREAD, NOISE = 0.1, 0.3  # standard deviations between courses and between exercises
 
 
-@cache
-def given() -> tuple[Instrument, Design]:
-    """Make the course that is simulated: levels of complexity, two kinds of tests and training."""
-    tool = registry.make_instrument("lambda-star", {"k": "2..4", "course": COURSE})
-    design = design_of(tool)
-    assert design is not None
-    return tool, design
+DESIGN = Design(Course.of(COURSE), "simulated")  # two kinds of tests, two of training
 
 
 def drawn(rng: Generator, courses: int, gain: float = 0.0, noise: float = NOISE) -> Lives:
@@ -48,31 +42,31 @@ def drawn(rng: Generator, courses: int, gain: float = 0.0, noise: float = NOISE)
 
     Tests of the same exercises share what the exercise is worth; each play has noise of its own.
     """
-    tool, design = given()
-    shape = (courses, tool.sitting)
+    shape = (courses, len(DESIGN.course))
     worth = rng.normal(0, noise, shape)
-    learnt = np.zeros(tool.sitting)
-    for number, phase in enumerate(design.course.phases):
-        where = design.positions(number)
+    learnt = np.zeros(shape[1])
+    for number, phase in enumerate(DESIGN.course.phases):
+        where = DESIGN.positions(number)
         if phase.again:
-            worth[:, where] = worth[:, design.positions(design.root(number))]
-        if phase.role == "test" and design.kind(number) in design.kinds_before(number):
+            worth[:, where] = worth[:, DESIGN.positions(DESIGN.root(number))]
+        if phase.role == "test" and DESIGN.kind(number) in DESIGN.kinds_before(number):
             learnt[where] = gain
     life = rng.normal(0, SPREAD, (courses, 1)) * (noise > 0)
     score = np.clip(life + worth + learnt + rng.normal(0, noise, shape), -1, 1)
     first = np.clip(score + rng.normal(0, noise, shape), -1, 1)
-    level = np.tile(np.arange(tool.sitting) % 3.0, (courses, 1))
+    level = np.tile(np.arange(shape[1]) % 3.0, (courses, 1))
     nothing = np.full(shape, np.nan)
-    return Lives("mind", True, score, score, first, nothing, level, nothing, False, (-1.0, 1.0))
+    return Lives(
+        "mind", True, score, score, first, nothing, level, nothing, False, SCALE, SCALE, True
+    )
 
 
 def changes(minds: list[Lives]) -> list[Change]:
     """Compute the changes that are printed for the minds of one study."""
-    tool, design = given()
     found = [
         change
         for n, one in enumerate(minds)
-        for change in changes_of("", replace(one, mind=str(n)), design, tool, 0.05)
+        for change in changes_of("", replace(one, mind=str(n)), DESIGN)
     ]
     return corrected_changes(found)
 
@@ -111,8 +105,7 @@ def simulate_change(rng: Generator, repeats: int, *, courses: int, gain: float) 
 
 def simulate_point(rng: Generator, repeats: int, *, courses: int) -> Counts:
     """Count the 95 % intervals of a point of a curve that miss its mean."""
-    _, design = given()
-    where = design.positions(0)
+    where = DESIGN.positions(0)
 
     def interval() -> tuple[float, float]:
         units = over_courses(drawn(rng, courses).score[:, where].mean(axis=1), -1.0, 1.0)
