@@ -160,7 +160,7 @@ def test_model_against_model_by_role(given):
 
 
 def test_bad_parameters_are_one_sentence():
-    with pytest.raises(Error, match="c-test: form must be 'published' or 'generated'"):
+    with pytest.raises(Error, match="c-test: form must be 'published', 'generated' or 'fresh'"):
         tasks.c_test(form="publishd")
     with pytest.raises(Error, match="c-test has no setting 'rows'"):
         tasks.c_test(rows=3)
@@ -188,7 +188,7 @@ def test_fresh_and_published_items_are_apart():
 @pytest.mark.parametrize(
     ("task", "instrument", "settings"),
     [
-        (tasks.c_test, "c-test", {"form": "generated"}),
+        (tasks.c_test, "c-test", {"form": "fresh"}),
         (tasks.matrices, "matrices", {}),
         (tasks.lambda_star, "lambda-star", {}),
         (tasks.lambda_, "lambda", {}),
