@@ -220,7 +220,7 @@ def test_a_log_imports_without_loss(given, tmp_path):
     table = imported(log, tmp_path / "in")
     assert list(table["status"]) == ["refused", "malformed", "ok", "ok"]
     assert table["score"].tolist() == [0.0] * 4
-    tool = registry.make_instrument("c-test", {"form": "generated"})
+    tool = registry.make_instrument("c-test", {"form": "fresh"})
     assert list(table["item"]) == [tool.exercise(1, i).item for i in range(4)]
     assert set(table["mind"]) == {"llm(mockllm/model)"}
     assert set(table["items"]) == {"fresh"}

@@ -64,7 +64,9 @@ def by_definition(start: int, k: int) -> set[tuple[int, ...]]:
 def test_all_series_of_k_7_are_those_that_the_definition_gives(start):
     expected = by_definition(ord(start) - 97, 7)
     rows = fresh.of_start(start, 7)["induction"]
-    found = [bank.spelt(*one) for one in zip(rows.starts.tolist(), rows.codes.tolist(), strict=True)]
+    found = [
+        bank.spelt(*one) for one in zip(rows.starts.tolist(), rows.codes.tolist(), strict=True)
+    ]
     assert len(found) == {"a": 9, "b": 6, "q": 9}[start]
     assert {tuple(ord(x) - 97 for x in one) for one in found} == expected
 
@@ -72,7 +74,9 @@ def test_all_series_of_k_7_are_those_that_the_definition_gives(start):
 @pytest.mark.slow
 def test_all_series_of_k_8_from_a_are_those_that_the_definition_gives():
     rows = fresh.of_start("a", 8)["induction"]
-    found = [bank.spelt(*one) for one in zip(rows.starts.tolist(), rows.codes.tolist(), strict=True)]
+    found = [
+        bank.spelt(*one) for one in zip(rows.starts.tolist(), rows.codes.tolist(), strict=True)
+    ]
     assert {tuple(ord(x) - 97 for x in one) for one in found} == by_definition(0, 8)
     assert len(found) == 32
 
@@ -154,13 +158,13 @@ def test_a_table_of_all_that_ships_finds_none_of_the_fresh_series():
     tool = registry.make_instrument("c-test", {"form": "fresh", "k": "9..10", "task": "both"})
     public = registry.make_instrument("c-test", {"form": "generated", "k": "9..10"})
     chance, hits = tool.chance, 0.0
-    for i in range(120):
+    for i in range(60):
         asked = tool.exercise(2**40 + 7, i).environment
         answer = looked_up(asked.shown, wholes, False)
         hits += (answer or "a") == asked.answer
         known = public.exercise(2**40 + 7, i).environment
         assert looked_up(known.shown, wholes, False) == known.answer
-    assert hits / 120 < chance + 4 * math.sqrt(chance * (1 - chance) / 120)
+    assert hits / 60 < chance + 4 * math.sqrt(chance * (1 - chance) / 60)
 
 
 def test_no_shift_of_a_public_series_is_asked_from_k_10_on():
@@ -175,10 +179,8 @@ def test_no_shift_of_a_public_series_is_asked_from_k_10_on():
 def test_two_seeds_share_what_n_squared_over_the_number_says():
     """The mean of 28 pairs lies within four standard errors of n²/N, of which the error is 1 %."""
     n, seeds = 400, range(50, 58)
-    drawn = [
-        {fresh.Supply("induction", 9, seed, False).question(i).question.whole for i in range(n)}
-        for seed in seeds
-    ]
+    supplies = [fresh.Supply("induction", 9, seed, False) for seed in seeds]
+    drawn = [{supply.question(i).question.whole for i in range(n)} for supply in supplies]
     shared = [len(a & b) for a, b in itertools.combinations(drawn, 2)]
     expected = n * n / fresh.THERE["induction", 9][0]
     error = math.sqrt(expected / len(shared))
@@ -308,7 +310,9 @@ def private(tmp_path_factory):
 
 
 def test_a_private_bank_is_drawn_from_without_replacement(private):
-    tool = registry.make_instrument("c-test", {"form": "fresh", "task": "both", "bank": str(private)})
+    tool = registry.make_instrument(
+        "c-test", {"form": "fresh", "task": "both", "bank": str(private)}
+    )
     again = registry.make_instrument("c-test", tool.settings.model_dump())
     shown = [tool.exercise(3, i).environment.shown for i in range(40)]
     assert sorted(shown) == sorted(json.loads(line)["series"] for line in private.open())

@@ -328,7 +328,7 @@ class SeriesGenerator(Generator):
             progress(f"certifying questions: {line}", 0, 0)
 
         offered: list[str] = []
-        made = "from the bank that ships, which is public"
+        made = "the bank that ships is public"
         if settings.fresh:
             usual = settings.k == SeriesSettings.model_fields["k"].default
             ks = whole_numbers(f"{FIRST}..{AT_ONCE}" if usual else settings.k, "--k")
