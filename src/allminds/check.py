@@ -370,7 +370,7 @@ def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, s
 
 def _check_ends(tool: Instrument, seed: int, plays: int) -> None:
     """Compare the stated chance and ceiling with what minds score."""
-    _check_end(tool, "chance", "random", seed, plays)
+    _check_end(tool, "chance", tool.floor_mind, seed, plays)
     if tool.ceiling_mind is not None:
         _check_end(tool, "ceiling", tool.ceiling_mind, seed, plays)
         return

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -92,6 +93,23 @@ def write_bytes(out: Path, made: bytes) -> Path:
         raise Error(f"cannot write {out}: it is a folder; name a file in it")
     write_whole(out, lambda file: file.write(made))
     return out
+
+
+def keep(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
+    """Keep a file in the user's cache: whole, by its own temporary name; a read-only home is fine.
+
+    Several processes may keep the same file at the same time.
+    """
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                fill(file)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
 
 
 def as_json(value: Any) -> bytes:
