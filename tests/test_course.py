@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import subprocess
 import sys
@@ -293,28 +294,40 @@ def slow_memo() -> Plan:
     )
 
 
+def parts(out: Path) -> int:
+    """How many parts a run has written."""
+    return len(list(out.glob("records/*.parquet")))
+
+
 class Slow(Memo):
-    """The memorising mind, in no hurry."""
+    """The memorising mind, in no hurry; and in the midst of the third course of a run, in none."""
+
+    third = 0  # exercises of that course
 
     def act(self, observation: Asked, random: Any) -> int:
-        time.sleep(0.02)
+        if "WATCHED" in os.environ and parts(Path(os.environ["WATCHED"])) >= 2:
+            Slow.third += 1
+        time.sleep(0.02 if Slow.third < 5 else 30)
         return super().act(observation, random)
 
 
 def test_a_run_killed_in_the_midst_of_a_course_ends_with_the_same_bits(tmp_path):
     whole = run(slow_memo(), tmp_path / "whole", How(jobs=1))
     out = tmp_path / "killed"
-    child = subprocess.Popen([sys.executable, "-c", LONG, out, slow_memo().model_dump_json()])
-    deadline = time.monotonic() + 60
-    while len(list(out.glob("records/*.parquet"))) < 2 and time.monotonic() < deadline:
+    child = subprocess.Popen(
+        [sys.executable, "-c", LONG, out, slow_memo().model_dump_json()],
+        env=os.environ | {"WATCHED": str(out)},
+    )
+    deadline = time.monotonic() + 120
+    while parts(out) < 2 and time.monotonic() < deadline:
         assert child.poll() is None
         time.sleep(0.005)
-    time.sleep(0.1)  # eight or nine of twelve exercises are to come
+    time.sleep(0.1)  # four of twelve exercises, and then it waits
     child.send_signal(signal.SIGKILL)
     child.wait()
-    parts = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
-    assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in parts)  # whole courses
-    assert 2 <= len(parts) < 6
+    ends = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
+    assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in ends)  # whole courses
+    assert 2 <= len(ends) < 6
     finished = resume(out, How(jobs=1))
     assert same(whole, finished)
     assert [r["score"] for r in whole.summary()["tests"][0]["results"]] == [

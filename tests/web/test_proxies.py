@@ -100,7 +100,7 @@ def in_front(name: str, port: int, tmp_path: Path) -> Iterator[int]:
     (tmp_path / name).write_text(text)
     home = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     with process(program(name), *words, env=home, stderr=subprocess.DEVNULL):
-        for _ in range(200):
+        for _ in range(1200):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", own), 1).close()
                 break
