@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import linecache
 import os
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from commands import allminds, started
 from plainly import evaluate
 
 from allminds import registry
@@ -314,18 +314,11 @@ def test_strict_stops_with_the_frames_innermost_last(folder):
         ]
 
 
-def allminds(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *words],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
-
-
 FEW = ("--episodes", "4", "--jobs", "1")
 
 
 def test_the_command_line_stops_with_the_frames_and_exit_code_2(folder):
-    done = allminds(
+    done = started(
         "evaluate", "lambda-star", "-m", "broken.py:Endless", *FEW, "--strict", cwd=folder
     )
     assert done.returncode == 2
