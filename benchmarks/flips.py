@@ -2,7 +2,8 @@
 
 ``python benchmarks/flips.py 10000`` makes a small run, flips that many bits one at a time, all
 files alike and any byte of each, reads the whole folder after each as the commands do, and
-counts what came of it. The exit code is 1 if one was silent.
+counts what came of it; then the same with a folder made by `allminds import`. The exit code is 1
+if one was silent.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from allminds.core.errors import Error
 from allminds.report import write_report
+from allminds.runs.imports import import_results, provenance, read_results
 from allminds.runs.plan import Plan
 from allminds.runs.run import How, run
 from allminds.runs.store import RunFolder
@@ -37,8 +39,20 @@ def made(where: Path) -> Path:
     return where
 
 
+def imported(where: Path) -> Path:
+    """A small folder of imported results."""
+    rows = [f"{n},{who},{(n * 7 + k) % 10 / 10}" for n in range(30) for k, who in enumerate("abc")]
+    table = where.with_name("table.csv")
+    table.write_text("\n".join(["exercise,mind,score", *rows]) + "\n", encoding="utf-8")
+    return import_results(table, where)
+
+
 def read(path: Path) -> None:
-    """Read all that the commands read of a run."""
+    """Read all that the commands read of a run, or of imported results."""
+    if (path / "imported.json").exists():
+        read_results(path)
+        provenance(path)
+        return
     folder = RunFolder.open(path)
     folder.summary()
     folder.parts()
@@ -67,13 +81,16 @@ def outcome(path: Path, rng: random.Random) -> str:
 def main() -> None:
     """Count the outcomes."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    silent = False
     with tempfile.TemporaryDirectory() as where:
-        path, rng = made(Path(where) / "run"), random.Random(1)
-        read(path)
-        found = collections.Counter(outcome(path, rng) for _ in range(count))
-    for word, times in found.most_common():
-        print(f"{times:6,} {word}")
-    sys.exit(any(word.startswith("SILENT") for word in found))
+        for path in (made(Path(where) / "run"), imported(Path(where) / "imported")):
+            read(path)
+            rng = random.Random(1)
+            found = collections.Counter(outcome(path, rng) for _ in range(count))
+            for word, times in found.most_common():
+                print(f"{path.name}: {times:6,} {word}")
+            silent |= any(word.startswith("SILENT") for word in found)
+    sys.exit(silent)
 
 
 if __name__ == "__main__":

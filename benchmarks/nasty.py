@@ -5,8 +5,10 @@ by hand, and others drawn with a seed, half of them a quick line with one word r
 command with any options. Each runs in a folder of its own, in a process forked after the imports
 (every 20th in a new one, as a user starts it). A line fails if its exit code is not 0, 1 or 2; if
 an error is not one printable line; if there is a traceback; if an error leaves files behind (but
-for the run folder of what was played); after 60 s; or with more than 2 GB. The exit code is 1 if
-one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
+for the run folder of what was played); after 60 s, or where other programs want the processors too
+after as much longer as the load average is above their number; or with more than 2 GB. The exit
+code is 1 if one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at
+a time.
 """
 
 from __future__ import annotations
@@ -26,11 +28,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import nasty_files
 import nasty_lines as given
 import typer
 
@@ -164,7 +168,7 @@ def _folder() -> Iterator[Path]:
 def _judged(code: int, out: str, said: str, new: list[str]) -> str:
     """Say what is wrong with how a line ended, if anything is."""
     if code == -signal.SIGKILL:
-        return f"not over after {SECONDS:g} s"
+        return f"not over after {_patience():.0f} s"
     if code not in CODES:
         return f"exit code {code}"
     if "Traceback" in said + out:
@@ -211,7 +215,8 @@ def _started(words: list[str], here: Path, logs: Path, own_process: bool) -> int
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
         with contextlib.suppress(BaseException):
-            atexit._run_exitfuncs()  # as at the end of a process; `os._exit` runs none
+            threading._shutdown()  # as at the end of a process; `os._exit` does none of it
+            atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
@@ -223,7 +228,7 @@ def _ended(pid: int, begun: float) -> tuple[int, int]:
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
             break
-        if time.monotonic() - begun > SECONDS:
+        if time.monotonic() - begun > _patience():
             os.killpg(pid, signal.SIGKILL)
             _, status, used = os.wait4(pid, 0)
             break
@@ -231,11 +236,16 @@ def _ended(pid: int, begun: float) -> tuple[int, int]:
     return os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024
 
 
+def _patience() -> float:
+    """Seconds of the clock that a line may take on a machine as busy as this one is now."""
+    return SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 # ---------------------------------------------------------------- all lines
 
 
-def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]:
-    """Play lines, some at a time, each share in a process of its own."""
+def play_all(todo: list[list[str]], files: Path, jobs: int, talkative: bool) -> list[Outcome]:
+    """Play lines, some at a time, each share in a process of its own; print those that fail."""
     workers = []
     for share in range(jobs):
         log = files.with_name(f"share-{share}")
@@ -243,7 +253,10 @@ def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]
         if not pid:
             with log.open("w", encoding="utf-8") as file:
                 for n in range(share, len(todo), jobs):
-                    file.write(json.dumps(play(todo[n], files, n % OWN_PROCESS == 0)) + "\n")
+                    one = play(todo[n], files, n % OWN_PROCESS == 0)
+                    if one.wrong or talkative:
+                        _say(one)
+                    file.write(json.dumps(one) + "\n")
                     file.flush()
             os._exit(0)
         workers.append((pid, log))
@@ -252,6 +265,11 @@ def play_all(todo: list[list[str]], files: Path, jobs: int = 1) -> list[Outcome]
         os.waitpid(pid, 0)
         found += [Outcome(*json.loads(line)) for line in log.read_text("utf-8").splitlines()]
     return found
+
+
+def _say(one: Outcome) -> None:
+    print(f"{one.wrong or one.code}: allminds {shlex.join(one.words)[:200]!r}")
+    print(f"    {one.said[-600:]!r}", flush=True)
 
 
 def _import() -> None:
@@ -280,17 +298,14 @@ def main() -> None:
     with _folder() as folder:
         files = folder / "files"
         files.mkdir()
-        given.write_files(files)
+        nasty_files.write_files(files)
         _import()
-        found = play_all(todo, files, asked.jobs)
-    for one in found:
-        if one.wrong or asked.line:
-            print(f"{one.wrong or one.code}: allminds {shlex.join(one.words)[:200]!r}")
-            print(f"    {one.said[-600:]!r}")
+        found = play_all(todo, files, asked.jobs, talkative=bool(asked.line))
     codes = collections.Counter(one.code for one in found)
     print(f"{len(found):,} lines; exit codes {dict(sorted(codes.items()))}")
     print(f"the slowest {max(one.seconds for one in found):.1f} s, the largest "
-          f"{max(one.megabytes for one in found):,} MB")  # fmt: skip
+          f"{max(one.megabytes for one in found):,} MB; "
+          f"load average {os.getloadavg()[0]:.1f}")  # fmt: skip
     failed = sum(bool(one.wrong) for one in found)
     print(f"{failed} failed" if failed else "none failed")
     sys.exit(failed > 0)

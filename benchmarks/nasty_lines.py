@@ -1,14 +1,6 @@
-"""What benchmarks/nasty.py works on: hand-chosen lines, values to draw from, and files."""
+"""The lines of benchmarks/nasty.py: hand-chosen ones, and values to draw others from."""
 
 from __future__ import annotations
-
-import json
-import os
-import random
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 SMALL = "--set rows=5 --set cols=5 --set iterations=5 --episodes 22"
 NUMBERS = [
@@ -282,12 +274,48 @@ LINES = [
     "serve study.db --host nowhere.invalid", "serve study.db --url http://[",
     "serve study.db --proxy x", "serve study.db --tls-cert missing --tls-key missing",
     "serve study.db --host 0.0.0.0", "serve postgresql://u:p@[::1", "serve fifo",
+    # what an instrument shows, cards, causes, courses
+    *(f"show {name}" for name in ("''", "nothing", ".", "mine.py:Mine", "fifo.py:X", "\x1b[2J")),
+    "show", "show c-test c-test", "show c-test --set k=2..999999999", "show c-test --set =",
+    f"show lambda-star --set rows={'9' * 5000}", "show lambda-star --set rows=999999999",
+    "show lambda --set cells=999999999", "show matrices --set rules=-1", "show commons --set x=1",
+    "show lambda-star --set agents=999999999", "show landscape --set n=999999999 --json",
+    "show prisoners-dilemma --set steps=999999999999", "show quit.py:Mine", "show raise.py:Mine",
+    "show wrong.py:number", "show /dev/zero:X", "show locked.py:X", "show os:system --json",
+    "show c-test --fair-ceiling --set form=", "show prisoners-dilemma --fair-ceiling --set steps=0",
+    "show stag-hunt --fair-ceiling --set steps=999999999", "show nothing --fair-ceiling",
+    "show lambda --fair-ceiling --set cells=999999999", "show c-test --no-fair-ceiling --json",
+    "show lambda-star --fair-ceiling --set rows=100000 --set cols=100000",
+    "show noughts-and-crosses --fair-ceiling --set size=999999999",
+    *(f"{verb} {name}" for verb in ("card", "why") for name in (
+        *RUNS, *TABLES, "''", "folder", "good.csv", "study.db", "run/plan.json", "~", "run run")),
+    "card run --out folder", "card run --out /dev/full", "card run --out missing/x.svg",
+    "card run --out x.pdf", "card run --out ''", "card run --out run", "card run --out card.\x1b",
+    f"card run --out {'x' * 300}.svg", "card run --json", "card run --out locked/x.md", "card",
+    "why run --mind nobody", "why run --mind ''", "why run --mind random --rival random", "why",
+    "why run --rival nobody", "why run --mind random --rival ''", "why run --mind random*999999999",
+    "why run --mind \x1b[31mred", "why run --mind mine.py:Mine", "why run --mind random --json",
+    *(f"evaluate lambda-star -m random {SMALL} --no-save --course {phases}" for phases in (
+        "''", "train=", "=5", "train=-1", "train=nan", "train=5", "train=0", "5", "train=5,order=",
+        "train=5,order=backwards", "train=5,order=rising,test=5,order=drawn,order=falling",
+        "train=999999999999", f"train={'9' * 5000}", "train=5,train=5", "test=5,train=5", ",,,",
+        "order=rising", "train=2,test=2,k=2..999999999", "'train=5;test=5'", "\x1b[2J", "a=b=c",
+        f"{'train=1,' * 5000}test=1", "train=5,rows=999999999,test=5", "train=1e400")),
+    "evaluate c-test -m mode --course train=5,test=5 --episodes 1000000000000",
+    "evaluate c-test -m mode --course train=5,test=5 --episodes 0",
+    "evaluate lambda-star c-test -m random --course train=2,test=2 --episodes 2",
+    "evaluate prisoners-dilemma -m tit-for-tat --course train=2,order=interleaved --episodes 2",
+    "evaluate lambda-star -m random --out run", "evaluate lambda-star -m random --out ''",
+    "evaluate lambda-star -m random --episodes 2 --out /dev/null/x",
+    "evaluate lambda-star lambda-star -m random --episodes 2 --no-save",
+    "evaluate c-test nothing -m random --no-save", "evaluate c-test '' -m random --no-save",
+    "report run run", "report run good.csv", "report run study.db", "report run --mind nobody",
     # the rest
     "list mindss", "list ''", "list \x1b", "list minds minds", "list minds --instrument nothing",
     "list minds --instrument ''", "reproduce nothing", "reproduce hilton:", "reproduce :",
     "reproduce ''", "reproduce hilton:nothing", "reproduce insa-cabrera-2011 --rows missing",
     "reproduce hilton --out " "folder", "reproduce hilton --out missing/x.html",
-    "calibrate --quick --full", "calibrate --only nothing", "calibrate --repeats 0",
+    "calibrate --quick --full", "calibrate --only 'no such row'", "calibrate --repeats 0",
     "calibrate --only 'paired hits' --repeats 3 " "--out folder",
     "calibrate --only 'paired hits' --repeats 3 --seed -1",
 ]  # fmt: skip
@@ -325,7 +353,9 @@ SEEDS = [
     "study export study.db --out out --pooled --external-ids", "study withdraw study.db --label a",
     "study simulate study.toml --mind random --participants 1 --jobs 1 --out out",
     "study backup study.db --out x.db", "study restore study.db --out x.db",
-    "study sign study.db a",
+    "study sign study.db a", "card run --out out.md", "why run --mind random --rival local-search",
+    "show c-test --set form=generated --json", "show stag-hunt --fair-ceiling --set steps=3",
+    f"evaluate lambda-star -m random {SMALL} --course train=3,order=rising,test=3 --no-save",
 ]  # fmt: skip
 # what a drawn command always gets, so that its work is small unless a value asks for more
 ALWAYS = {
@@ -335,91 +365,3 @@ ALWAYS = {
     "make matrices": ["--count", "3"], "make series": ["--count", "5"],
     "study simulate": ["--participants", "1"],
 }  # fmt: skip
-FILES = {
-    "mine.py": "class Mine:\n    def act(self, seen, random):\n        return 0\n",
-    "bad.py": "class Mine(:\n", "quit.py": "import sys\nsys.exit(3)\n",
-    "raise.py": "raise ValueError(chr(27))\n", "nul.py": "x = 1\0\n", "blank": "", "empty.csv": "",
-    "wrong.py": (
-        "number = 5\nclass Wrong:\n    def __init__(self, a, b, c):\n        pass\n"
-        "def loud(seen):\n    raise ValueError('\\x1b[2Jgone\\x07')\n"
-        "def quits(seen):\n    raise SystemExit(5)\n"
-        "def deep(seen):\n    return deep(seen)\n"
-        "def huge(seen):\n    return 10 ** 30\n"
-        "def nan(seen):\n    return float('nan')\n"
-        "def none(seen):\n    return None\n"
-    ),
-    "good.csv": "exercise,mind,score,level\n" + "".join(
-        f"{n},{who},{(n * 7 + k) % 10 / 10},{n % 3}\n"
-        for n in range(30) for k, who in enumerate("abc")),
-    "head.csv": "exercise,mind,score\n", "texts.csv": "exercise,mind,score\n1,a,good\n2,b,bad\n",
-    "nan.csv": "exercise,mind,score\n1,a,nan\n1,b,inf\n2,a,-inf\n2,b,\n",
-    "huge.csv": f"exercise,mind,score\n{'9' * 400},a,{'9' * 400}\n1,b,1e400\n1,a,1e308\n2,b,-1e308",
-    "twice.csv": "exercise,mind,score,score\n1,a,0,1\n1,a,0,1\n",
-    "wide.csv": ",".join(f"c{n}" for n in range(5000)) + "\n" + ",".join("1" * 5000) + "\n",
-    "nul.csv": "exercise,mind,score\n1,\0,0\n1,b,1\n",
-    "quotes.csv": 'exercise,mind,score\n1,"a,0\n',
-    "formula.csv": "exercise,mind,score\n=1+2,=cmd|'/c calc'!A0,0.5\n1,@SUM(A1),0.25\n",
-    "good.jsonl": '{"subject_id": "a", "responses": {"x": 1, "y": 0}}\n',
-    "broken.jsonl": '{"subject_id": [' * 5000, "broken.parquet": "PAR1xxxxPAR1",
-    "broken.eval": "PK\3\4x",
-    "bomb.toml": '[[tests]]\ninstrument = "lambda-star"\nminds = ["{a}{b}{c}{d}{e}{f}"]\n'
-    "[tests.words]\n"
-    + "".join(f"{x} = {[str(n) for n in range(200)]}\n" for x in "abcdef"),
-    "big.toml": '[[tests]]\ninstrument = "lambda-star"\nminds = ["random"]\n[tests.factors]\n'
-    + "".join(f"f{k} = [" + f"{{s{k} = 5}}, " * 100 + "]\n" for k in range(6)),
-    "deep.toml": f"x = {'[' * 5000}{']' * 5000}\n", "number.toml": f"seed = {'9' * 5000}\n",
-    "types.toml": "tests = 5\nseed = 'x'\n", "none.toml": "tests = []\n",
-    "nan.toml": "time_limit = nan\n"
-    '[[tests]]\ninstrument = "c-test"\nminds = ["mode"]\n',
-    "many.toml": '[[tests]]\ninstrument = "c-test"\nminds = ["mode"]\n' * 20_000,
-    "names.toml": '[[tests]]\ninstrument = "c-test"\nminds = ["{}", "{x.__class__}", "{x!r}"]\n'
-    '[tests.words]\nx = ["a"]\n', "bell.toml": "title = \"\\u001b]0;x\\u0007\"\n[tests]\n",
-    "twice.toml": '[[tests]]\ninstrument = "c-test"\nminds = ["mode", "mode"]\n',
-    "long.toml": '[[tests]]\ninstrument = "c-test"\nminds = ["mode"]\nepisodes = 1000000000000\n',
-    "plan.toml": 'seed = 3\n[[tests]]\ninstrument = "lambda-star"\n'
-    'minds = ["random", "local-search"]\n'
-    "episodes = 22\n[tests.settings]\nrows = 5\ncols = 5\niterations = 5\n",
-}  # fmt: skip
-
-
-def write_files(where: Path) -> None:
-    """Write the files that the lines name: good ones, broken ones, and no files at all."""
-    for name, text in FILES.items():
-        (where / name).write_text(text, encoding="utf-8")
-    rng = random.Random(1)
-    for name in ("binary", "broken.db"):
-        (where / name).write_bytes(rng.randbytes(5000))
-    (where / "broken.db").write_bytes(b"SQLite format 3\0" + rng.randbytes(5000))
-    (where / "utf16.csv").write_bytes(FILES["good.csv"].encode("utf-16"))
-    (where / "folder").mkdir()
-    (where / "empty").mkdir()
-    (where / "loop").symlink_to("loop")
-    for name in ("fifo", "fifo.py", "fifo.csv"):
-        os.mkfifo(where / name)
-    (where / "locked").mkdir(mode=0)
-    (where / "locked.py").write_text("x = 1\n")
-    (where / "locked.py").chmod(0)
-
-    def allminds(*words: str) -> str:
-        command = [sys.executable, "-m", "allminds", *words]
-        return subprocess.run(command, cwd=where, check=True, capture_output=True, text=True).stdout
-
-    study = allminds("study", "new", "--write-plan").replace("moving-between-cells", "cells")
-    (where / "study.toml").write_text(study, encoding="utf-8")
-    allminds("study", "new", "study.toml", "--out", "study.db")
-    allminds("run", "plan.toml", "--out", "run", "--jobs", "1")
-    _break_runs(where)
-
-
-def _break_runs(where: Path) -> None:
-    """Copy the run, and break every copy in another way."""
-    for name in ("plan", "empty", "parts", "sums", "json", "other"):
-        shutil.copytree(where / "run", where / f"run-{name}")
-    plan = where / "run" / "plan.json"
-    (where / "run-plan" / "plan.json").write_bytes(plan.read_bytes()[:100])
-    (where / "run-empty" / "plan.json").write_text("")
-    for part in (where / "run-parts" / "records").iterdir():
-        part.write_bytes(part.read_bytes()[:-50])
-    (where / "run-sums" / "SHA256SUMS").write_text("\0" * 100)
-    (where / "run-json" / "plan.json").write_text("[" * 20_000)
-    (where / "run-other" / "summary.json").write_text(json.dumps({"tests": 5}))

@@ -1,136 +1,21 @@
-"""Courses: what is carried, what is not, and that the bits do not depend on how it is played."""
+"""Courses: what is carried and what is not, what is drawn, and how a course is written."""
 
 from __future__ import annotations
 
 import itertools
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
+from coins import COINS, MEMO, Coins, Forgetful, Memo, course, played, scores
 
-from allminds import Discrete, How, Instrument, MindBase, Plan, Question, Test, Traits, registry
-from allminds.check import block_difference
-from allminds.contracts import Exercise
+from allminds import How, Plan, Test, registry
 from allminds.core.errors import Error
-from allminds.core.seeding import fingerprint
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import checked
 from allminds.core.watch import Watch
 from allminds.course import Course
-from allminds.episode import Company, Plain, form, play_on
+from allminds.episode import Company, play_on
 from allminds.evaluate import evaluate
-from allminds.runs.run import resume, run
-
-HERE = Path(__file__).resolve()
-
-
-# ---------------------------------------------------------------- a test of questions, and minds
-
-
-class Asked(NamedTuple):
-    """The number that a coin is called for."""
-
-    number: int
-
-
-class Coin(Question):
-    """A coin whose side nothing tells but its number."""
-
-    actions = (Discrete(2),)
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.complexity = {"tens": float(number % 10)}
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Coin) and other.number == self.number
-
-    __hash__ = None
-
-    def observe(self, state: Any, slot: int) -> Asked:
-        return Asked(self.number)
-
-    def reward(self, answer: int) -> float:
-        return float(answer == fingerprint(self.number) % 2)
-
-
-class Few(Settings):
-    """How many coins there are."""
-
-    coins: int = 10_000
-
-
-class Coins(Instrument):
-    """Call a coin: nothing can be learnt but the coins that were met."""
-
-    name = "test-coins"
-    version = 1
-    chance, ceiling, lowest = 0.5, 1.0, 0.0
-    strata = "tens"
-    slots = 1
-    Settings = Few
-
-    def __init__(self, **settings: Any) -> None:
-        self.settings = checked(Few, settings, self.name)
-
-    def exercise(self, seed: int, i: int, history: Any = ()) -> Exercise:
-        number = fingerprint((seed, i)) % self.settings.coins
-        return Exercise(f"{registry.exercise_prefix(self, seed)}{i}", self, seed, i, Coin(number))
-
-    def show(self, observation: Any, form: str) -> Any:
-        return str(observation)
-
-    def read(self, answer: str, observation: Any) -> Any:
-        return int(answer)
-
-
-class Memo(MindBase):
-    """Says 0 to a coin that it does not know, and what was right to one that it does."""
-
-    traits = Traits(deterministic=True, learns=True, carries=True)
-
-    def __init__(self) -> None:
-        self.right: dict[int, int] = {}
-        self.told: list[Any] = []
-
-    def begin_course(self, course: Any) -> None:
-        self.told.append(course)
-
-    def act(self, observation: Asked, random: Any) -> int:
-        self.number, self.said = observation.number, self.right.get(observation.number, 0)
-        return self.said
-
-    def learn(self, reward: float, observation: Any, done: bool) -> None:
-        self.right[self.number] = self.said if reward else 1 - self.said
-
-
-class Forgetful(Memo):
-    """The same, but it does not say that it carries."""
-
-    traits = Traits(deterministic=True, learns=True)
-
-
-COINS = f"{HERE}:Coins"
-MEMO, FORGETFUL = f"{HERE}:Memo", f"{HERE}:Forgetful"
-
-
-def course(text: Any, name: str | type = Coins, **settings: Any) -> Any:
-    return registry.make_instrument(name, {**settings, "course": text})
-
-
-def played(tool: Instrument, who: Any, courses: int = 1, seed: int = 1) -> list[Any]:
-    line_up = registry.line_up(who, tool)
-    return play_on(tool, line_up, seed, 0, courses * tool.sitting, Watch())
-
-
-def scores(records: list[Any], phase: int) -> list[float]:
-    return [one.score[0] for _, one in records if one.lesson.phase == phase]
-
 
 # ---------------------------------------------------------------- what is carried
 
@@ -244,166 +129,6 @@ def always_rock(observation: Any) -> int:
     return 0
 
 
-# ---------------------------------------------------------------- how it is played
-
-
-def table(found: Any) -> Any:
-    frame = found.frame() if hasattr(found, "frame") else found.records()
-    return frame.drop(columns=["run"])
-
-
-def same(one: Any, other: Any) -> bool:
-    return bool(table(one).equals(table(other)))
-
-
-def test_the_bits_do_not_depend_on_the_number_of_jobs():
-    minds = [MEMO, FORGETFUL]
-    one, two = (
-        evaluate(COINS, minds, course="train=12,test=6", episodes=5, how=How(jobs=n))
-        for n in (1, 2)
-    )
-    assert same(one, two)
-    assert [row["score"] for row in one["results"]] == [row["score"] for row in two["results"]]
-
-
-@pytest.mark.slow
-def test_the_bits_are_the_same_on_a_cluster():
-    pytest.importorskip("distributed")
-    here, there = (
-        evaluate(COINS, [MEMO], course="train=6,test=3", episodes=3, how=How(jobs=2, engine=engine))
-        for engine in ("local", "dask")
-    )
-    assert same(here, there)
-
-
-LONG = """
-import sys, time
-from allminds import How, Plan, run
-from allminds.runs.run import resume
-from pathlib import Path
-plan = Plan.model_validate_json(sys.argv[2])
-print("ready", flush=True)
-run(plan, sys.argv[1], How(jobs=1))
-"""
-
-
-def slow_memo() -> Plan:
-    """A plan of six courses, each of which takes a while."""
-    return Plan(
-        tests=[Test(instrument=COINS, minds=[f"{HERE}:Slow"], episodes=6, course="train=8,test=4")]
-    )
-
-
-def parts(out: Path) -> int:
-    """How many parts a run has written."""
-    return len(list(out.glob("records/*.parquet")))
-
-
-class Slow(Memo):
-    """The memorising mind, in no hurry; and in the midst of the third course of a run, in none."""
-
-    third = 0  # exercises of that course
-
-    def act(self, observation: Asked, random: Any) -> int:
-        if "WATCHED" in os.environ and parts(Path(os.environ["WATCHED"])) >= 2:
-            Slow.third += 1
-        time.sleep(0.02 if Slow.third < 5 else 30)
-        return super().act(observation, random)
-
-
-def test_a_run_killed_in_the_midst_of_a_course_ends_with_the_same_bits(tmp_path):
-    whole = run(slow_memo(), tmp_path / "whole", How(jobs=1))
-    out = tmp_path / "killed"
-    child = subprocess.Popen(
-        [sys.executable, "-c", LONG, out, slow_memo().model_dump_json()],
-        env=os.environ | {"WATCHED": str(out)},
-    )
-    deadline = time.monotonic() + 120
-    while parts(out) < 2 and time.monotonic() < deadline:
-        assert child.poll() is None
-        time.sleep(0.005)
-    time.sleep(0.1)  # four of twelve exercises, and then it waits
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    ends = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
-    assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in ends)  # whole courses
-    assert 2 <= len(ends) < 6
-    finished = resume(out, How(jobs=1))
-    assert same(whole, finished)
-    assert [r["score"] for r in whole.summary()["tests"][0]["results"]] == [
-        r["score"] for r in finished.summary()["tests"][0]["results"]
-    ]
-
-
-def test_the_chosen_form_equals_the_plain_one():
-    tool = course("train=5,test=3", name="lambda-star", iterations=10)
-    for who in ("local-search", "q-learning(carry=true)"):
-        line_up = registry.line_up(who, tool)
-        quick = form(tool, line_up, Watch()).play(1, 8, 16, 16)
-        assert not block_difference(quick, Plain(tool, line_up, Watch()).play(1, 8, 16, 16))
-
-
-# ---------------------------------------------------------------- what is recorded
-
-
-def test_every_exercise_has_its_place_in_the_table_and_a_meaning_in_the_code_book():
-    found = evaluate("lambda-star", ["random"], course="train=4,times=2,test=3", episodes=2,
-                     settings={"iterations": 7}, ends=False, how=How(jobs=1))  # fmt: skip
-    frame = found.frame()
-    assert frame["course"].tolist() == [0] * 11 + [1] * 11
-    assert frame["role"].tolist() == (["train"] * 8 + ["test"] * 3) * 2
-    assert frame["phase"].tolist() == ([1] * 8 + [2] * 3) * 2
-    assert frame["position"].tolist() == list(range(11)) * 2
-    assert frame["trained"].tolist() == [*range(8), 8, 8, 8] * 2
-    assert frame["trained_steps"].tolist() == [7 * n for n in frame["trained"]]
-    assert frame["item"][:4].tolist() == frame["item"][4:8].tolist()
-    assert frame["cluster"].nunique() == 2
-    meanings = found.codebook()["meaning"]
-    for name in ("course", "phase", "role", "position", "trained", "trained_steps"):
-        assert "see the instrument" not in meanings[name]
-    row = found["results"][0]
-    assert (row["episodes"], row["units"], row["clusters"]) == (22, 2, 2)
-    assert found["episodes"] == 22
-
-
-def test_the_score_is_the_mean_of_the_tests_and_the_interval_is_over_courses():
-    found = evaluate(COINS, [MEMO], course="train=5,test=4", episodes=30, ends=False,
-                     how=How(jobs=1))  # fmt: skip
-    frame, row = found.frame(), found["results"][0]
-    tests = frame[frame["role"] == "test"].groupby("course")["score"].mean()
-    assert row["score"] == pytest.approx(tests.mean(), abs=1e-12)
-    assert row["stderr"] == pytest.approx(tests.std() / len(tests) ** 0.5)
-    low, high = row["ci95"]
-    assert 0 <= low < row["score"] < high <= 1
-    alone = evaluate(COINS, [MEMO], course="train=5", episodes=10, ends=False, how=How(jobs=1))
-    assert alone["results"][0]["score"] == pytest.approx(alone.frame()["score"].mean())
-
-
-def test_an_exercise_of_a_course_is_replayed(tmp_path):
-    from allminds.runs.replay import replayed
-
-    test = Test(
-        instrument="lambda-star", minds=["q-learning(carry=true)"], episodes=2,
-        course="train=4,test=3", settings={"iterations": 6},
-    )  # fmt: skip
-    plan = Plan(tests=[test])
-    folder = run(plan, tmp_path / "run", How(jobs=1))
-    for index in (0, 5, 12):
-        again = replayed(folder, index, None, 0)
-        assert again.record.index == index
-        assert "score" in again.as_text()
-    with pytest.raises(Error, match=r"0\.\.13"):
-        replayed(folder, 14, None, 0)
-
-
-def test_comparisons_pair_minds_by_courses():
-    found = evaluate(COINS, [MEMO, FORGETFUL], course="train=40,test,again=1", episodes=20,
-                     ends=False, how=How(jobs=1))  # fmt: skip
-    (row,) = found.compare().to_dict("records")
-    assert row["verdict"] == "different"
-    assert abs(row["difference"]) > 0.3
-
-
 # ---------------------------------------------------------------- what is drawn
 
 
@@ -416,6 +141,70 @@ def test_training_and_tests_share_no_item():
             for exercise in exercises:
                 by_role[exercise.lesson.role].add(exercise.environment.number)
             assert not by_role["train"] & by_role["test"]
+
+
+def inner(exercise: Any) -> Any:
+    """The exercise as the instrument made it, without its place in a course."""
+    return exercise.tool.exercise(exercise.seed, exercise.index)
+
+
+def roles(tool: Any, seed: int = 3) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {"train": [], "test": []}
+    for n in range(tool.sitting):
+        exercise = tool.exercise(seed, n)
+        found[exercise.lesson.role].append(inner(exercise))
+    return found
+
+
+def test_a_shift_of_a_series_that_was_trained_with_is_not_in_the_test():
+    """Without this rule some would be: the bank has several shifts of one series."""
+    tool = course("train=60,test=60", name="c-test", form="generated", k="7..8")
+    found = roles(tool)
+    clusters = {role: {one.cluster for one in given} for role, given in found.items()}
+    assert not clusters["train"] & clusters["test"]
+    plain = registry.make_instrument("c-test", {"form": "generated", "k": "7..8"})
+    drawn = [plain.exercise(3, n) for n in range(120)]
+    before = {one.cluster for one in drawn[:60]}
+    assert any(one.cluster in before for one in drawn[60:])
+
+
+def test_a_world_with_the_symbols_exchanged_or_its_pattern_repeated_is_the_same():
+    settings = {"form": "given", "space": "1+|1-", "steps": 6}
+    worlds = [
+        registry.make_instrument("lambda", {**settings, "pattern": pattern}).exercise(1, n)
+        for pattern in ("01", "0101", "011")
+        for n in range(9)
+    ]
+    known = [one.environment.known_by for one in worlds]
+    assert {one.environment.good_symbol for one in worlds[:9]} == {0, 1}
+    assert len(set(known[:18])) == 1
+    assert len(set(known)) == 2
+    tool = course("train=12,test=8", name="lambda", form="general", cells=2, steps=6)
+    found = roles(tool)
+    known_by = {r: {one.environment.known_by for one in given} for r, given in found.items()}
+    assert not known_by["train"] & known_by["test"]
+
+
+def test_in_one_given_world_all_exercises_are_of_it():
+    settings = {"form": "given", "space": "12-|1-2--|1++2--", "pattern": "2210", "steps": 8}
+    tool = course("train=20,test=10", name="lambda", **settings)
+    found = roles(tool)
+    assert [len(given) for given in found.values()] == [20, 10]
+    assert len({one.index for given in found.values() for one in given}) == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("lambda", {"form": "general", "steps": 5}), ("lambda-star", {"iterations": 10}),
+        ("landscape", {"iterations": 10}), ("matrices", {}), ("c-test", {"form": "generated"}),
+    ],
+)  # fmt: skip
+def test_no_instrument_shows_in_a_test_what_it_showed_in_training(name, settings):
+    found = roles(course("train=40,test=20", name=name, **settings))
+    for one in found["test"]:
+        assert all(one.environment != other.environment for other in found["train"])
+        assert one.item is None or one.item not in {other.item for other in found["train"]}
 
 
 def test_an_exercise_is_redrawn_from_its_own_stratum():

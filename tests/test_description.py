@@ -18,7 +18,7 @@ import allminds as am
 import allminds.cli
 from allminds import registry
 from allminds.cli.app import app, main
-from allminds.core.markup import Picture
+from allminds.core.text import Picture
 
 ROOT = Path(__file__).parents[1]
 NAMES = [name for name, cls in registry.instruments().items() if "allminds." in cls.__module__]

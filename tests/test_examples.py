@@ -13,7 +13,8 @@ import pytest
 
 import allminds as am
 from allminds import registry
-from allminds.check import block_difference, check_mind
+from allminds.check import check_mind
+from allminds.core.blocks import block_difference
 from allminds.core.watch import Watch
 from allminds.episode import form
 

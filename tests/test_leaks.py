@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import itertools
+import threading
+from array import array
+from functools import cache, lru_cache, partial
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -11,7 +15,10 @@ from allminds import MindBase, Traits, check_mind
 from allminds.core.errors import Error
 
 SEEN: list[int] = []
+__hidden: list[int] = []  # no name of Python's own
 COUNT = 0
+TICKET, ROUND = itertools.count(), itertools.cycle("abc")
+NUMBERS, SPACE = array("i"), SimpleNamespace(met=0)
 LOADED: dict[str, int] = {}
 
 
@@ -54,6 +61,105 @@ def by_attribute(observation: Any) -> int:
     """Store in an attribute of the function."""
     by_attribute.met = getattr(by_attribute, "met", 0) + 1  # type: ignore[attr-defined] # a cheat
     return 5
+
+
+def counting() -> Any:
+    """Count for ever."""
+    number = 0
+    while True:
+        number += 1
+        yield number
+
+
+RUNNING = counting()
+
+
+@lru_cache
+def box() -> list[int]:
+    return []
+
+
+@cache
+def endless(name: str) -> list[int]:
+    return []
+
+
+class Slotted:
+    """Holds a number in a slot."""
+
+    __slots__ = ("number",)
+
+
+SLOT = Slotted()
+SLOT.number = 0
+
+
+class Tally:
+    """Counts its calls: a mind that is an object with a memory of its own."""
+
+    calls = 0
+
+    def __call__(self, observation: Any) -> int:
+        self.calls += 1
+        return 5
+
+    def method(self, observation: Any) -> int:
+        return self(observation)
+
+
+def mind_that(does: Any) -> type:
+    """Make a mind that does something in every step, and plays as if it did not."""
+
+    class Cheat(MindBase):
+        def act(self, observation: Any, random: Any) -> int:
+            does()
+            return 5
+
+    return Cheat
+
+
+def write(thing: Any, name: str) -> None:
+    setattr(thing, name, getattr(thing, name) + 1)
+
+
+@pytest.mark.parametrize(
+    ("does", "where"),
+    [
+        (lambda: next(TICKET), "the global TICKET"),
+        (lambda: next(ROUND), "the global ROUND"),
+        (lambda: next(RUNNING), "the global RUNNING"),
+        (lambda: NUMBERS.append(1), "the global NUMBERS"),
+        (lambda: write(SPACE, "met"), "the global SPACE"),
+        (lambda: write(SLOT, "number"), "the global SLOT"),
+        (lambda: globals()["__hidden"].append(1), "the global __hidden"),
+        (lambda: box().append(1), "a value that was cached by the function box"),
+        (lambda: endless("x").append(1), "a value that was cached by the function endless"),
+    ],
+)
+def test_less_usual_places_are_looked_into(does, where):
+    with pytest.raises(Error) as error:
+        check_mind(mind_that(does), "lambda-star", {"iterations": 5})
+    assert f"stores in {where} between exercises" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "who", [Tally(), Tally().method, partial(lambda met, _: met.append(1) or 5, [])]
+)
+def test_objects_that_are_called_are_looked_into(who):
+    with pytest.raises(Error, match="stores in what the mind holds between exercises"):
+        check_mind(who, "lambda-star", {"iterations": 5})
+
+
+def test_a_module_in_the_same_folder_is_looked_into(tmp_path, monkeypatch):
+    (tmp_path / "its_memory.py").write_text("MET = []\n")
+    (tmp_path / "its_mind.py").write_text(
+        "import its_memory\n\n\ndef act(observation):\n    its_memory.MET.append(1)\n    return 5\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import its_mind
+
+    with pytest.raises(Error, match="stores in the global MET between exercises"):
+        check_mind(its_mind.act, "lambda-star", {"iterations": 5})
 
 
 def by_closure() -> Any:
@@ -143,6 +249,41 @@ class Carries(Shares):
         made = type(self)()
         made.met = list(self.met)
         return made
+
+
+class OnlyInCourses(Carries):
+    """Stores in its class, but only in a course."""
+
+    courses: ClassVar[list[int]] = []
+
+    def begin_course(self, course: Any) -> None:
+        self.courses.append(1)
+
+
+class CannotBeCopied(MindBase):
+    """Carries something that is not copied."""
+
+    traits = Traits(carries=True)
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def act(self, observation: Any, random: Any) -> int:
+        return 5
+
+
+def test_what_is_stored_in_courses_alone_is_found():
+    with pytest.raises(Error, match=r"stores in the class attribute OnlyInCourses\.courses"):
+        check_mind(OnlyInCourses, "lambda-star", {"iterations": 5})
+
+
+def test_a_mind_that_cannot_be_copied_is_told_so_in_one_sentence():
+    with pytest.raises(Error) as error:
+        check_mind(CannotBeCopied, "lambda-star", {"iterations": 5})
+    assert "CannotBeCopied cannot be copied: cannot pickle '_thread.lock' object" in str(
+        error.value
+    )
+    assert "give it a method __deepcopy__" in str(error.value)
 
 
 def test_copies_that_teach_the_mind_are_found():

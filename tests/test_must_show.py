@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 import allminds as am
 from allminds.cli.app import app
 from allminds.inference import Plays, Rule, difference
-from allminds.inference.verdict import Difference
+from allminds.inference.verdict import Difference, odds_explained
 from allminds.report import data
 from allminds.report.page import excluded_gist, prediction_gist
 from allminds.report.sections import groups as grouped
 from allminds.report.sections import reliability as reliable
 from allminds.runs.plan import Plan, Test
-from allminds.runs.plays import answer_of_run
+from allminds.runs.summary import answer_of_run
 
 ONE = am.How(jobs=1)
 
@@ -73,6 +73,41 @@ def test_nor_do_they_in_compare(tmp_path):
     assert "undecided" in called("compare", path)
     for row in found["standings"]:
         assert row["ci95"][1] - row["ci95"][0] > 0.5
+
+
+# ---------------------------------------------------------------- verdicts beside intervals
+
+
+def found(p, interval, mean=0.1):
+    return Difference("a", "b", True, (40,), mean, None, interval, interval, p, 0.9, p, 0.9)
+
+
+def test_a_verdict_that_seems_to_contradict_its_interval_is_explained():
+    plain = [found(0.2, (-0.1, 0.3)), found(0.01, (0.05, 0.3)), found(0.2, None)]
+    assert odds_explained(plain) == []
+    (said,) = odds_explained([*plain, found(0.06, (0.01, 0.3))])
+    assert said.startswith("An interval is of its pair alone")
+    (said,) = odds_explained([*plain, found(0.04, (-0.01, 0.3))])
+    assert "two methods" in said
+    assert len(odds_explained([found(0.06, (0.01, 0.3)), found(0.04, (-0.01, 0.3))])) == 2
+
+
+def test_compare_and_the_report_explain_it(tmp_path):
+    """Always the same by far: the interval leaves out 0, and p of a few pairs does not suffice."""
+
+    def always(action):
+        return lambda observation: action
+
+    minds = {"mild": always(0), "hard": always(1), "wsls": "win-stay-lose-shift"}
+    run = am.evaluate(
+        "prisoners-dilemma", minds, against="tit-for-tat", episodes=20,
+        out=tmp_path / "run", how=ONE,
+    )  # fmt: skip
+    said = "An interval is of its pair alone"
+    assert said in " ".join(called("compare", tmp_path / "run").split())
+    page = run.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert said in page
+    assert ", an interval not corrected as that is." in page
 
 
 # ---------------------------------------------------------------- repeats

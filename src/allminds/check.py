@@ -8,19 +8,21 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from allminds import registry
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument, Record
-from allminds.core.blocks import Block
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
-from allminds.core.leaks import holdings
-from allminds.core.line_up import LineUp, Seat, Subject
-from allminds.core.seeding import Random, Withheld, key
+from allminds.core.leaks import changed, holdings
+from allminds.core.line_up import LineUp, Subject
+from allminds.core.seeding import Noted, Random, Withheld, key
 from allminds.core.watch import Watch
 from allminds.course import CourseInstrument
 from allminds.episode import Company, Episode, Plain, form, play, play_on
@@ -41,9 +43,8 @@ def check_mind(
 
     The mind answers every exercise with an action that there is, repeats itself given the same
     random words, stores nothing between exercises, carries in a course only what is in its
-    instance, reads no random word twice
-    and none of an earlier step, draws no words if it says it is deterministic, and gives the same
-    results in its quick form as in the plain loop.
+    instance, reads no random word twice and none of an earlier step, draws no words if it says it
+    is deterministic, and gives the same results in its quick form as in the plain loop.
 
     Parameters
     ----------
@@ -122,8 +123,7 @@ def _makers(line_up: LineUp) -> list[Any]:
 def _check_holdings(line_up: LineUp, before: list[dict[str, int]]) -> None:
     """Check that classes, modules and functions hold what they held before the exercises."""
     for maker, was in zip(_makers(line_up), before, strict=False):
-        now = holdings(maker)
-        where = next((one for one in {**was, **now} if was.get(one) != now.get(one)), None)
+        where = changed(was, holdings(maker))
         _require(
             where is None,
             f"{line_up.name} stores in {where} between exercises; keep it in the instance (for a "
@@ -132,10 +132,15 @@ def _check_holdings(line_up: LineUp, before: list[dict[str, int]]) -> None:
 
 
 def _check_carrying(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
-    """Check that a mind that carries repeats a course, and that tests teach it nothing."""
+    """Check that a mind that carries repeats a course, and that tests teach it nothing.
+
+    Another course comes first: what a mind loads once, when a course begins, is there then.
+    """
     if tool.adaptive or not any(seat.subject.traits.carries for seat in line_up.seats):
         return
     course = CourseInstrument(tool, "train=2,test,again=1")
+    play_on(course, line_up, SEED + 1, 0, 4, watch)
+    held = [holdings(maker) for maker in _makers(line_up)]
     given = [course.exercise(SEED, i) for i in range(4)]
     found = []
     for order in ((0, 1, 2, 3), (0, 1, 3, 2)):
@@ -151,6 +156,7 @@ def _check_carrying(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
             f"{line_up.name} plays exercise {i} of a course otherwise if tests come in another "
             "order: its copies must share nothing with it",
         )
+    _check_holdings(line_up, held)
 
 
 def _history(tool: Instrument, records: list[Record], i: int) -> list[Record]:
@@ -165,11 +171,8 @@ def _outcome(record: Record) -> tuple[Any, ...]:
 def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind uses every random word once, and only in the step it belongs to."""
     found: list[str] = []
-    seats = [
-        replace(seat, subject=replace(seat.subject, make=_noting(seat.subject, found)))
-        for seat in line_up.seats
-    ]
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    noted = _drawing_from(line_up, lambda words: Noted(words, found, {}))
+    record = play(tool.exercise(SEED, 0), noted, watch)
     _require(not found, f"{line_up.name} {found[0] if found else ''}")
     _require(
         _outcome(record) == _outcome(before),
@@ -177,81 +180,43 @@ def _check_draws(tool: Instrument, line_up: LineUp, before: Record, watch: Watch
     )
 
 
-class _Noted(Random):
-    """Randomness that notes words that are read twice, or too late."""
-
-    __slots__ = ("found", "over", "used")
-
-    def __init__(self, random: Random, found: list[str], used: dict[tuple[int, int], None]) -> None:
-        super().__init__(random.key, random.step)
-        self.found, self.used, self.over = found, used, False
-
-    def word_at(self, j: int) -> int:
-        if self.over:
-            self.found.append(
-                "draws from the 'random' of an earlier step; draw from the one that 'act' is given"
-            )
-        elif (self.key, j) in self.used:
-            self.found.append(
-                f"reads random word {j} twice in one step, so that two choices are one; draw with "
-                "unit(), below(n) or choice(sequence), which advance"
-            )
-        self.used[self.key, j] = None
-        return super().word_at(j)
-
-    def at_step(self, step: int) -> Random:
-        return _Noted(super().at_step(step), self.found, {})
-
-    def part(self, number: int) -> Random:
-        return _Noted(super().part(number), self.found, self.used)
-
-
-def _noting(subject: Subject, found: list[str]) -> Any:
-    """Wrap the maker of a mind or a group so that draws are noted."""
-
-    def make() -> Any:
-        mind = subject.make()
-        act = mind.act
-
-        def noted(observation: Any, random: Any) -> Any:
-            one = isinstance(random, Random)
-            given = [_Noted(words, found, {}) for words in ([random] if one else random)]
-            answer = act(observation, given[0] if one else given)
-            for words in given:
-                words.over = True
-            return answer
-
-        mind.act = noted
-        return mind
-
-    return make
-
-
 def _check_traits(tool: Instrument, line_up: LineUp, before: Record, watch: Watch) -> None:
     """Check that a mind that says it is deterministic plays the same without random words."""
-    seats = []
-    for seat in line_up.seats:
-        if not seat.subject.traits.deterministic or seat.subject.group:
-            return
-        sealed = Subject(seat.subject.name, _sealing(seat.subject), seat.subject.traits)
-        seats.append(Seat(sealed, seat.slots))
-    record = play(tool.exercise(SEED, 0), LineUp(line_up.name, tuple(seats)), watch)
+    subjects = [seat.subject for seat in line_up.seats]
+    if any(one.group or not one.traits.deterministic for one in subjects):
+        return
+    sealed = _drawing_from(line_up, lambda _: Withheld(RuntimeError("a word was drawn")))
+    record = play(tool.exercise(SEED, 0), sealed, watch)
     _require(
         _outcome(record) == _outcome(before),
         f"{line_up.name} says it is deterministic, but draws random words: {record.reason}",
     )
 
 
-def _sealing(subject: Subject) -> Any:
-    def make() -> Any:
+def _drawing_from(line_up: LineUp, give: Callable[[Random], Random]) -> LineUp:
+    """Copy a line-up, so that its minds draw from what `give` makes of their random words."""
+
+    def make(subject: Subject) -> Any:
         mind = subject.make()
         act = mind.act
-        mind.act = lambda observation, _random: act(
-            observation, Withheld(RuntimeError("a word was drawn"))
-        )
+
+        def acting(observation: Any, random: Any) -> Any:
+            one = isinstance(random, Random)
+            given = [give(words) for words in ([random] if one else random)]
+            answer = act(observation, given[0] if one else given)
+            for words in given:
+                if isinstance(words, Noted):
+                    words.over = True
+            return answer
+
+        mind.act = acting
         return mind
 
-    return make
+    seats = (
+        replace(seat, subject=replace(seat.subject, make=partial(make, seat.subject)))
+        for seat in line_up.seats
+    )
+    return LineUp(line_up.name, tuple(seats))
 
 
 def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
@@ -259,24 +224,6 @@ def _check_forms(tool: Instrument, line_up: LineUp, watch: Watch) -> None:
     plain = Plain(tool, line_up, watch).play(SEED, 3, 3 + _EXERCISES, 5)
     difference = block_difference(quick, plain)
     _require(not difference, f"{line_up.name}: the quick form differs from the plain: {difference}")
-
-
-def block_difference(a: Block, b: Block) -> str:
-    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
-    if a.first != b.first:
-        return f"first: {a.first} and {b.first}"
-    if set(a.complexity) != set(b.complexity):
-        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
-    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
-    for name in ("actions", "score", "learning", "status", "steps", "curve"):
-        pairs[name] = (getattr(a, name), getattr(b, name))
-    for name, (one, other) in pairs.items():
-        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
-            if one.shape != other.shape:
-                return f"{name}: shapes {one.shape} and {other.shape}"
-            where = tuple(int(n) for n in np.argwhere(one != other)[0])
-            return f"{name}{list(where)}: {one[where]} and {other[where]}"
-    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"
 
 
 # ---------------------------------------------------------------- instruments
@@ -410,22 +357,20 @@ def _check_words(tool: Instrument, seen: Any, action: Any, exercise: Exercise, s
     shown = tool.show(seen, "text")
     _require(isinstance(shown, str) and bool(shown), f"{tool.name}: an observation has no text")
     space = exercise.environment.actions[slot]
-    answers = [str(action)]
+    answer = str(action)
     if isinstance(space, Discrete) and space.labels:
-        answers = [space.labels[action - space.start]]
-    for answer in answers:
-        said = tool.read(answer, seen)
-        _require(
-            said == action,
-            f"{tool.name}: the answer '{answer}' is read as {said!r}, not {action!r}",
-        )
+        answer = space.labels[action - space.start]
+    said = tool.read(answer, seen)
+    _require(
+        said == action, f"{tool.name}: the answer '{answer}' is read as {said!r}, not {action!r}"
+    )
     nonsense = tool.read("\N{SNOWMAN} no such answer", seen)
     _require(isinstance(nonsense, Failure), f"{tool.name}: nonsense is read as {nonsense!r}")
 
 
 def _check_ends(tool: Instrument, seed: int, plays: int) -> None:
     """Compare the stated chance and ceiling with what minds score."""
-    _check_end(tool, "chance", "random", seed, plays)
+    _check_end(tool, "chance", tool.floor_mind, seed, plays)
     if tool.ceiling_mind is not None:
         _check_end(tool, "ceiling", tool.ceiling_mind, seed, plays)
         return
@@ -488,28 +433,21 @@ def _evidence(tool: Instrument, mind: str, seed: int, plays: int) -> Betting:
 
 
 def _different_slots(record: Record) -> set[tuple[int, int]]:
-    slots = range(len(record.score))
-    return {
-        (a, b)
-        for rewards in record.rewards
-        for a in slots
-        for b in slots
-        if a < b and rewards[a] != rewards[b]
-    }
+    pairs = list(combinations(range(len(record.score)), 2))
+    return {(a, b) for got in record.rewards for a, b in pairs if got[a] != got[b]}
 
 
 def _warn_of_equals(tool: Instrument, differing: set[tuple[int, int]]) -> None:
     """Warn of slots in different teams that were always rewarded alike: they may be one team."""
     teams = tool.exercise(SEED, 0).environment.teams
     of = {slot: team for team in teams for slot in team}
-    for a in range(tool.slots):
-        for b in range(a + 1, tool.slots):
-            if of[a] != of[b] and (a, b) not in differing:
-                warnings.warn(
-                    f"{tool.name}: slots {a} and {b} are in different teams, but were rewarded "
-                    "alike at every step",
-                    stacklevel=3,
-                )
+    for a, b in combinations(range(tool.slots), 2):
+        if of[a] != of[b] and (a, b) not in differing:
+            warnings.warn(
+                f"{tool.name}: slots {a} and {b} are in different teams, but were rewarded "
+                "alike at every step",
+                stacklevel=3,
+            )
 
 
 def _require(held: bool, otherwise: str) -> None:

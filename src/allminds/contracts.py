@@ -404,6 +404,14 @@ class Environment(ABC):
         return "mean"
 
     @default
+    def known_by(self) -> Any:
+        """What a mind could know it by if it came again, a hashable value; None for all of it.
+
+        No test exercise of a course is known by the same as one of its training exercises.
+        """
+        return None
+
+    @default
     def complexity(self) -> Mapping[str, float]:
         """The measures of complexity by name, columns of the results table; by default none."""
         return {}
@@ -412,6 +420,10 @@ class Environment(ABC):
     def facts(self) -> Mapping[str, Any]:
         """The facts that every mind is told before the play, in its `Task`; by default none."""
         return {}
+
+    def told(self, slot: int) -> Mapping[str, Any]:
+        """Return the facts that the mind in a slot is told; by default `facts`, as all others."""
+        return self.facts
 
     @abstractmethod
     def reset(self, random: Random) -> Any:
@@ -572,7 +584,7 @@ class Instrument(ABC):
     name, version : str, int
         What exercise ids begin with.
     chance, ceiling : float
-        The expected score of a random mind, and the best there is.
+        The expected score of the floor mind, and the best there is.
     lowest, highest : float
         The range of scores.
     strata : str or None
@@ -595,14 +607,14 @@ class Instrument(ABC):
 
     name: str
     version: int
-    chance: float  # expected score of the mind `random`, in all slots
+    chance: float  # expected score of `floor_mind`, in all slots
     ceiling: float  # expected score of `ceiling_mind`; without one, `highest`
     lowest: float = -1.0  # score that there can be
     highest: float = 1.0
     adaptive: bool = False  # exercises depend on the subject's own history
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
     length: int | None = None  # different exercises in a fixed form; None is no end of them
-    items: Literal["fresh", "published"] = "fresh"  # a language model may know published ones
+    items: Literal["fresh", "public", "published"] = "fresh"  # a model may know all but fresh ones
     strata: str | None = None  # the complexity column over whose values exercises are spread
     scored: Literal["all", "first"] = "all"  # slots whose score that of a line-up is
     caution: str = ""  # what a reader of its scores must know; below every table
@@ -656,6 +668,10 @@ class Instrument(ABC):
         A value that takes more than some seconds is computed only if it is asked for.
         """
         return FairCeiling(None)
+
+    def cautioned(self, exercises: int) -> str:
+        """State what a reader of scores in so many exercises must know; by default `caution`."""
+        return self.caution
 
     @property
     def scored_slots(self) -> tuple[int, ...]:

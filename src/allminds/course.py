@@ -3,13 +3,11 @@
 A course is a sequence of phases. In a phase of training, one mind lives through the exercises; in
 a phase of tests, each exercise is taken by a fresh copy of the mind as it stands, and teaches it
 nothing. Minds that do not carry (see `Traits`) are made anew for every exercise, as always: they
-are the untrained baseline on the same exercises. A course is written as text, as a mapping, or as
-a list of phases:
+are the untrained baseline on the same exercises. A course is written as text, a mapping, or a list:
 
     train=50,order=rising,test=20
     {"train": {"exercises": 50, "order": "rising"}, "test": 20}
-    [{"role": "test", "exercises": 20}, {"role": "train", "exercises": 50}, {"role": "test",
-     "again": 1}]
+    [{"role": "train", "exercises": 50}, {"role": "test", "again": 1}]
 
 `CourseInstrument` gives an instrument as a course. One administration is one course: the engine
 never splits it, and intervals are over courses.
@@ -20,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -179,25 +178,31 @@ def _short(role: str, phase: Any) -> Any:
 
 @dataclass
 class Met:
-    """Exercises that were drawn for one role, to be known again by item or environment."""
+    """Exercises that were drawn for one role, to be known again."""
 
-    items: set[int] = field(default_factory=set)
-    worlds: dict[tuple[Any, ...], list[Environment]] = field(default_factory=dict)
+    marks: set[Any] = field(default_factory=set)
+    worlds: dict[Any, list[Environment]] = field(default_factory=dict)
 
     def add(self, exercise: Exercise) -> None:
         """Add an exercise."""
-        if exercise.item is not None:
-            self.items.add(exercise.item)
-        else:
-            self.worlds.setdefault(_mark(exercise), []).append(exercise.environment)
+        self.marks |= _marks(exercise)
+        self.worlds.setdefault(_kind(exercise), []).append(exercise.environment)
 
     def __contains__(self, exercise: Exercise) -> bool:
-        if exercise.item is not None:
-            return exercise.item in self.items
-        return exercise.environment in self.worlds.get(_mark(exercise), ())
+        if marks := _marks(exercise):
+            return not marks.isdisjoint(self.marks)
+        return exercise.environment in self.worlds.get(_kind(exercise), ())
 
 
-def _mark(exercise: Exercise) -> tuple[Any, ...]:
+def _marks(exercise: Exercise) -> set[Any]:
+    """Collect what an exercise is known by: item and cluster, or what its world says."""
+    if exercise.item is not None:
+        return {exercise.item} | ({exercise.cluster} - {None})
+    known = exercise.environment.known_by
+    return set() if known is None else {(type(exercise.environment), known)}
+
+
+def _kind(exercise: Exercise) -> Any:
     """Return what equal environments have in common, to compare few of them."""
     return type(exercise.environment), *sorted(exercise.environment.complexity.items())
 
@@ -231,10 +236,9 @@ class CourseInstrument(Instrument):
     """An instrument whose exercises are given as courses, over which minds can learn.
 
     Exercise number i is number i % sitting of course i // sitting. Every course has exercises of
-    its own. An exercise whose item, or environment, is in a phase of the other role of the same
+    its own. An exercise whose item, cluster or world is in a phase of the other role of the same
     course is drawn anew: one of the same stratum, if there is one among the next 200 of the
-    series, else the next that was not met. A game, whose exercises are all the same environment,
-    has nothing that could be met before.
+    series, else the next that was not met. In a game, or in one given world, nothing is redrawn.
     """
 
     adaptive = True  # what a mind does depends on the exercises before: a course is never split
@@ -251,12 +255,10 @@ class CourseInstrument(Instrument):
         self.parts = tuple(self._part(phase) for phase in self.course.phases)
         self.lowest = min(part.lowest for part in self.parts)
         self.highest = max(part.highest for part in self.parts)
-        self.caution = " ".join(
-            [*dict.fromkeys(part.caution for part in self.parts if part.caution), self._counted()]
-        )
+        cautions = [part.caution for part in self.parts if part.caution]
+        self.caution = " ".join([*dict.fromkeys(cautions), self._counted()])
         roles = self.course.roles
         self.task = CourseTask(roles.count("train"), roles.count("test"))
-        self._last: tuple[tuple[int, int], list[Exercise]] = ((-1, -1), [])
         self._check_actions()
 
     def _part(self, phase: Phase) -> Instrument:
@@ -295,12 +297,9 @@ class CourseInstrument(Instrument):
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Make number i % sitting of course i // sitting; `history` does not matter."""
-        course, position = divmod(i, self.sitting)
-        if self._last[0] != (seed, course):
-            self._last = ((seed, course), list(self._placed(seed, course)))
-        return self._last[1][position]
+        return _course(self, seed, i // self.sitting)[i % self.sitting]
 
-    def _placed(self, seed: int, course: int) -> Iterator[Exercise]:
+    def placed(self, seed: int, course: int) -> Iterator[Exercise]:
         """Put the exercises of a course in their places."""
         prefix = registry.exercise_prefix(self, seed)
         taught: dict[tuple[int, str, int], int] = {}  # times an exercise was trained on
@@ -404,25 +403,29 @@ class CourseInstrument(Instrument):
         return replace(super().rule(), strata=None, figure=figure, bounded=True)
 
 
+@lru_cache(maxsize=8)
+def _course(tool: CourseInstrument, seed: int, number: int) -> tuple[Exercise, ...]:
+    return tuple(tool.placed(seed, number))
+
+
 def _actions(tool: Instrument) -> set[str]:
-    """Collect the actions of the first exercises of a test; several if exercises differ in them."""
+    """Collect the actions of the first exercises of a test; several if exercises differ."""
     return {str(tool.exercise(0, i).environment.actions) for i in range(ALIKE)}
 
 
 def _is_one(tool: Instrument, seed: int) -> bool:
-    """Check whether all exercises of a test are one environment, as those of a game are."""
+    """Check whether all exercises of a test are one world, as those of a game are."""
     first = tool.exercise(seed, 0)
-    return first.item is None and all(
-        tool.exercise(seed, i).environment == first.environment for i in range(1, ALIKE)
-    )
+    others = (tool.exercise(seed, i).environment for i in range(1, ALIKE))
+    same = first.item is None and all(other == first.environment for other in others)
+    return same or tool.length == 1
 
 
 def in_order(exercises: Sequence[Exercise], order: Order, column: str | None) -> list[Exercise]:
-    """Put exercises in an order of their complexity, of `column` or else of their first column.
+    """Put exercises in an order of their complexity, by `column` or else by their first column.
 
-    Rising and falling sort by it, equals as they were drawn. Blocked gives all exercises of one
-    complexity after another, in a random order of complexities; interleaved gives one of each in
-    turn.
+    Rising and falling sort by it, equals as they were drawn. Blocked gives all of one complexity
+    after another, in a random order of complexities; interleaved gives one of each in turn.
     """
     if order == "drawn":
         return list(exercises)

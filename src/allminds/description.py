@@ -12,8 +12,8 @@ from typing import Any
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error
-from allminds.core.markup import Block, Code, Listing, Picture, as_html, as_markdown, as_text
 from allminds.core.settings import settings_text
+from allminds.core.text import Block, Code, Listing, Picture, as_html, as_markdown, as_text
 from allminds.core.user_code import reason_of
 from allminds.facts import facts_of
 from allminds.inference.words import number

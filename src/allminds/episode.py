@@ -21,6 +21,7 @@ from allminds.contracts import (
     Failure,
     Fast,
     Instrument,
+    Lesson,
     Record,
     Status,
     Task,
@@ -62,7 +63,7 @@ class Episode:
             team=next(team for team in environment.teams if slot in team),
             actions=environment.actions[slot],
             steps=environment.steps,
-            facts=environment.facts,
+            facts=environment.told(slot),
             rehearsal=rehearsal,
             secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
         )
@@ -339,13 +340,9 @@ def play_on(
     for i in range(start, last):
         history = [record for _, record in played[i - i % tool.sitting - start :]]
         exercise = tool.exercise(seed, i, history)
-        if exercise.lesson is None:
-            record = play(exercise, line_up, watch)
-        else:
-            if exercise.lesson.position == 0:
-                company = Company(line_up, watch or Watch())
-            record = company.play(exercise, history)
-        played.append((exercise, record))
+        if i % tool.sitting == 0:
+            company = Company(line_up, watch or Watch())
+        played.append((exercise, company.play(exercise, history)))
     return played[first - start :]
 
 
@@ -353,7 +350,10 @@ def play_on(
 
 
 class Company:
-    """The line-up of one course: minds that carry are made once, and live through its training."""
+    """The line-up of one administration: in a course, minds that carry live through its training.
+
+    Outside a course they are made anew for every exercise, as all minds are.
+    """
 
     def __init__(self, line_up: LineUp, watch: Watch) -> None:
         self.line_up, self.watch = line_up, watch
@@ -364,23 +364,25 @@ class Company:
         }
 
     def play(self, exercise: Exercise, history: Sequence[Record]) -> Record:
-        """Play one exercise of the course, after the records of those before it."""
+        """Play one exercise, after the records of those before it in the administration."""
         lesson = exercise.lesson
-        assert lesson is not None
-        for pupil in self.pupils.values():
-            pupil.task = lesson.task
-        record = play(exercise, self._seated(lesson.role), self.watch)
+        record = play(exercise, self.seated(lesson), self.watch)
+        if lesson is None:
+            return record
         if lesson.last:
             for pupil in self.pupils.values():
                 self.watch.call(pupil.end)  # no exercise is left that could fail by it
         taught = [one for one in history if one.lesson and one.lesson.role == "train"]
         return replace(record, trained_steps=sum(one.steps for one in taught))
 
-    def _seated(self, role: str) -> LineUp:
-        """Seat the minds themselves for training, copies of them for a test."""
+    def seated(self, lesson: Lesson | None) -> LineUp:
+        """Seat the minds themselves for training, and copies of them for a test."""
+        if lesson is None:
+            return self.line_up
         seats = list(self.line_up.seats)
         for place, pupil in self.pupils.items():
-            make = pupil.itself if role == "train" else pupil.copied
+            pupil.task = lesson.task
+            make = pupil.itself if lesson.role == "train" else pupil.copied
             subject = replace(seats[place].subject, make=make, stand_in=pupil.copied)
             seats[place] = replace(seats[place], subject=subject)
         return replace(self.line_up, seats=tuple(seats))
@@ -405,7 +407,14 @@ class Pupil:
 
     def copied(self) -> Any:
         """Copy the mind as it stands, so that what the copy learns is lost."""
-        return copy.deepcopy(self.itself())
+        mind = self.itself()
+        try:
+            return copy.deepcopy(mind)
+        except Exception as error:
+            raise Error(
+                f"a copy of the mind takes each test, and {type(mind).__name__} cannot be copied: "
+                f"{shown(error, str)}; give it a method __deepcopy__"
+            ) from None
 
     def end(self) -> None:
         """Tell the mind that the course is over."""

@@ -93,7 +93,7 @@ def evaluate(
     >>> both.scores["instrument"].tolist()
     ['c-test', 'c-test', 'matching-pennies']
     """
-    from allminds.runs.draft import prepared
+    from allminds.runs.resolve import prepared
 
     found = prepared(
         instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
@@ -145,9 +145,8 @@ def battery(
     >>> found["yours"]
     ['fives']
     """
-    from allminds.runs.draft import check_minds
     from allminds.runs.plan import narrowed, read_plan
-    from allminds.runs.resolve import Resolved
+    from allminds.runs.resolve import Resolved, check_minds
 
     check_minds(minds)
     chosen = [only] if isinstance(only, str) else only

@@ -14,7 +14,9 @@ from typing import Any
 
 from allminds import registry
 from allminds.contracts import MOST_LISTED, Discrete, Instrument, Record, Task
-from allminds.core.fields import (
+from allminds.core.seeding import Random
+from allminds.core.settings import described, plain
+from allminds.core.text import (
     classes_of,
     field_names,
     first_words,
@@ -22,8 +24,6 @@ from allminds.core.fields import (
     sample_of,
     type_of,
 )
-from allminds.core.seeding import Random
-from allminds.core.settings import described, plain
 from allminds.core.user_code import USERS
 from allminds.episode import Episode
 from allminds.presentation import Presentation

@@ -119,9 +119,8 @@ class PlainFace(Face):
         environment = tool.exercise(0, 0).environment
         self.space = _discrete(tool.name, environment.actions[slot])
         team = next(team for team in environment.teams if slot in team)
-        self.task = Task(
-            tool.name, slot, tool.slots, team, self.space, environment.steps, environment.facts
-        )
+        told, steps = environment.told(slot), environment.steps
+        self.task = Task(tool.name, slot, tool.slots, team, self.space, steps, told)
 
     def told(self) -> dict[str, Any]:
         rules = self.presentation.rules(self.task)
@@ -287,6 +286,10 @@ class Presentation:
             for name, numbers in _flat(self.tool.name, seen).items():
                 sizes[name] = max(sizes.get(name, 0), len(numbers))
         return [Field(name, size, -math.inf, math.inf) for name, size in sizes.items()]
+
+    def fields_of(self, slot: int) -> Sequence[Field]:
+        """Return the fields of the vector of a slot; by default `fields`, the same for all."""
+        return self.fields()
 
     def vector(self, observation: Any, slots: int) -> Iterable[float]:
         """Return an observation as the numbers of `fields`, in their order.

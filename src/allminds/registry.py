@@ -6,14 +6,11 @@ themselves when they are imported, which happens on the first look-up and not be
 
 from __future__ import annotations
 
-import ast
 import copy
 import functools
-import hashlib
 import importlib
 import importlib.metadata
 import importlib.util
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -25,8 +22,9 @@ from allminds.contracts import Instrument, Traits
 from allminds.core.bases import FunctionMind
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp, Name, Subject, parse, parse_all
-from allminds.core.settings import argument
-from allminds.core.user_code import USERS, imported, reason_of
+from allminds.core.seeding import public_seed
+from allminds.core.settings import argument, settings_hash
+from allminds.core.user_code import USERS, imported, mind_in, reason_of
 
 T = TypeVar("T")
 
@@ -342,29 +340,9 @@ def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[s
     return dict(given)
 
 
-def settings_hash(settings: Any) -> str:
-    """Hash the settings of an instrument to eight hex digits, for an exercise's id."""
-    text = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
-
-
 def exercise_prefix(tool: Instrument, seed: int) -> str:
     """Write the id of an exercise without its number: ``instrument@version/settings/seed/``."""
     return f"{tool.name}@{tool.version}/{settings_hash(tool.settings)}/{public_seed(seed)}/"
-
-
-SALT = b"the seed of a series of exercises"
-
-
-@functools.lru_cache(maxsize=256)
-def public_seed(seed: int) -> str:
-    """Name a seed in ids: as it is, or by a hash from 2**32 on, since it may then be a secret.
-
-    Whoever knows the seed of a study can work out its exercises. The hash is slow on purpose.
-    """
-    if seed < 1 << 32:
-        return str(seed)
-    return "x" + hashlib.scrypt(str(seed).encode(), salt=SALT, n=4096, r=8, p=1, dklen=8).hex()
 
 
 # ---------------------------------------------------------------- subjects from names
@@ -496,24 +474,11 @@ def _find(name: str, tool: Instrument) -> Any:
     if name in known:
         return known[name]
     if name.endswith(".py"):
-        raise Error(f"'{name}' is a file; name the mind in it too, as {name}:{_mind_in(name)}")
+        raise Error(f"'{name}' is a file; name the mind in it too, as {name}:{mind_in(name)}")
     elsewhere = sorted({on for on, other in _minds if other == name})
     if elsewhere:
         raise Error(f"'{name}' is a mind for {', '.join(elsewhere)}, not for {tool.name}")
     raise Error(f"there is no mind '{name}' for {tool.name}; {nearest(name, known)}")
-
-
-def _mind_in(file: str) -> str:
-    """Find what is most likely a mind in a file, without running it: a class with `act` first."""
-    try:
-        body = ast.parse(Path(file).read_text(encoding="utf-8")).body
-    except (OSError, ValueError, SyntaxError):
-        return "NAME"
-    classes = [one for one in body if isinstance(one, ast.ClassDef)]
-    acting = [one for one in classes if "act" in {getattr(part, "name", "") for part in one.body}]
-    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
-    names = [one.name for one in (*acting, *classes)] + [one.name for one in functions]
-    return names[0] if names else "NAME"
 
 
 # ---------------------------------------------------------------- making subjects

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from allminds.runs.resolve import Resolved
     from allminds.runs.store import RunFolder
     from allminds.statistics.comparison import Difference
+    from allminds.statistics.learning import Learning
 
 MARGIN = 0.05  # differences that are smaller do not matter, unless told otherwise
-PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{}</title>\n{}\n'
+PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>allminds</title>\n{}\n'
 
 
 class Results(Mapping[str, Any]):
@@ -47,7 +48,7 @@ class Results(Mapping[str, Any]):
     run : RunFolder or Memory, optional
         What they are the results of; without it there is neither a report nor a card.
     left_out : sequence of str
-        Sentences on the tests that a mind did not take, and why.
+        Sentences on tests that a mind did not take, and why.
     number : int
         The number of the test in the plan, if these are results of one.
 
@@ -126,10 +127,9 @@ class Results(Mapping[str, Any]):
     def scores(self) -> pd.DataFrame:
         """The scores as a table: a row for every mind of every test, in the order of the plan.
 
-        `yours` marks the minds asked about, and `end` the floor and the ceiling. `low` and `high`
-        are the ends of the 95 % interval, `normalised` is the place between floor (0) and ceiling
-        (1), and `exercises` were asked for, of which some `failed`, which count, and some are
-        `missing`.
+        `yours` marks the minds asked about, `end` floor and ceiling. `low` and `high` are the ends
+        of the 95 % interval, `normalised` is the place between floor (0) and ceiling (1); of the
+        `exercises` asked for some `failed`, which count, and some are `missing`.
         """
         import pandas as pd
 
@@ -201,6 +201,13 @@ class Results(Mapping[str, Any]):
 
         return pd.DataFrame([difference_row(one) for one in self._differences(margin)])
 
+    def learning(self, margin: float = MARGIN, weight: float = 1.0) -> Learning:
+        """Measure what minds learnt over courses, with `weight` λ on learning: docs/learning.md."""
+        from allminds.statistics.learning import learning
+
+        check_margin(margin)
+        return learning([(test._tool(), test.frame()) for test in self.tests], margin, weight)
+
     def causes(self, mind: str | None = None, rival: str | None = None) -> pd.DataFrame:
         """Return where a mind and a rival part: a row for every exercise chosen to show it.
 
@@ -247,9 +254,8 @@ class Results(Mapping[str, Any]):
         if scores is None:
             return files.score_plot(self._best_first(), title)
         marks = notebook.marks_of(notebook.complexity_points(scores))
-        styles = notebook.complexity_styles(list(scores), ends)
         titles = (f"complexity {column}", "score, with 95 % intervals")
-        return files.line_plot(marks, styles, titles)
+        return files.line_plot(marks, notebook.complexity_styles(list(scores), ends), titles)
 
     def _best_first(self) -> list[dict[str, Any]]:
         from allminds.terminal.tables import best_first
@@ -257,10 +263,7 @@ class Results(Mapping[str, Any]):
         return best_first(self._one().summary)
 
     def _drawn(self) -> tuple[str, Any, str, tuple[str | None, str | None]]:
-        """Return what a plot shows: title, scores by mind or None, complexity, floor and ceiling.
-
-        None stands for a plot by mind.
-        """
+        """Return what a plot shows: title, scores (None: by mind), complexity, floor, ceiling."""
         from allminds.core.table import scored
         from allminds.statistics.comparison import scores_of
 
@@ -293,8 +296,8 @@ class Results(Mapping[str, Any]):
         from allminds.statistics.comparison import compare
 
         test = self._one()
-        check_margin(margin)
         tool, frame = test._tool(), scored(test.frame())
+        check_margin(margin)
         if frame["mind"].nunique() < 2:
             raise Error("a comparison needs two or more minds with scores; evaluate another too")
         return list(compare(frame, np.random.default_rng(1), tool=tool, margin=margin).differences)
@@ -326,7 +329,7 @@ class Results(Mapping[str, Any]):
             text = json.dumps(self.summary, indent=2, ensure_ascii=False, allow_nan=False)
             return write_bytes(path, f"{text}\n".encode())
         if path.suffix == ".html":
-            return write_bytes(path, PAGE.format("allminds", self._repr_html_()).encode())
+            return write_bytes(path, PAGE.format(self._repr_html_()).encode())
         if path.suffix in (".svg", ".png"):
             return save(self._svg(), path)
         return write_results(self.frame(), path)

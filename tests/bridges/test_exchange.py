@@ -166,7 +166,8 @@ def test_an_item_has_its_answer(name, given_settings, tmp_path):
     file = write_items(tool, 6, tmp_path / "bank.jsonl", seed=3)
     told = [json.loads(line) for line in file.open()]
     assert told == list(items(tool, 6, 3))
-    fresh = given_settings.get("form") == "generated" or name == "matrices"
+    public = {"published": "published", "generated": "public"}
+    of_items = "fresh" if name == "matrices" else public[given_settings.get("form", "published")]
     for i, item in enumerate(told):
         exercise = tool.exercise(3, i)
         assert item["id"] == exercise.id
@@ -174,7 +175,7 @@ def test_an_item_has_its_answer(name, given_settings, tmp_path):
         state = exercise.environment.reset(None)
         _, rewards = exercise.environment.step(state, {0: action}, None)
         assert rewards == [1.0]
-        assert item["items"] == ("fresh" if fresh else "published")
+        assert item["items"] == of_items
 
 
 def test_only_questions_are_items(tmp_path):

@@ -160,7 +160,7 @@ def test_model_against_model_by_role(given):
 
 
 def test_bad_parameters_are_one_sentence():
-    with pytest.raises(Error, match="c-test: form must be 'published' or 'generated'"):
+    with pytest.raises(Error, match="c-test: form must be 'published', 'generated' or 'fresh'"):
         tasks.c_test(form="publishd")
     with pytest.raises(Error, match="c-test has no setting 'rows'"):
         tasks.c_test(rows=3)
@@ -188,7 +188,7 @@ def test_fresh_and_published_items_are_apart():
 @pytest.mark.parametrize(
     ("task", "instrument", "settings"),
     [
-        (tasks.c_test, "c-test", {"form": "generated"}),
+        (tasks.c_test, "c-test", {"form": "fresh"}),
         (tasks.matrices, "matrices", {}),
         (tasks.lambda_star, "lambda-star", {}),
         (tasks.lambda_, "lambda", {}),
@@ -220,7 +220,7 @@ def test_a_log_imports_without_loss(given, tmp_path):
     table = imported(log, tmp_path / "in")
     assert list(table["status"]) == ["refused", "malformed", "ok", "ok"]
     assert table["score"].tolist() == [0.0] * 4
-    tool = registry.make_instrument("c-test", {"form": "generated"})
+    tool = registry.make_instrument("c-test", {"form": "fresh"})
     assert list(table["item"]) == [tool.exercise(1, i).item for i in range(4)]
     assert set(table["mind"]) == {"llm(mockllm/model)"}
     assert set(table["items"]) == {"fresh"}

@@ -117,7 +117,7 @@ def test_bad_games_are_one_sentence_that_inspect_prints(chosen, said):
 
 
 def test_a_test_of_published_items_says_so():
-    for form, items in (("published", "published"), ("generated", "fresh")):
+    for form, items in (("published", "published"), ("generated", "public"), ("fresh", "fresh")):
         made = tasks.game(name="c-test", n=1, set={"form": form})
         assert made.metadata == {"items": items}
         assert made.dataset[0].metadata["items"] == items

@@ -17,7 +17,7 @@ from allminds.bridges.llm import Conversation, form_of, mind_name
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error
-from allminds.core.spending import spending
+from allminds.core.watch import spending
 from allminds.episode import Episode, play
 from allminds.runs.run import How
 

@@ -11,7 +11,7 @@ from plainly import evaluate
 from allminds import registry
 from allminds.bridges import llm
 from allminds.cli import main
-from allminds.core.spending import spending
+from allminds.core.watch import spending
 from allminds.runs.plan import Plan, read_plan
 from allminds.runs.run import How, Resolved, count_calls, resume, run
 from allminds.runs.store import RunFolder

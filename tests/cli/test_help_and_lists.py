@@ -122,22 +122,36 @@ def test_minds_of_a_run_are_completed_from_its_plan(tmp_path):
 
 def test_completing_an_instrument_imports_none():
     code = (
-        "import sys; from allminds.cli.options import complete_instrument as c; c('l'); "
+        "import sys; from allminds.cli.app import complete_instrument as c; c('l'); "
         "print([m for m in sys.modules if m.startswith('allminds.instruments')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_completion_in_a_real_bash(tmp_path):
-    """The script that --show-completion prints, loaded and called as bash does it."""
+TYPED = {
+    "lambda-star -m local": "local-search",
+    "c-test --set form=": "published generated",
+    "c-test --set form=g": "generated",
+    "c-test --set form=generated -m mo": "mode",
+    "lambda-star --set r": "rows=10 range=1",
+}
+
+
+@pytest.mark.parametrize("line", TYPED)
+def test_completion_in_a_real_bash(line):
+    """The script that --show-completion prints, loaded and called as bash does it.
+
+    Bash ends a word at = and :, so that form=g is three words for it; only the last is replaced.
+    """
+    words = re.findall(r"[=:]|[^ =:]+", f"allminds evaluate {line}")
     binary = str(Path(sys.executable).parent)
     script = f"""
     export PATH={binary}:$PATH
     source <(allminds --show-completion bash)
-    COMP_WORDS=(allminds evaluate lambda-star -m local) COMP_CWORD=4
+    COMP_WORDS=({" ".join(words)}) COMP_CWORD={len(words) - 1}
     _allminds_completion allminds
     echo "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "local-search", done.stderr
+    assert done.stdout.strip() == TYPED[line], done.stderr

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from allminds import complexity as deflate
 from allminds.complexity import MEASURES, growth, measure, search_space, shannon, zlib_length
-from allminds.complexity import measures as deflate
 from allminds.core.errors import Error
 
 PATTERN = "20122220022222200222222002"

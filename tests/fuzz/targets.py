@@ -20,7 +20,8 @@ from mutating import NUMBERS, ODD, mutated, mutated_bytes, mutated_json, odd_wor
 
 from allminds import registry
 from allminds.bridges.lines import Process, Program
-from allminds.cli import main, options
+from allminds.cli import main
+from allminds.cli.app import budget_of, settings_of
 from allminds.contracts import Failure, Instrument
 from allminds.core import line_up as names
 from allminds.core import settings
@@ -92,7 +93,7 @@ def _settings(name: str) -> tuple[str, ...]:
 def run_settings(data: bytes) -> None:
     """As --set says them; an exercise can be made of what is accepted."""
     name, *given = _text(data).split("\n")
-    tool = registry.make_instrument(name, options.settings_of(given))
+    tool = registry.make_instrument(name, settings_of(given))
     if tool.slots <= 20:
         tool.exercise(1, 0)
 
@@ -100,9 +101,9 @@ def run_settings(data: bytes) -> None:
 def run_readings(data: bytes) -> None:
     name, _, text = _text(data).partition(" ")
     if name == "settings_of":
-        options.settings_of([text])
+        settings_of([text])
     elif name == "budget_of":
-        options.budget_of(text)
+        budget_of(text)
     else:
         found = {"ends": settings.ends, "whole_numbers": settings.whole_numbers}
         found.get(name, settings.numbers)(text, "--k")

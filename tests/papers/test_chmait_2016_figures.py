@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from allminds.papers import paper
-from allminds.papers.paper import scores
+from allminds.papers import paper, scores
 
 
 def table(name):

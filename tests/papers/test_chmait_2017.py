@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from allminds.core.errors import Error
-from allminds.papers import asked_for, paper
+from allminds.papers import asked_for, figure, paper, write_page
 from allminds.papers import chmait_2017 as p0
-from allminds.papers.paper import figure, write_page
 
 
 @pytest.fixture(scope="module")

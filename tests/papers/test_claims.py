@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from allminds.papers import PAPERS, paper
-from allminds.papers.paper import Claim
+from allminds.papers import PAPERS, Claim, paper
 
 TEXTS = Path(__file__).parents[3] / "shared" / "papers"
 

@@ -12,8 +12,8 @@ from allminds.report.data import read_tests
 from allminds.report.sections import answer
 from allminds.report.words import brief
 from allminds.runs.plan import Plan, Test
-from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
+from allminds.runs.summary import answer_of_run
 from allminds.statistics.answer_words import error_rates, sentences
 
 HERE = How(jobs=1)

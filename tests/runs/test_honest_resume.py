@@ -54,6 +54,24 @@ def test_every_bit_of_some_bytes_is_found(kept, name):
     flips.read(kept)
 
 
+def test_one_bit_of_imported_results_is_found(tmp_path):
+    folder, rng = flips.imported(tmp_path / "in"), random.Random(8)
+    assert {flips.outcome(folder, rng) for _ in range(250)} == {"found"}
+    flips.read(folder)
+    (folder / "SHA256SUMS").unlink()
+    with pytest.raises(Error, match="is damaged: import it again"):
+        flips.read(folder)
+
+
+def test_imported_results_of_before_there_were_sums_are_read(tmp_path):
+    folder = flips.imported(tmp_path / "in")
+    made = json.loads((folder / "imported.json").read_text())
+    del made["sums"]
+    (folder / "imported.json").write_text(json.dumps(made))
+    (folder / "SHA256SUMS").unlink()
+    flips.read(folder)
+
+
 def test_a_part_that_is_gone_is_missed(kept, tmp_path):
     shutil.copytree(kept, tmp_path / "a")
     RunFolder.open(tmp_path / "a").parts()[0].unlink()

@@ -44,7 +44,8 @@ def test_a_csv_comes_in_as_the_common_table(write):
 def test_an_import_is_a_folder_that_says_where_it_comes_from(write, tmp_path):
     source = write(GOOD)
     out = import_results(source, tmp_path / "in" / "people")
-    assert sorted(path.name for path in out.iterdir()) == ["imported.json", "records.parquet"]
+    files = ["SHA256SUMS", "imported.json", "records.parquet"]
+    assert sorted(path.name for path in out.iterdir()) == files
     made = json.loads((out / "imported.json").read_text())
     assert made["source"] == str(source)
     assert (made["format"], made["rows"], made["exercises"]) == ("csv", 4, 2)

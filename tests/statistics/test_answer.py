@@ -11,8 +11,8 @@ from scipy import stats
 from allminds import MindBase, evaluate
 from allminds.inference import Plays, Rule, estimate
 from allminds.runs.plan import Plan, Test
-from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
+from allminds.runs.summary import answer_of_run
 from allminds.statistics.answer import Measured, answer, answer_of
 from allminds.statistics.answer_words import between, error_rates, sentences
 from allminds.statistics.comparison import compare

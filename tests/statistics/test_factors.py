@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds.statistics.calibration.figures import simulate_null_shares, simulate_shares
-from allminds.statistics.factors import variance_shares
+from allminds.statistics.comparison.effects import variance_shares
 
 NAMES = ["a", "b", "c"]
 

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from allminds.cli.app import app
 from allminds.runs.plan import Plan
-from allminds.runs.plays import answer_of_run
 from allminds.runs.run import How, run
 from allminds.runs.store import RunFolder
+from allminds.runs.summary import answer_of_run
 from allminds.statistics.answer_words import between
 from allminds.terminal import show_test
 from allminds.terminal.answer import show_answer

@@ -12,12 +12,13 @@ from studio import CELLS, Person
 
 from allminds import registry
 from allminds.core.errors import Error
+from allminds.core.table import harmless
 from allminds.episode import Episode
 from allminds.runs.imports import read_choices, read_results, read_together
 from allminds.runs.plan import Plan
 from allminds.runs.run import How, run
 from allminds.statistics import comparison
-from allminds.web.export import export_folder, results, safe
+from allminds.web.export import export_folder, results
 from allminds.web.monitor import Behaviour
 from allminds.web.tables import EventRow
 
@@ -69,10 +70,12 @@ def test_what_a_spreadsheet_would_run_is_quoted(taken):
     rows = list(csv.DictReader(io.StringIO(text)))
     assert rows[0]["external_id"] == "'" + EVIL
     for value in ("=1", "+1", "-1", "@x", "\tx", "\rx"):
-        assert safe(value) == "'" + value
-    assert safe(-1) == -1
-    assert safe(-0.5) == -0.5
-    assert safe("a=b") == "a=b"
+        assert harmless(value) == "'" + value
+    assert harmless("a;=1;b\t@x") == "a;'=1;b\t'@x", "where a semicolon ends a cell"
+    assert harmless("\uff1d1") == "'\uff1d1", "full width"
+    assert harmless(-1) == -1
+    assert harmless(-0.5) == -0.5
+    assert harmless("a=b") == "a=b"
 
 
 def test_jsonl_has_all_events_and_can_be_replayed(taken, tmp_path):

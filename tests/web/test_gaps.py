@@ -13,6 +13,7 @@ from studio import CELLS, HOUR, MINUTE, Person, study
 from allminds import registry
 from allminds.episode import Episode
 from allminds.web.export import export_folder, results
+from allminds.web.serve import SteadyClock
 from allminds.web.session import meaning
 from allminds.web.tables import EventRow, ExerciseRow, SessionRow
 
@@ -135,6 +136,58 @@ def test_a_clock_that_was_slow_and_is_set_right_ends_no_session(opened, clock):
     assert person.choose() == "exercise"
     assert person.form["step"] == "3"
     assert person.finish() == "done"
+
+
+def test_a_clock_that_is_wrong_for_a_while_gives_no_place_away(opened, clock):
+    """Served as people are: the machine's clock is 25 hours ahead, and is set right again."""
+    server, _, _ = opened(count=0, participants=2)
+    link, machine = server.store.open_link(server.store.study()), {"wall": 1.8e9, "ticks": 50.0}
+    steady = SteadyClock(lambda: machine["wall"], lambda: machine["ticks"])
+    server.app.state.service.sessions.clock = steady
+    people = [Person(server) for _ in range(2)]
+    for one in people:
+        assert one.join(link) == "consent"
+        assert one.begin() == "exercise"
+    machine["wall"] += 25 * 3600
+    assert [one.load() for one in people] == ["exercise"] * 2
+    assert Person(server).join(link) == "closed"
+    machine["wall"] -= 25 * 3600
+    assert [one.finish() for one in people] == ["done"] * 2
+    assert Person(server).join(link) == "closed"
+
+
+def test_places_that_a_wrong_clock_gave_away_are_given_once(opened, clock):
+    """Whoever was there and whoever came both finish; nobody more comes in."""
+    server, _, _ = opened(count=0, participants=2)
+    link = server.store.open_link(server.store.study())
+    people = [Person(server) for _ in range(4)]
+    for n, one in enumerate(people):
+        clock.now += 25 * HOUR if n == 2 else 0
+        assert one.join(link) == "consent"
+        assert one.begin() == "exercise"
+    assert Person(server).join(link) == "closed"
+    clock.now -= 25 * HOUR
+    assert Person(server).join(link) == "closed"
+    assert [one.finish() for one in people] == ["done"] * 4
+    clock.now += 25 * HOUR
+    assert Person(server).join(link) == "closed"
+
+
+def test_a_clock_that_was_set_is_followed_once_it_lasts():
+    machine = {"wall": 1000.0, "ticks": 5.0}
+    clock = SteadyClock(lambda: machine["wall"], lambda: machine["ticks"])
+
+    def after(seconds: float, jump: float = 0) -> int:
+        machine["ticks"] += seconds
+        machine["wall"] += seconds + jump
+        return clock()
+
+    assert after(10) == 1_010_000
+    assert after(10, jump=30) == 1_050_000, "a little, as time servers set it"
+    assert after(10, jump=90_000) == 1_060_000
+    assert after(3590, jump=-90_000) == 4_650_000, "it is back"
+    assert after(10, jump=-90_000) == 4_660_000
+    assert after(3600) == (4_660 + 3600 - 90_000) * 1000, "it stays so"
 
 
 def test_a_study_that_a_wrong_clock_closed_is_open_again(opened, clock):

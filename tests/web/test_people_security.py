@@ -196,6 +196,31 @@ def test_every_reply_carries_the_headers(person):
     assert "unsafe" not in HEADERS["Content-Security-Policy"]
 
 
+def test_no_answer_in_an_odd_encoding_spoils_the_export(opened):
+    """Half a character would be kept, and could then be sent to no researcher."""
+    given = {"instrument": "lambda-star", "exercises": 1, "settings": {"rows": 5, "cols": 5}}
+    server, token, links = opened(tests=[given | {"check": True}])
+    person = Person(server)
+    person.join(links[0])
+    assert person.begin() == "check"
+    asked = [one["name"] for one in person.context["questions"]]
+    for charset, said in (("unicode_escape", rb"\ud800"), ("utf-7", b"+2AA-"), ("utf-8", b"\0")):
+        parts = [(name, value.encode()) for name, value in person.form.items()]
+        parts += [(name, said) for name in asked]
+        head = "--x\r\nContent-Disposition: form-data; name={}\r\n\r\n"
+        body = b"".join(head.format(name).encode() + what + b"\r\n" for name, what in parts)
+        kind = f"multipart/form-data; boundary=x; charset={charset}"
+        headers = {"content-type": kind, "cookie": person.cookie}
+        reply = CLIENT.post(server.address + "/check", content=body + b"--x--", headers=headers)
+        assert reply.status_code == 415
+    assert person.post("/check", **dict.fromkeys(asked, "\0\ufffe=1+1")) == "check"
+    assert person.context["given"] == dict.fromkeys(asked, ""), "what is not on offer is not kept"
+    bearer = {"authorization": f"Bearer {token}"}
+    for ending in ("csv", "jsonl"):
+        assert CLIENT.get(f"{server.address}/admin/export.{ending}", headers=bearer).text
+    assert "1+1" not in CLIENT.get(f"{server.address}/admin/export.jsonl", headers=bearer).text
+
+
 @SQLITE
 def test_oversized_and_malformed_bodies_are_refused_without_harm(person):
     kinds = {

@@ -96,14 +96,16 @@ def in_front(name: str, port: int, tmp_path: Path) -> Iterator[int]:
             f"entryPoints:\n  web:\n    address: 127.0.0.1:{own}\n"
             f"providers:\n  file:\n    filename: {tmp_path}/rules.yml\n"
         )
-        words = [f"--configFile={tmp_path / name}"]
-    (tmp_path / name).write_text(text)
+        words = [f"--configFile={tmp_path / 'traefik.yml'}"]  # it reads a file by its ending
+    (tmp_path / (name + ".yml" * (name == "traefik"))).write_text(text)
     home = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     with process(program(name), *words, env=home, stderr=subprocess.DEVNULL):
-        for _ in range(1200):
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", own), 1).close()
-                break
+        for _ in range(1200):  # until it serves, and by its rules
+            with contextlib.suppress(httpx.TransportError):
+                if httpx.get(
+                    f"http://127.0.0.1:{own}/static/none", headers={"host": HOST}
+                ).headers.get("content-security-policy"):
+                    break
             time.sleep(0.05)
         yield own
 

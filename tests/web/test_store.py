@@ -137,8 +137,15 @@ def test_what_is_no_database_of_ours_is_refused(tmp_path, where, clock):
     with pytest.raises(Error, match="there is no folder"):
         Store(tmp_path / "no" / "none.db", create=True)
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE x (y)")
-    with pytest.raises(Error, match="holds no study"):
-        Store(tmp_path / "other.db")
+    (tmp_path / "empty.db").touch()
+    for name in ("other.db", "empty.db"):  # and stays as it was
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(Error, match="holds no study"):
+            Store(tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(Error, match="there is no database"):
+        Store(f"sqlite:///{tmp_path}/none.db")
+    assert not list(tmp_path.glob("none.db*"))
     (tmp_path / "text.db").write_text("no database at all, but long enough to look at" * 40)
     with pytest.raises(Error, match="cannot open the database"):
         Store(tmp_path / "text.db")

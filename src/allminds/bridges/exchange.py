@@ -20,7 +20,7 @@ from allminds.bridges.llm import mind_name
 from allminds.contracts import FAILURES, STATUSES, Exercise, Failure, Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.files import write_bytes
-from allminds.core.table import units_of
+from allminds.core.table import harmless, units_of
 from allminds.episode import Episode
 
 if TYPE_CHECKING:
@@ -40,18 +40,11 @@ def write_results(frame: pd.DataFrame, path: str | Path) -> Path:
     return path
 
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute
-
-
 def _csv(frame: pd.DataFrame) -> bytes:
     """Write a table; text that a spreadsheet would take for a formula gets a quote in front."""
     words = frame.select_dtypes(include=["object", "category", "string"]).columns
-    made = frame.assign(**{name: frame[name].astype(object).map(_harmless) for name in words})
+    made = frame.assign(**{name: frame[name].astype(object).map(harmless) for name in words})
     return str(made.to_csv(index=False, lineterminator="\n")).encode()
-
-
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.core.spending import LEDGER, Ledger
 from allminds.core.user_code import shown
-from allminds.core.watch import Failed, away
+from allminds.core.watch import LEDGER, Failed, Ledger, away
 from allminds.registry import mind
 
 if TYPE_CHECKING:

@@ -45,9 +45,12 @@ class _Table:
         self.possible_agents = [agent_name(slot) for slot in range(tool.slots)]
         self.agents: list[str] = []
         self.slots = {name: slot for slot, name in enumerate(self.possible_agents)}
-        self.fields = fields(tool)
+        self.fields = fields(tool)  # of the first agent, and of all that see as far
+        self.fields_of = {name: fields(tool, slot) for name, slot in self.slots.items()}
         # a space each, for a space is seeded
-        self.observation_spaces = {name: observation_space(tool) for name in self.possible_agents}
+        self.observation_spaces = {
+            name: observation_space(tool, slot) for name, slot in self.slots.items()
+        }
         self.action_spaces = dict(zip(self.possible_agents, self.series.action_spaces, strict=True))
         teams = tool.exercise(0, 0).environment.teams
         self.metadata = {

@@ -41,20 +41,20 @@ def vector(shown: Presentation, observation: Any, slots: int) -> Vector:
     return np.array([*shown.vector(observation, slots)], np.float32)
 
 
-def fields(tool: Instrument) -> dict[str, slice]:
-    """Return the slice of the vector that each field takes up."""
+def fields(tool: Instrument, slot: int = 0) -> dict[str, slice]:
+    """Return the slice of the vector of a slot that each field takes up."""
     places, at = {}, 0
-    for field in tool.presentation.fields():
+    for field in tool.presentation.fields_of(slot):
         places[field.name] = slice(at, at + field.size)
         at += field.size
     return places
 
 
-def observation_space(tool: Instrument) -> spaces.Box:
-    """Make the box that contains all vectors of an instrument."""
+def observation_space(tool: Instrument, slot: int = 0) -> spaces.Box:
+    """Make the box that contains all vectors of a slot of an instrument."""
     from gymnasium import spaces
 
-    found = tool.presentation.fields()
+    found = tool.presentation.fields_of(slot)
     sizes = [field.size for field in found]
     low = np.repeat([field.low for field in found], sizes).astype(np.float32)
     high = np.repeat([field.high for field in found], sizes).astype(np.float32)
@@ -208,7 +208,11 @@ class Series:
 
     def _some_forbidden(self) -> bool:
         first = Episode(self.tool.exercise(0, 0))
-        return any(hasattr(seen, "legal") for seen in first.waiting.values())
+        spaces: Any = first.environment.actions
+        return any(
+            hasattr(seen, "legal") or len(spaces[slot].allowed(seen)) < spaces[slot].n
+            for slot, seen in first.waiting.items()
+        )
 
 
 def exercise_number(options: Mapping[str, Any] | None) -> int | None:

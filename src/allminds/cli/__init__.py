@@ -8,8 +8,8 @@ from importlib import import_module
 from allminds.cli.app import app, join_lines, main
 
 FILES = (  # in the order of --help
-    "list", "run", "evaluate", "report", "compare", "replay", "import_export", "plan_size",
-    "testbed", "complexity", "calibrate", "predict", "vote", "serve", "study", "make", "reproduce",
+    "list", "run", "evaluate", "gains", "report", "compare",
+    "plan_size", "design", "accuracy", "study", "make",
 )  # fmt: skip
 for _file in FILES:
     import_module(f"allminds.cli.{_file}")

@@ -7,23 +7,27 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
+    READ,
     BudgetOption,
     JsonOption,
     TrustOption,
     VerboseOption,
+    app,
     budget_of,
     complete_instrument,
     complete_mind,
+    print_json,
 )
 from allminds.core.errors import Error, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from allminds.contracts import Instrument
     from allminds.inference import Difference
     from allminds.statistics.comparison import Comparison
+    from allminds.statistics.learning import Learning
 
 TESTS = "test"  # the column of tests, if exercises come in tests
 
@@ -131,6 +135,7 @@ def compare(
             minds=[who for who in mind or () if who in there[name]],
             baseline=baseline, choices=choices,
         )  # fmt: skip
+    learnt = _learnt(parts, tools, margin)
     budgets = {name: _exercises(one, wanted) for name, one in found.items()} if wanted else {}
     if plot:
         from allminds.report.charts.drawing import forest
@@ -144,12 +149,17 @@ def compare(
         ]
         settings = {"margin": margin, "by": by, "seed": seed, "budget": budget}
         said = {"notes": notes, "parity": parity}
-        print_json({"runs": run, **settings, "comparisons": rows, **said})
+        more = {"learning": learnt.as_json()} if learnt else {}
+        print_json({"runs": run, **settings, "comparisons": rows, **more, **said})
         return
     from allminds.terminal.comparison import show_comparisons
     from allminds.terminal.tables import say
 
     show_comparisons(found, verbose)
+    if learnt:
+        from allminds.terminal.learning import show_learning
+
+        show_learning(learnt, verbose)
     for name in budgets:
         say(f"{name}: {budgets[name][1]}" if len(found) > 1 else budgets[name][1])
     for note in notes:
@@ -229,6 +239,20 @@ def _exercises(found: Comparison, wanted: tuple[str, float]) -> tuple[int | None
     except Error as error:
         return None, f"Exercises for {what}: {error}."
     return count, f"Exercises for {what}: {count:,}."
+
+
+def _learnt(
+    parts: dict[str, pd.DataFrame], tools: dict[Any, Instrument], margin: float
+) -> Learning | None:
+    """Measure what minds learnt in those tests that are courses; None if there is none."""
+    from allminds.statistics.courses import design_of
+    from allminds.statistics.learning import learning
+
+    known = [
+        (tools.get((f["instrument"].iloc[0], f["settings"].iloc[0])), f) for f in parts.values()
+    ]
+    courses = [(tool, frame) for tool, frame in known if tool is not None and design_of(tool)]
+    return learning(courses, margin) if courses else None
 
 
 def _pairs(found: dict[str, Comparison]) -> list[tuple[str, Difference]]:

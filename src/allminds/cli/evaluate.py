@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import GIVE, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
     CORES,
+    GIVE,
     INSTRUMENT_HELP,
     CourseOption,
     DryRunOption,
@@ -27,9 +27,11 @@ from allminds.cli.options import (
     TrustOption,
     VerboseOption,
     YesOption,
+    app,
     check_length,
     complete_instrument,
     complete_mind,
+    print_json,
     settings_of,
 )
 from allminds.cli.run import leave, reserved
@@ -108,9 +110,9 @@ def evaluate(
     code is 1 if a mind failed every exercise.
     """
     from allminds import registry
-    from allminds.core.spending import spending
+    from allminds.core.watch import spending
     from allminds.evaluate import played
-    from allminds.runs.draft import prepared
+    from allminds.runs.resolve import prepared
     from allminds.runs.run import How
     from allminds.terminal import watching
 
@@ -141,7 +143,8 @@ def evaluate(
             watching(again := f"allminds run --resume {where}" if where else "") as progress,
         ):
             how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
-            found = played(what, where, how, records=False)
+            courses = any("course" in test.settings for test in what.plan.tests)
+            found = played(what, where, how, records=courses)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)
@@ -151,17 +154,19 @@ def evaluate(
         _draw(found, plot)
     if as_json:
         saved = {"folder": str(where)} if where else {}
-        print_json(found.summary | asked | saved)
+        learnt = {"learning": found.learning().as_json()} if courses else {}
+        print_json(found.summary | learnt | asked | saved)
     else:
         lacks = (
             again if any(row["missing"] for test in found.tests for row in test["results"]) else ""
         )
-        _show(found, [*([str(ledger)] if asked else []), *_places(where, page, lacks)], verbose)
+        told = [*([str(ledger)] if asked else []), *_places(where, page, lacks)]
+        _show(found, told, verbose, courses)
     leave([test.summary for test in found.tests])
 
 
-def _show(found: Results, lines: list[str], verbose: bool) -> None:
-    """Print tables and verdicts, and then some lines."""
+def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> None:
+    """Print tables and verdicts, what was learnt over courses, and then some lines."""
     from allminds.terminal import show_test
 
     tests = [test.summary for test in found.tests]
@@ -173,6 +178,10 @@ def _show(found: Results, lines: list[str], verbose: bool) -> None:
         from allminds.terminal.answer import show_answer, show_tables
 
         show_answer(answered, None) if verbose else show_tables(tests, answered, len(lines))
+    if courses:
+        from allminds.terminal.learning import show_learning
+
+        show_learning(found.learning(), verbose)
     for line in lines:
         print(line)
 
@@ -184,8 +193,8 @@ def _answer(found: Results) -> Answer | None:
     )
     if not rivals or found.folder is None:
         return None
-    from allminds.runs.plays import answer_of_run
     from allminds.runs.store import RunFolder
+    from allminds.runs.summary import answer_of_run
 
     return answer_of_run(RunFolder.open(Path(found.folder)))
 

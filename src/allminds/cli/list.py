@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from allminds.cli.app import LOOK, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
+    LOOK,
     InstrumentArgument,
     JsonOption,
     SettingOption,
+    app,
     complete_instrument,
+    print_json,
     settings_of,
 )
 from allminds.core.errors import Error

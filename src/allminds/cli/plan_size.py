@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import DESIGN, app, print_json
-from allminds.cli.options import (
+from allminds.cli.app import (
+    DESIGN,
     JsonOption,
     PlotOption,
     SettingOption,
     TrustOption,
+    app,
     complete_instrument,
     complete_mind,
+    print_json,
     settings_of,
 )
 from allminds.core.errors import Error, printable
@@ -204,11 +206,12 @@ def _known(rows: pd.DataFrame) -> pd.DataFrame:
 def _tool(name: str, hashed: str, settings: dict[str, Any]) -> Instrument | None:
     """Return the instrument, if its settings are the table's; else scores are plain means."""
     from allminds import registry
+    from allminds.core.settings import settings_hash
 
     if name not in registry.instruments():
         return None
     tool = registry.make_instrument(name, settings)
-    return tool if registry.settings_hash(tool.settings) == hashed else None
+    return tool if settings_hash(tool.settings) == hashed else None
 
 
 # ---------------------------------------------------------------- what is shown

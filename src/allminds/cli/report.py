@@ -1,15 +1,24 @@
-"""allminds report and card: the HTML page of a run or of several, and one picture of a run."""
+"""allminds report, card, replay, why, import and export: what a run tells, and in other forms."""
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from allminds.cli.app import READ, app, print_json
-from allminds.cli.options import JsonOption, RunArgument, TrustOption
-from allminds.core.errors import Error
+from allminds.cli.app import (
+    READ,
+    JsonOption,
+    RunArgument,
+    TrustOption,
+    app,
+    complete_mind,
+    print_json,
+)
+from allminds.core.errors import Error, printable
 
 
 @app.command(
@@ -116,3 +125,139 @@ def card(
         print_json(made(folder))
         return
     print(f"card: {write_card(folder, out or run / 'card.svg')}")
+
+
+# ---------------------------------------------------------------- replay and why
+
+
+@app.command(
+    rich_help_panel=READ,
+    epilog="Example: allminds replay runs/1 --exercise 7 --mind local-search",
+)
+def replay(
+    run: RunArgument,
+    exercise: Annotated[int, typer.Option(min=0, help="Number of the exercise.")],
+    mind: Annotated[
+        str | None,
+        typer.Option(help="The mind to show; by default the first.", autocompletion=complete_mind),
+    ] = None,
+    test: Annotated[int, typer.Option(min=1, help="Number of the test in the plan.")] = 1,
+    as_json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
+    """Show one exercise of a run step by step, and check it against what was recorded."""
+    from allminds import registry
+    from allminds.runs.replay import replayed
+    from allminds.runs.store import RunFolder
+
+    registry.built_in_only("replay", trust)
+    steps = replayed(RunFolder.open(run), exercise, mind, test - 1)
+    if as_json:
+        print_json(steps.as_json())
+    else:
+        print(steps.as_text())
+
+
+@app.command(
+    rich_help_panel=READ,
+    epilog="Example: allminds why runs/1  |  allminds why runs/1 --mind sarsa --rival q-learning",
+)
+def why(
+    run: RunArgument,
+    mind: Annotated[
+        list[str] | None,
+        typer.Option("--mind", "-m", metavar="MIND", help="By default the minds asked about."),
+    ] = None,
+    rival: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MIND", help="By default the best fair mind above it, or else floor or ceiling."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    trust: TrustOption = False,
+) -> None:
+    """Show where a mind breaks: the exercises on which it and a rival part, and what they did.
+
+    Shown are the largest losses and a typical exercise of the tests on which it loses most. They
+    illustrate; whether one mind is better than another is for allminds compare to say. The report
+    has the same with pictures.
+    """
+    from allminds import registry
+    from allminds.report.causes import find_causes
+    from allminds.report.sections.causes import as_json as plain
+    from allminds.report.sections.causes import as_text
+    from allminds.runs.store import RunFolder
+
+    registry.built_in_only("why", trust)
+    found = find_causes([RunFolder.open(run)], mind or (), rival)
+    if as_json:
+        print_json([plain(one) for one in found])
+    else:
+        width = min(shutil.get_terminal_size().columns, 100)
+        said = [as_text(one, width) for one in found]
+        print("\n\n".join(said) or "No mind that is asked about has a rival in this run.")
+
+
+# ---------------------------------------------------------------- import and export
+
+
+@app.command(
+    "import",
+    rich_help_panel=READ,
+    epilog="Example: allminds import results.csv --out runs/people  |  "
+    "allminds import LOG.eval --out runs/model",
+)
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file of results made elsewhere.")
+    ],
+    out: Annotated[Path, typer.Option(help="A new folder for the table.")],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            show_default="by the ending",
+            help="csv, parquet, inspect, py-irt, lambda-2011; by its ending.",
+        ),
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Bring results made elsewhere into the common table.
+
+    A CSV or Parquet file has a row for every play, and at least the columns exercise, mind and
+    score; LOG.eval is a log of inspect eval allminds/…; and .jsonl are answers as py-irt has them.
+    """
+    from allminds import registry
+    from allminds.runs.imports import import_results
+
+    registry.built_in_only("import")
+    made = json.loads((import_results(file, out, form) / "imported.json").read_text("utf-8"))
+    if as_json:
+        print_json({"out": str(out)} | made)
+    else:
+        print(
+            f"{out}: {made['rows']:,} results of {printable(', '.join(made['minds'][:8]))}"
+            f"{' …' if len(made['minds']) > 8 else ''} on {made['exercises']:,} exercises"
+        )
+
+
+@app.command(
+    rich_help_panel=READ,
+    epilog="Example: allminds export runs/1 results.csv  |  allminds export runs/1 irt.jsonl",
+)
+def export(
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="A run or imported folder, or a file.")
+    ],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=".csv, .parquet, or .jsonl.")],
+    trust: TrustOption = False,
+) -> None:
+    """Write results for other tools: CSV, Parquet, or answers as py-irt has them."""
+    from allminds import registry
+    from allminds.bridges.exchange import write_results
+    from allminds.runs.imports import read_results
+
+    registry.built_in_only("export", trust)
+    frame = read_results(run)
+    print(f"{write_results(frame, file)}: {len(frame):,} results")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import GIVE, app
-from allminds.cli.options import (
+from allminds.cli.app import (
     CORES,
+    GIVE,
     DryRunOption,
     EngineOption,
     JobsOption,
@@ -23,13 +23,14 @@ from allminds.cli.options import (
     TrustOption,
     VerboseOption,
     YesOption,
+    app,
     check_length,
     complete_instrument,
 )
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.core.spending import Ledger
+    from allminds.core.watch import Ledger
     from allminds.runs.resolve import Resolved
 
 
@@ -90,13 +91,13 @@ def run(
     mind failed every exercise of a test.
     """
     from allminds import registry
-    from allminds.core.spending import spending
+    from allminds.core.watch import spending
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
-    from allminds.runs.plays import answer_of_run
     from allminds.runs.resolve import Resolved
     from allminds.runs.store import RunFolder
+    from allminds.runs.summary import answer_of_run
     from allminds.terminal import show_profiles, show_test, watching
     from allminds.terminal.answer import SCREEN, show_answer
 

@@ -1,4 +1,4 @@
-"""allminds study: studies with people, from the file to the export."""
+"""allminds study and serve: studies with people, from the file to the browser and to the export."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import PEOPLE, app, print_json
-from allminds.cli.options import JsonOption, TrustOption
+from allminds.cli.app import PEOPLE, JsonOption, TrustOption, app, print_json
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -402,3 +401,39 @@ def sign(
     for one in ids or []:
         sent = {stored(row.plan).external_id: one, "signature": signature(row.panel_key, one)}
         print(f"?{urlencode(sent)}")
+
+
+# ---------------------------------------------------------------- serve
+
+
+@app.command(rich_help_panel=PEOPLE, epilog="Example: allminds serve study.db --port 8000")
+def serve(
+    database: DatabaseArgument,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; other machines need TLS.")
+    ] = "127.0.0.1",
+    url: UrlOption = "",
+    tls_cert: Annotated[
+        Path | None, typer.Option(show_default="no TLS", help="Certificate, PEM.")
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(show_default="no TLS", help="Its key, PEM.")
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(show_default="none", help="The address of a server in front, with TLS."),
+    ] = None,
+    trust: TrustOption = False,
+) -> None:
+    """Put a study before people, in the browser."""
+    need_web()
+    from allminds import registry
+    from allminds.web import serve as app_serve
+
+    registry.built_in_only("serve", trust)
+
+    def said(where: str) -> None:
+        print(where, flush=True)
+
+    app_serve.serve(database, host, port, url, tls_cert, tls_key, said, proxy or ())

@@ -1,6 +1,6 @@
 """Compiled measures of strings: LZ76, and the length of a short text after deflate.
 
-LZ76 is the bit-equal twin of `measures.lz76_reference`. Every symbol keeps a row of bits, one per
+LZ76 is the bit-equal twin of `lz76_reference`. Every symbol keeps a row of bits, one per
 position where it has been seen. While a phrase grows, a further row, `ends`, marks where its
 earlier occurrences could end next: AND with the row of the symbol that comes, shift by one
 (Shift-And). When no bit is left the phrase occurs nowhere earlier, so it is complete. A word of 64

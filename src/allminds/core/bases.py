@@ -217,12 +217,21 @@ class Wrapper(Environment):
         return self.inner.score
 
     @property
+    def known_by(self) -> Any:
+        return self.inner.known_by
+
+    @property
     def complexity(self) -> Mapping[str, float]:
         return self.inner.complexity
 
     @property
     def facts(self) -> Mapping[str, Any]:
         return self.inner.facts
+
+    def told(self, slot: int) -> Mapping[str, Any]:
+        if type(self).facts is not Wrapper.facts:  # a subclass has facts of its own
+            return self.facts
+        return self.inner.told(slot)
 
     def reset(self, random: Random) -> Any:
         return self.inner.reset(random)

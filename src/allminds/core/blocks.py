@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from allminds.contracts import STATUSES, Record
 
+Number = TypeVar("Number", np.int64, np.float64)
 LATTICE = 2.0**-26
 LESSON = ("course", "phase", "role", "position", "trained")  # columns that a course adds
+TENTHS = 10  # stretches of an exercise's steps whose mean rewards a course keeps
 
 
 def on_lattice(rewards: ArrayLike) -> NDArray[np.float64]:
@@ -39,6 +42,7 @@ class Block:
     item: NDArray[np.int64] | None = None  # [exercise]; None if no two exercises show the same
     cluster: NDArray[np.int64] | None = None  # [exercise]; None if each item is one of its own
     course: dict[str, NDArray[Any]] = field(default_factory=dict)  # [exercise]: see `LESSON`
+    tenths: NDArray[np.float64] | None = None  # [exercise, slot, tenth]: mean rewards, in a course
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
@@ -72,6 +76,7 @@ class Block:
             item=_whole([record.item for record in records]),
             cluster=_whole([record.cluster for record in records]),
             course=_places(records),
+            tenths=_tenths(records) if steps > 1 and records[0].lesson else None,
         )
 
     @classmethod
@@ -105,6 +110,7 @@ class Block:
                 name: np.concatenate([block.course[name] for block in blocks])
                 for name in blocks[0].course
             },
+            tenths=_joined([block.tenths for block in blocks]),
         )
 
 
@@ -119,10 +125,45 @@ def _places(records: Sequence[Record]) -> dict[str, NDArray[Any]]:
     return found | {"trained_steps": np.array([record.trained_steps for record in records])}
 
 
+def tenth_of(steps: int) -> NDArray[np.int64]:
+    """Assign each step of an exercise to a tenth of its steps; of fewer, some have none."""
+    return np.arange(steps) * TENTHS // max(steps, 1)
+
+
+def _tenths(records: Sequence[Record]) -> NDArray[np.float64]:
+    """Average the rewards of each slot over each tenth of the steps; NaN where there is no step."""
+    made = np.full((len(records), len(records[0].score), TENTHS), np.nan)
+    for n, record in enumerate(records):
+        if record.rewards:
+            rewards, place = np.array(record.rewards, float), tenth_of(len(record.rewards))
+            for tenth in np.unique(place):
+                here = rewards[place == tenth]
+                made[n, :, tenth] = [math.fsum(column) / len(here) for column in here.T]
+    return made
+
+
 def _whole(numbers: Sequence[int | None]) -> NDArray[np.int64] | None:
     return None if numbers[0] is None else np.array(numbers, np.int64)
 
 
-def _joined(parts: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+def _joined(parts: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:
     there = [part for part in parts if part is not None]
     return np.concatenate(there) if there else None
+
+
+def block_difference(a: Block, b: Block) -> str:
+    """Describe the first difference between two blocks, bit by bit; empty if they are equal."""
+    if a.first != b.first:
+        return f"first: {a.first} and {b.first}"
+    if set(a.complexity) != set(b.complexity):
+        return f"complexity columns: {sorted(a.complexity)} and {sorted(b.complexity)}"
+    pairs = {name: (values, b.complexity[name]) for name, values in a.complexity.items()}
+    for name in ("actions", "score", "learning", "status", "steps", "curve"):
+        pairs[name] = (getattr(a, name), getattr(b, name))
+    for name, (one, other) in pairs.items():
+        if not np.array_equal(one, other, equal_nan=name in ("score", "learning")):
+            if one.shape != other.shape:
+                return f"{name}: shapes {one.shape} and {other.shape}"
+            where = tuple(int(n) for n in np.argwhere(one != other)[0])
+            return f"{name}{list(where)}: {one[where]} and {other[where]}"
+    return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"

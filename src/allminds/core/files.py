@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -62,12 +64,52 @@ def write_whole(
             raise
 
 
+@contextlib.contextmanager
+def new_folder(out: Path) -> Iterator[Path]:
+    """Make a folder whole or not at all: what is written into the one given, and the sums of it."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise Error(f"{out} is not empty; name a new folder with --out")
+    if not out.name:  # "." cannot be made anew and renamed
+        raise Error(f"{out} has no name of its own; name a new folder with --out")
+    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+    try:
+        with writing(out):
+            temporary.mkdir(parents=True)
+            yield temporary
+            lines = []
+            for path in sorted(temporary.iterdir()):
+                with open(path, "rb") as file:
+                    lines.append(line(path.name, hashlib.file_digest(file, "sha256").hexdigest()))
+                    os.fsync(file.fileno())
+            write_whole(temporary / SUMS, lambda file: file.write("".join(lines).encode()))
+            os.rename(temporary, out)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
 def write_bytes(out: Path, made: bytes) -> Path:
     """Write a file that the user named, whole or not at all; a full disk leaves the old file."""
     if out.is_dir():
         raise Error(f"cannot write {out}: it is a folder; name a file in it")
     write_whole(out, lambda file: file.write(made))
     return out
+
+
+def keep(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
+    """Keep a file in the user's cache: whole, by its own temporary name; a read-only home is fine.
+
+    Several processes may keep the same file at the same time.
+    """
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                fill(file)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
 
 
 def as_json(value: Any) -> bytes:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import blake2b, scrypt
 from struct import Struct
 from typing import Any, NamedTuple, TypeVar
 
@@ -262,6 +262,35 @@ class Withheld(Random):
         return self
 
 
+class Noted(Random):
+    """Randomness that notes words that are read twice, or too late, for `check_mind`."""
+
+    __slots__ = ("found", "over", "used")
+
+    def __init__(self, random: Random, found: list[str], used: dict[tuple[int, int], None]) -> None:
+        super().__init__(random.key, random.step)
+        self.found, self.used, self.over = found, used, False
+
+    def word_at(self, j: int) -> int:
+        if self.over:
+            self.found.append(
+                "draws from the 'random' of an earlier step; draw from the one that 'act' is given"
+            )
+        elif (self.key, j) in self.used:
+            self.found.append(
+                f"reads random word {j} twice in one step, so that two choices are one; draw with "
+                "unit(), below(n) or choice(sequence), which advance"
+            )
+        self.used[self.key, j] = None
+        return super().word_at(j)
+
+    def at_step(self, step: int) -> Random:
+        return Noted(super().at_step(step), self.found, {})
+
+    def part(self, number: int) -> Random:
+        return Noted(super().part(number), self.found, self.used)
+
+
 def _check_count(n: int) -> None:
     if not 0 < n <= _MOST:
         raise Error(f"random.below needs a number from 1 to 2^32, not {n!r}")
@@ -297,9 +326,25 @@ def fingerprint(shown: Any) -> int:
 
 def numbered(series: str, number: Any) -> Any:
     """Hash each number of a series to 63 bits, for one number or an array of numbers."""
-    import numpy as np
 
     start = np.array([fingerprint(series)], np.uint64)
     mixed = start + np.atleast_1d(np.asarray(number, np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
     found = (mixed >> np.uint64(1)).astype(np.int64)
     return int(found[0]) if np.ndim(number) == 0 else found
+
+
+# ---------------------------------------------------------------- seeds in ids
+
+
+SALT = b"the seed of a series of exercises"
+
+
+@lru_cache(maxsize=256)
+def public_seed(seed: int) -> str:
+    """Name a seed in ids: as it is, or by a hash from 2**32 on, since it may then be a secret.
+
+    Whoever knows the seed of a study can work out its exercises. The hash is slow on purpose.
+    """
+    if seed < 1 << 32:
+        return str(seed)
+    return "x" + scrypt(str(seed).encode(), salt=SALT, n=4096, r=8, p=1, dklen=8).hex()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import inspect
 import json
 import math
@@ -85,6 +86,12 @@ BOUNDS = {
     "minimum": "from {}", "exclusiveMinimum": "above {}", "maximum": "to {}",
     "exclusiveMaximum": "below {}",
 }  # fmt: skip
+
+
+def settings_hash(settings: Any) -> str:
+    """Hash the settings of an instrument to eight hex digits, for an exercise's id."""
+    text = json.dumps(settings.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def described(model: type[BaseModel]) -> list[dict[str, Any]]:

@@ -7,16 +7,18 @@ for bit; they are sorted by instrument, exercise, mind and slot.
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from allminds import registry
 from allminds.contracts import STATUSES, Exercise, Instrument
-from allminds.core.blocks import Block
+from allminds.core.blocks import TENTHS, Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import numbered
+from allminds.core.settings import settings_hash
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,7 +42,7 @@ def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) 
         "run": _constant(run, rows),
         "exercise": pc.binary_join_element_wise(pa.scalar(prefix), number, ""),
         "instrument": _constant(tool.name, rows),
-        "settings": _constant(registry.settings_hash(tool.settings), rows),
+        "settings": _constant(settings_hash(tool.settings), rows),
         "seed": pa.array(np.full(rows, seed, np.int64)),
         "index": pa.array(index),
     }
@@ -91,12 +93,23 @@ def _what(block: Block, index: Any) -> dict[str, Any]:
     score, learning = block.score.reshape(-1), block.learning.reshape(-1)
     status = pa.DictionaryArray.from_arrays(pa.array(block.status.reshape(-1)), pa.array(STATUSES))
     reasons = [block.reasons.get(int(i)) for i in index] if block.reasons else None
+    tenths = {} if block.tenths is None else _by_tenth(block.tenths.reshape(-1, TENTHS))
     return {
         "steps": pa.array(np.repeat(block.steps, slots)),
         "score": pa.array(score, mask=np.isnan(score)),
         "learning": pa.array(learning, mask=np.isnan(learning)),
         "status": status.cast(pa.string()),
         "reason": pa.array(reasons or [None] * (exercises * slots), pa.string()),
+        **tenths,
+    }
+
+
+def _by_tenth(values: Any) -> dict[str, Any]:
+    """Make a column of the mean rewards of each tenth of the steps."""
+    import pyarrow as pa
+
+    return {
+        f"tenth_{n}": pa.array(of, mask=np.isnan(of)) for n, of in enumerate(values.T.copy(), 1)
     }
 
 
@@ -166,9 +179,9 @@ COLUMNS = {
     "item": ("hash of what was shown: equal for repeats of an item", "a whole number"),
     "cluster": ("what makes errors alike, such as shifts of one series", "a whole number"),
     "index": ("number of the exercise in that series", "0, 1, …"),
-    "course": ("number of the course, each taken by one life of a mind that carries", "0, 1, …"),
+    "course": ("number of the course, each taken by one life of a mind, or by a person", "0, 1, …"),
     "phase": ("phase of the course", "1, 2, …"),
-    "role": ("whether the mind is trained on the exercise, or a copy of it tested", "train, test"),
+    "role": ("whether it is trained on the exercise, or tested: a mind as a copy", "train, test"),
     "position": ("place of the exercise in its course", "0, 1, …"),
     "trained": ("training exercises of the course before this one", "0, 1, …"),
     "trained_steps": ("steps of those training exercises, without rehearsals", "0, 1, …"),
@@ -181,6 +194,10 @@ COLUMNS = {
     "steps": ("steps that were played", "1, 2, …"),
     "score": ("mean or total of the rewards; a failed exercise counts too", "reward, −1 to 1"),
     "learning": ("mean reward of the second half of the steps minus the first", "reward, −2 to 2"),
+    **{
+        f"tenth_{n}": (f"mean reward of tenth {n} of the steps, in a course", "reward, −1 to 1")
+        for n in range(1, TENTHS + 1)
+    },
     "status": ("how it ended; void and missing have no score", ", ".join(STATUSES)),
     "reason": ("why it failed; missing if it did not", "a sentence"),
     "repeat": ("number of the play, where an exercise was played more than once", "0, 1, …"),
@@ -244,3 +261,12 @@ def _found(column: pd.Series) -> str:
         different = known.nunique()
         return str(known.iloc[0]) if different == 1 else f"{different:,} different"
     return f"{known.min():g} to {known.max():g}"
+
+
+# where a spreadsheet begins a formula: in some countries also after a semicolon, or in full width
+_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])")
+
+
+def harmless(value: Any) -> Any:
+    """Quote words of a CSV file that a spreadsheet would run as a formula; numbers stay numbers."""
+    return _FORMULA.sub("'", value) if isinstance(value, str) else value

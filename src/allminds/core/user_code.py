@@ -6,6 +6,7 @@ Python's library and of installed packages are left out, as long as any other is
 
 from __future__ import annotations
 
+import ast
 import functools
 import hashlib
 import importlib
@@ -287,3 +288,16 @@ def _from_file(path: Path) -> Any:
         del sys.modules[name]
         raise
     return module
+
+
+def mind_in(file: str) -> str:
+    """Find what is most likely a mind in a file, without running it: a class with `act` first."""
+    try:
+        body = ast.parse(Path(file).read_text(encoding="utf-8")).body
+    except (OSError, ValueError, SyntaxError):
+        return "NAME"
+    classes = [one for one in body if isinstance(one, ast.ClassDef)]
+    acting = [one for one in classes if "act" in {getattr(part, "name", "") for part in one.body}]
+    functions = [one for one in body if isinstance(one, ast.FunctionDef)]
+    names = [one.name for one in (*acting, *classes)] + [one.name for one in functions]
+    return names[0] if names else "NAME"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -91,6 +91,14 @@ class Difference:
         return f"{word}, but less than {self.margin:g}" if "smaller" in self.verdict else word
 
     @property
+    def at_odds(self) -> bool:
+        """True if the interval leaves out 0 without a difference, or holds 0 beside one."""
+        if self.interval is None or not self.differs:
+            return False
+        low, high = self.interval
+        return (low <= 0 <= high) == bool(self.sign)
+
+    @property
     def words(self) -> str:
         """The verdict with its reason, as part of a sentence."""
         if not self.differs:
@@ -111,6 +119,23 @@ class Difference:
             return f"undecided; {where} {lies if inside else f'is not within {delta}'}{why}"
         word = self.verdict.replace("δ", f"{self.margin:g}")
         return f"{word}; {where} lies within {delta}"
+
+
+def odds_explained(found: Iterable[Difference]) -> list[str]:
+    """Say why verdicts and intervals may seem to contradict each other, where some do."""
+    odd = [bool(one.sign) for one in found if one.at_odds]
+    said = []
+    if False in odd:
+        said.append(
+            "An interval is of its pair alone, while p and the verdict are corrected for all pairs; "
+            "so an interval may leave out 0 where the verdict is not “different”."
+        )
+    if True in odd:
+        said.append(
+            "p and the interval are computed by two methods, each valid by itself; so an interval "
+            "may hold 0 where the verdict is “different”."
+        )
+    return said
 
 
 def paired(

@@ -15,8 +15,8 @@ from functools import cache
 
 import numpy as np
 
+from allminds.papers import Claim, Erratum, Paper, Part, Statement, Worked, scores
 from allminds.papers.chmait_2016_figures import FIGURES, PARTS, against, example
-from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked, scores
 from allminds.papers.plots import lines
 
 CLAIM_EPISODES = 2_000

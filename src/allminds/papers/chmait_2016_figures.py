@@ -12,9 +12,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from allminds.episode import Episode
-from allminds.papers import diagrams
+from allminds.papers import Part, diagrams
 from allminds.papers.diagrams import EVIL, GOOD, MIND
-from allminds.papers.paper import Part
 from allminds.papers.plots import lines
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from allminds.core.seeding import Random, key
+from allminds.papers import Claim, Erratum, Paper, Part, Statement, Worked
 from allminds.papers import chmait_2017_figures as figures
 from allminds.papers.chmait_2017_figures import (
     MIND,
@@ -25,7 +26,6 @@ from allminds.papers.chmait_2017_figures import (
     group_score,
     turning_ability,
 )
-from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked
 from allminds.papers.plots import lines
 from allminds.report.charts.drawing import FLOOR
 from allminds.report.charts.plots import SCHEMES, calibration_panels, calibrations

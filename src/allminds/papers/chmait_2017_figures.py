@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.papers.paper import Part
+from allminds.papers import Part
 from allminds.papers.plots import lines, marked_curves
 
 if TYPE_CHECKING:

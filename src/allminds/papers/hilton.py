@@ -14,7 +14,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from allminds.papers.paper import Claim, Erratum, Paper, Part, Worked
+from allminds.papers import Claim, Erratum, Paper, Part, Worked
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from allminds.papers import Claim, Erratum, Paper, Statement
 from allminds.papers import insa_cabrera_2011_figures as figures
 from allminds.papers.insa_cabrera_2011_figures import (
     PUBLISHED,
@@ -23,7 +24,6 @@ from allminds.papers.insa_cabrera_2011_figures import (
     simulated,
     summary,
 )
-from allminds.papers.paper import Claim, Erratum, Paper, Statement
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.papers import diagrams
-from allminds.papers.paper import Part, scores
+from allminds.papers import Part, diagrams, scores
 from allminds.papers.plots import boxes_beside, cloud, density, heat, histogram
 
 if TYPE_CHECKING:

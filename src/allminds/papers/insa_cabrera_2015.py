@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from allminds.papers.paper import Claim, Erratum, Paper, Part, Statement, Worked
+from allminds.papers import Claim, Erratum, Paper, Part, Statement, Worked
 from allminds.papers.plots import heat
 
 if TYPE_CHECKING:

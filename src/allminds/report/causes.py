@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -251,33 +252,49 @@ def partings(
     if not yours:
         best = [(data, one) for data in tests for one in _best(data)]
         return _most_lost(best, folders, rival)
-    found = []
-    for mind in list(dict.fromkeys(yours))[:MOST_MINDS]:
-        taken = [
-            (data, one)
-            for data in tests
-            for one in data.minds
-            if mind in (one, data.bare.get(one, one))
-        ]
-        found += _most_lost(taken, folders, rival)
+    found = list[Parting]()
+    yours = list(dict.fromkeys(yours))[:MOST_MINDS]
+    if rival is None:  # first the minds asked about beside each other
+        for mind, other in permutations(yours, 2):
+            found += [
+                one for one in _most_lost(_taken(tests, mind), folders, other, 1) if one.causes
+            ]
+    beside = {(id(one.data), one.mind, one.rival) for one in found}
+    for mind in yours:
+        lost = _most_lost(_taken(tests, mind), folders, rival)
+        found += [one for one in lost if (id(one.data), one.mind, one.rival) not in beside]
     return found
 
 
+def _taken(tests: Sequence[TestData], mind: str) -> list[tuple[TestData, str]]:
+    """List the tests that a mind took, with the line-ups that it is first in."""
+    return [
+        (data, one)
+        for data in tests
+        for one in data.minds
+        if mind in (one, data.bare.get(one, one))
+    ]
+
+
 def _most_lost(
-    taken: Sequence[tuple[TestData, str]], folders: Sequence[RunFolder], wanted: str | None
+    taken: Sequence[tuple[TestData, str]],
+    folders: Sequence[RunFolder],
+    wanted: str | None,
+    most: int = MOST_TESTS,
 ) -> list[Parting]:
     """Make the cards of the tests on which a mind is farthest behind its rival.
 
-    Tests on which it lost nothing are left out, unless there are no others.
+    Tests without a card (nothing was lost, or the exercises were chosen for each mind) are left
+    out; if all are, the first of them says why.
     """
     pairs = [(data, mind, rival_of(data, mind, wanted)) for data, mind in taken]
     behind = [(_lost(data, mind, rival), data, mind, rival) for data, mind, rival in pairs if rival]
     behind.sort(key=lambda pair: -pair[0])
     found, nothing = list[Parting](), list[Parting]()
     for _, data, mind, rival in behind:
-        if len(found) < MOST_TESTS:
+        if len(found) < most:
             one = parting(data, folders, mind, rival)
-            (found if one.worse or not one.searched else nothing).append(one)
+            (found if one.causes else nothing).append(one)
     return found or nothing[:1]
 
 

@@ -22,9 +22,9 @@ from allminds.report import sources
 from allminds.report.sources import Floats, Source, batches, numbered
 from allminds.runs.designs import designs
 from allminds.runs.plan import Test
-from allminds.runs.plays import read_plays
 from allminds.runs.provenance import Portrait
 from allminds.runs.store import RunFolder, read_part
+from allminds.runs.summary import read_plays
 from allminds.statistics.answer import Measured, labels
 
 if TYPE_CHECKING:

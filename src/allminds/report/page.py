@@ -119,13 +119,14 @@ def _parts(
     weights: Mapping[str, float],
 ) -> dict[str, Any]:
     """Compute the sections that other sections refer to."""
-    from allminds.report.sections import prediction, votes  # these need SciPy
+    from allminds.report.sections import learning, prediction, votes  # these need SciPy
 
     foreseen = [one for one in map(prediction.predicted, single) if one]
     return {
         "who": runs.minds_section(tests, _folded(found, tests)),
         "total": profile.section(single, weights),
         "groups": groups.section(tests, found),
+        "learning": learning.section(single),
         "prediction": prediction.section(single, foreseen),
         "votes": votes.section(single, foreseen),
         "reliability": reliability.section(single),

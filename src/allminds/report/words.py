@@ -82,10 +82,10 @@ def on_tests(taken: Sequence[str], given: int) -> str:
 
 
 def wraps(name: str) -> Any:
-    """Write a name as HTML that breaks after its brackets and commas rather than within a word."""
+    """Write a name as HTML that breaks after its brackets, commas and colons rather than within a word."""
     from markupsafe import Markup
 
-    pieces = re.findall(r"[^(,*/]+[(,*/]*|[(,*/]+", name)
+    pieces = re.findall(r"[^(,*/:]+[(,*/:]*|[(,*/:]+", name)
     if len(pieces) < 2 or max(map(len, pieces)) > 32:
         return name
     return Markup("<wbr>").join(Markup("<span>{}</span>").format(piece) for piece in pieces)

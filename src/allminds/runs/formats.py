@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from allminds import registry
 from allminds.contracts import STATUSES
+from allminds.core.blocks import LESSON
 from allminds.core.errors import Error, nearest
 from allminds.core.table import ordered
 
@@ -184,6 +185,8 @@ def _values(name: str, words: list[str], lines: list[int]) -> list[Any]:
     if name in UNITS:  # hashes are too long for a float, and other tools may have names
         whole = all(re.fullmatch(r"[0-9]+", word) and fits(word) for word in words)
         return [int(word) if whole else word or None for word in words]
+    if name in (*LESSON, "trained_steps") and all(re.fullmatch(r"[0-9]{1,18}", w) for w in words):
+        return [int(word) for word in words]
     numbers = [_float_or_none(word) for word in words]
     known = [word != "" for word in words]
     if name in TEXT or not any(n is not None for n in numbers):

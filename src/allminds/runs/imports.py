@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from allminds import registry
 from allminds.contracts import Instrument
 from allminds.core.errors import Error, nearest
+from allminds.core.files import SUMS, as_json, matches, new_folder, sums_of
+from allminds.core.settings import settings_hash
 from allminds.core.table import SCHEMA, scored
 from allminds.runs.formats import ENDINGS, FORMATS, formats
 from allminds.runs.provenance import versions
@@ -26,6 +26,7 @@ from allminds.runs.store import RunFolder
 if TYPE_CHECKING:
     import pandas as pd
 
+IMPORTED, RECORDS = "imported.json", "records.parquet"
 CHOICES = "choices.csv"  # of people, in the export of a study
 TIMED = ("test", "practice", "step", "correct", "rt_ms", "reloaded")  # their columns of numbers
 
@@ -35,7 +36,7 @@ def read_results(path: str | Path) -> pd.DataFrame:
     path = Path(path)
     if path.is_file():
         return FORMATS[ENDINGS.get(path.suffix, "csv")](path)
-    if (path / "imported.json").is_file():
+    if (path / IMPORTED).is_file():
         return _read_imported(path)
     if (path / "plan.json").is_file():  # the number of a test in its plan is no matter here
         return RunFolder.open(path).records().drop(columns="test")
@@ -93,6 +94,7 @@ def read_choices(paths: Sequence[str | Path]) -> pd.DataFrame | None:
 def _choices(file: Path) -> pd.DataFrame:
     import pandas as pd
 
+    _check(file.parent, file.name)
     try:
         frame = pd.read_csv(file, dtype=str, keep_default_na=False)
         rows, (_, count) = frame.iloc[:-1], frame.iloc[-1, :2]
@@ -118,11 +120,11 @@ def tools_of(paths: Sequence[str | Path]) -> dict[tuple[str, str], Instrument]:
             folder = RunFolder.open(Path(path))
             for number in range(len(folder.plan.tests)):
                 tool = folder.tool(number)
-                found[tool.name, registry.settings_hash(tool.settings)] = tool
+                found[tool.name, settings_hash(tool.settings)] = tool
     for name in registry.instruments():
         with contextlib.suppress(Error):
             tool = registry.make_instrument(name)
-            found.setdefault((name, registry.settings_hash(tool.settings)), tool)
+            found.setdefault((name, settings_hash(tool.settings)), tool)
     return found
 
 
@@ -131,25 +133,41 @@ def provenance(path: Path) -> dict[str, Any]:
 
     The export of a study has `parity`: sentences on how people's test differs from the programs'.
     """
+    return _made(path) if (path / IMPORTED).is_file() else {}
+
+
+def _made(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads((path / "imported.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found
+        made: dict[str, Any] = json.loads((path / IMPORTED).read_bytes())
+        schema = int(made["schema"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged(path) from None
+    _check(path, IMPORTED, "sums" in made)
+    if schema > SCHEMA:
+        raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
+    return made
+
+
+def _check(path: Path, name: str, summed: bool = False) -> None:
+    """Reject a file of a folder that is not what was written; folders of long ago have no sums."""
+    if (summed or (path / SUMS).exists()) and not matches(path, name, sums_of(path)):
+        raise _damaged(path)
+
+
+def _damaged(path: Path) -> Error:
+    return Error(f"{path} is damaged: import it again, or export the study again, into a new one")
 
 
 def _read_imported(path: Path) -> pd.DataFrame:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    made = _made(path)
+    _check(path, RECORDS, "sums" in made)
     try:
-        made = json.loads((path / "imported.json").read_text(encoding="utf-8"))
-        schema = int(made["schema"])
-        frame: pd.DataFrame = pq.read_table(path / "records.parquet").to_pandas()
+        frame: pd.DataFrame = pq.read_table(path / RECORDS).to_pandas()
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-        raise Error(f"{path} is damaged: import it again into another folder") from None
-    if schema > SCHEMA:
-        raise Error(f"{path} was made by a newer allminds (schema {schema}); update allminds")
+        raise _damaged(path) from None
     return frame
 
 
@@ -169,8 +187,6 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
     known = formats()
     if form not in known:
         raise Error(f"there is no format '{form}'; {nearest(form, known)}")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise Error(f"{out} is not empty; name a new folder with --out")
     if source.exists() and not (source.is_file() or source.is_dir()):  # it may have no end
         raise Error(f"cannot read {source}: it is not a plain file")
     frame = known[form](source)
@@ -183,27 +199,10 @@ def import_results(source: str | Path, out: str | Path, form: str = "") -> Path:
         "exercises": int(frame["exercise"].nunique()),
         "minds": sorted(frame["mind"].unique()),
         "versions": versions(),
+        "sums": SUMS,
     }
-    if not out.name:  # "." cannot be made anew and renamed
-        raise Error(f"{out} has no name of its own; name a new folder with --out")
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
-        temporary.mkdir(parents=True)
-        with open(temporary / "records.parquet", "wb") as file:
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-            pq.write_table(table, file, compression="zstd")
-            _settle(file)
-        with open(temporary / "imported.json", "wb") as file:
-            file.write((json.dumps(made, indent=2, ensure_ascii=False) + "\n").encode())
-            _settle(file)
-        os.rename(temporary, out)
-    except OSError as error:
-        raise Error(f"cannot write {out}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with new_folder(out) as folder:
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        pq.write_table(table, folder / RECORDS, compression="zstd")
+        (folder / IMPORTED).write_bytes(as_json(made))
     return out
-
-
-def _settle(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())

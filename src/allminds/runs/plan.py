@@ -29,6 +29,19 @@ if TYPE_CHECKING:
     from allminds.contracts import Instrument
 
 
+def with_course(values: Any) -> Any:
+    """Put the course of a test, in its one form, among its settings; return it as it is if none."""
+    given = dict(values) if isinstance(values, dict) else {}
+    settings = given.get("settings") or {}
+    course = given.pop("course", None)
+    if not isinstance(settings, Mapping) or (course is None and "course" not in settings):
+        return values
+    if course is not None and "course" in settings:
+        raise ValueError("the course is given twice, beside the settings and among them")
+    made = Course.of(settings["course"] if course is None else course)
+    return {**given, "settings": {**settings, "course": made.plain()}}
+
+
 class Test(Settings):
     """One instrument with its settings, given to some minds.
 
@@ -121,16 +134,9 @@ class Test(Settings):
     @model_validator(mode="before")
     @classmethod
     def _taught(cls, values: Any) -> Any:
-        """Put a course, in its one form, among the settings; courses are 20 unless it is said."""
-        given = dict(values) if isinstance(values, dict) else {}
-        settings = given.get("settings") or {}
-        course = given.pop("course", None)
-        if not isinstance(settings, Mapping) or (course is None and "course" not in settings):
-            return values if course is None else given
-        if course is not None and "course" in settings:
-            raise ValueError("the course is given twice, beside the settings and among them")
-        made = Course.of(settings["course"] if course is None else course)
-        return {"episodes": COURSES, **given, "settings": {**settings, "course": made.plain()}}
+        """Put a course among the settings; courses are 20 unless it is said."""
+        given = with_course(values)
+        return given if given is values else {"episodes": COURSES, **given}
 
     @model_validator(mode="before")
     @classmethod

@@ -43,7 +43,7 @@ class How:
     """How exercises are played: jobs, engine, strictness; the results do not depend on it.
 
     Minds that are paid by the call are always played in this process, one exercise after the other,
-    so that `core.spending` counts every call, and each exercise is kept as soon as it is over.
+    so that `core.watch` counts every call, and each exercise is kept as soon as it is over.
 
     Parameters
     ----------

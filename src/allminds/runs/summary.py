@@ -1,26 +1,36 @@
-"""Scores of the minds of a test, computed from blocks of records."""
+"""Scores of the minds of a test from blocks of records, and from the parts of a run on disk.
+
+Parts are read some columns at a time: no mind is made for the answer that plays give, and none is
+imported.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allminds import registry
 from allminds.contracts import FAILURES, STATUSES, Instrument
 from allminds.core.blocks import Block
 from allminds.core.line_up import LineUp, ends
 from allminds.core.seeding import numbered
-from allminds.inference import Estimate, Tally
-from allminds.inference.estimates import NOT_PLAYED, normalised
+from allminds.inference import MARGIN, Estimate, Plays, Tally
+from allminds.inference.estimates import NOT_PLAYED, normalised, play_scores
 from allminds.runs.engine import Given, Part, Sitting
 from allminds.runs.plan import Plan
-from allminds.runs.store import RunFolder
+from allminds.runs.store import RunFolder, read_part
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from allminds.statistics.answer import Answer
+
+Column = NDArray[Any]
 
 
 @dataclass
@@ -171,27 +181,36 @@ def summary_of(plan: Plan, tests: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _line_ups(rows: pa.Table) -> pa.ChunkedArray:
     """Return the column of line-ups; a run made before there were any has minds only."""
-    return rows["line_up" if "line_up" in rows.column_names else "mind"].cast("string")
+    return rows["line_up" if "line_up" in rows.column_names else "mind"]
+
+
+def _scores(rows: pa.Table, tool: Instrument) -> tuple[Column, Column]:
+    """Return scores and statuses [exercise, slot] of rows.
+
+    A failure of a run that was made before failures counted gets the lowest score.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    codes = pc.index_in(rows["status"].cast("string"), pa.array(STATUSES)).to_numpy()
+    status = codes.astype(np.int8).reshape(-1, tool.slots)
+    score = rows["score"].to_numpy().astype(float).reshape(-1, tool.slots)
+    failed = np.isin(status, [STATUSES.index(name) for name in FAILURES])
+    return np.where(failed & np.isnan(score), tool.lowest, score), status
 
 
 def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block:
     """Rebuild a line-up's block from its rows, as far as a score needs it."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    here = rows.filter(pc.equal(_line_ups(rows), line_up))
+    here = rows.filter(pc.equal(_line_ups(rows).cast("string"), line_up))
 
     def column(name: str) -> Any:
         return here[name].to_numpy().astype(float).reshape(-1, tool.slots)
 
-    status = pc.index_in(here["status"], pa.array(STATUSES)).to_numpy().astype(np.int8)
+    score, status = _scores(here, tool)
     why = here.filter(pc.is_valid(here["reason"]))
     reasons = dict(zip(why["index"].to_pylist(), why["reason"].to_pylist(), strict=True))
-    score = column("score")
-    failed = np.isin(status.reshape(score.shape), [STATUSES.index(name) for name in FAILURES])
-    score = np.where(
-        failed & np.isnan(score), tool.lowest, score
-    )  # of a run made before they counted
     prefix = registry.exercise_prefix(tool, here["seed"][0].as_py())
     own = numbered(prefix, here["index"].to_numpy().reshape(-1, tool.slots)[:, 0])
     kept = {
@@ -209,10 +228,120 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block:
         },
         score=score,
         learning=column("learning"),
-        status=status.reshape(-1, tool.slots),
+        status=status,
         steps=column("steps")[:, 0].astype(np.int32),
         curve=np.zeros(0),
         actions=np.zeros((0, 0, tool.slots), np.int16),
         reasons=reasons,
         **kept,
     )
+
+
+# ---------------------------------------------------------------- the answer that plays give
+
+
+@dataclass(frozen=True)
+class TestPlays:
+    """The plays of the minds of one test, by the names that are shown, and their traits."""
+
+    plays: dict[str, Plays]
+    column: str  # of complexity; empty if there is none, or exercises do not differ in it
+    complexity: dict[str, Column]  # of each mind's plays
+    traits: dict[str, str]
+
+    @property
+    def clairvoyant(self) -> frozenset[str]:
+        """The minds that see the future."""
+        from allminds.statistics.answer import FUTURE
+
+        return frozenset(mind for mind, traits in self.traits.items() if FUTURE in traits)
+
+
+def read_plays(parts: Sequence[tuple[Path, Mapping[str, str]]], tool: Instrument) -> TestPlays:
+    """Read the plays of a test; a part comes with the shown names of its line-ups."""
+    import pyarrow.parquet as pq
+
+    there = set(pq.read_schema(parts[0][0]).names) if parts else set()
+    column = next((c for c in (tool.strata, "K", "k") if c and c in there), "")
+    wanted = {"line_up", "mind", "traits", "index", "item", "cluster", "score", "status"}
+    wanted |= {name for name in (tool.rule().strata, column) if name}
+    lots: dict[str, list[dict[str, Column]]] = {}
+    traits: dict[str, str] = {}
+    for path, names in parts:
+        known = set(pq.read_schema(path).names)
+        rows = read_part(path, sorted(wanted & known))
+        codes = _line_ups(rows).combine_chunks().dictionary_encode()
+        number = codes.indices.to_numpy()[:: tool.slots]
+        found = _columns(rows, tool, column)
+        for n, name in enumerate(codes.dictionary.to_pylist()):
+            here, shown = number == n, names.get(name)
+            if shown is not None and here.any():
+                lots.setdefault(shown, []).append({key: of[here] for key, of in found.items()})
+                first = int(np.argmax(here)) * tool.slots
+                traits.setdefault(shown, rows["traits"][first].as_py() or "")
+    whole = {mind: _joined(lot) for mind, lot in lots.items()}
+    values = [of["complexity"] for of in whole.values()]
+    varies = bool(column) and any(len(np.unique(of[np.isfinite(of)])) > 1 for of in values)
+    return TestPlays(
+        {mind: _plays(of) for mind, of in whole.items()}, column if varies else "",
+        {mind: of["complexity"] for mind, of in whole.items()} if varies else {}, traits,
+    )  # fmt: skip
+
+
+def _columns(rows: pa.Table, tool: Instrument, column: str) -> dict[str, Column]:
+    """Convert the records of a part to one value for each play."""
+
+    def first(name: str) -> Column:
+        return np.asarray(rows[name].to_numpy()[:: tool.slots])
+
+    score, failed = play_scores(*(of[:, list(tool.scored_slots)] for of in _scores(rows, tool)))
+    index = first("index")
+    made = {"index": index, "score": score, "failed": failed}
+    made["item"] = first("item").astype(np.int64) if "item" in rows.column_names else index
+    has = "cluster" in rows.column_names
+    made["cluster"] = first("cluster").astype(np.int64) if has else made["item"]
+    strata = tool.rule().strata
+    zeros = np.zeros(len(index))
+    made["stratum"] = first(strata).astype(float) if strata else zeros
+    made["complexity"] = first(column).astype(float) if column else zeros
+    return made
+
+
+def _joined(lot: Sequence[Mapping[str, Column]]) -> dict[str, Column]:
+    """Join the parts of a mind's plays in the order of their exercises."""
+    made = {name: np.concatenate([one[name] for one in lot]) for name in lot[0]}
+    order = np.argsort(made["index"], kind="stable")
+    return {name: values[order] for name, values in made.items()}
+
+
+def _plays(of: Mapping[str, Column]) -> Plays:
+    """Build the plays; where clusters are the items themselves, they are the same array."""
+    item = of["item"]
+    cluster = item if np.array_equal(item, of["cluster"]) else of["cluster"]
+    nothing = np.full(len(item), np.nan)
+    return Plays(item, cluster, of["stratum"], of["score"], of["failed"], nothing)
+
+
+def answer_of_run(folder: RunFolder, margin: float = MARGIN) -> Answer:
+    """Answer about the minds that a complete run was made for, or about its best fair ones."""
+    from allminds.statistics.answer import Measured, answer, labels
+
+    summaries, yours = folder.summary()["tests"], set(folder.plan.yours)
+    told = labels([
+        (one["instrument"], one["settings"], test.against)
+        for one, test in zip(summaries, folder.plan.tests, strict=True)
+    ])  # fmt: skip
+    found = []
+    for n, (test, summary) in enumerate(zip(folder.plan.tests, summaries, strict=True)):
+        tool = folder.tool(n)
+        minds = {row["mind"]: test.mind_of(row["mind"]) for row in summary["results"]}
+        mine = {name for name, mind in minds.items() if mind in yours}
+        if len(set(minds.values())) < len(minds):  # two line-ups of one mind
+            minds = {name: name for name in minds}
+        played = read_plays([(path, minds) for path in folder.parts(n)], tool)
+        rows = {minds[row["mind"]]: row for row in summary["results"]}
+        found.append(Measured(
+            told[n], tool, rows, played.plays, played.column, played.complexity,
+            played.clairvoyant, tuple(minds[name] for name in minds if name in mine),
+        ))  # fmt: skip
+    return answer(found, margin)

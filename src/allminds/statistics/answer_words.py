@@ -199,6 +199,9 @@ def _verdict(on: OnTest, rival: str, whom: str, who: str = "It", where: str = ""
     small = f", though by less than {found.margin:g}" if "smaller" in found.verdict else ""
     ends = f" {interval(found.interval)}" if found.interval else ""
     gap = f"the difference is {number(found.mean)}{ends}"
+    if found.at_odds:
+        other = "by another method than the verdict's" if found.sign else "not corrected as that is"
+        gap += f", an interval {other}"
     it = who if where else "it"
     said = {
         "better": f"{who} did better than {whom}{where} {by}{small}",

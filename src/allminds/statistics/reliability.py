@@ -51,11 +51,11 @@ class Components:
 
     def generalisability(self, exercises: int) -> float | None:
         """Compute Eρ² of a mean over so many exercises that all minds have in common."""
-        return _share(self.minds, self.relative_error / exercises)
+        return share(self.minds, self.relative_error / exercises)
 
     def dependability(self, exercises: int) -> float | None:
         """Compute Φ of a mean over so many exercises, whichever they are."""
-        return _share(self.minds, (self.relative_error + self.exercises) / exercises)
+        return share(self.minds, (self.relative_error + self.exercises) / exercises)
 
 
 @dataclass(frozen=True)
@@ -395,5 +395,6 @@ def _cell_means(values: Values) -> Values:
     return means
 
 
-def _share(wanted: float, error: float) -> float | None:
+def share(wanted: float, error: float) -> float | None:
+    """Compute the share that is wanted of all variance; None if there is no variance."""
     return wanted / (wanted + error) if wanted + error > 0 else None

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from allminds import registry
 from allminds.core.errors import printable
-from allminds.inference.verdict import LEVELS
+from allminds.inference.verdict import LEVELS, odds_explained
 from allminds.inference.words import failure, heading, interval, number, unit_columns
 from allminds.terminal.tables import Name, figures_table, say
 
@@ -49,6 +49,8 @@ def show_comparison(name: str, found: Comparison, verbose: bool = False) -> None
     unlike = [one for one in found.differences[:most] if one.verdict != "different"]
     for one in unlike[:MOST_SENTENCES]:
         say(f"{one.pair}: {one.words}")
+    for sentence in odds_explained(found.differences[:most]):
+        say(sentence)
     if verbose and any(one.r is not None for one in found.correlations):
         title = "Correlation of score with complexity"
         tell(f"{title} (intervals over {found.unit}s)", _correlations(found))
@@ -146,6 +148,9 @@ def show_comparisons(found: Mapping[str, Comparison], verbose: bool = False) -> 
     say(f"Differences on {len(found)} tests (p corrected by Holm within each test)", "bold")
     Console().print(table)
     _say_more(sum(max(0, count - each) for count in counts))
+    shown = [one for comparison in found.values() for one in comparison.differences[:each]]
+    for sentence in odds_explained(shown):
+        say(sentence)
     for name, comparison in found.items():
         for note in (*_failures(comparison), *comparison.notes):
             say(f"{name}: {note}", "yellow")

@@ -152,7 +152,7 @@ def html_of(test: dict[str, Any]) -> str:
         test=test,
         rows=rows,
         settings=_settings(test),
-        caution=tool.caution,
+        caution=_caution(test, tool),
         units=[(name, _heading(name, tool)) for name in unit_columns(rows, tool.adaptive)],
         failed=any(row["failed"] for row in rows),
         notes=notes(found),
@@ -173,8 +173,8 @@ def best_first(test: dict[str, Any]) -> list[dict[str, Any]]:
 def _print_test(test: dict[str, Any], console: Console) -> None:
     tool, rows = _tool(test), best_first(test)
     console.print(_table(test, rows, tool, console.width))
-    if tool.caution:
-        console.print(tool.caution, markup=False, highlight=False)
+    if caution := _caution(test, tool):
+        console.print(caution, markup=False, highlight=False)
     for note in notes(rows):
         console.print(printable(note), style="yellow", markup=False, highlight=False)
 
@@ -223,10 +223,16 @@ def _table(
 
 
 def _tool(test: dict[str, Any]) -> Instrument | type[Instrument]:
-    """Return the class of an instrument; a course has to be made."""
-    if "course" in test["settings"]:
+    """Return the instrument, or its class where it cannot be made again (its file has gone)."""
+    try:
         return registry.make_instrument(test["instrument"], test["settings"])
-    return registry.kind(test["instrument"])
+    except Error:
+        return registry.kind(test["instrument"])
+
+
+def _caution(test: dict[str, Any], tool: Instrument | type[Instrument]) -> str:
+    """Return what a reader of the scores must know."""
+    return tool.caution if isinstance(tool, type) else tool.cautioned(test["episodes"])
 
 
 def _heading(column: str, tool: Instrument | type[Instrument]) -> str:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from allminds.contracts import Exercise, Instrument, Record
+from allminds.contracts import Exercise, Instrument, Lesson, Record
 from allminds.core.seeding import Random, key
+from allminds.course import Met
 from allminds.presentation import Face
 from allminds.web.questions import checks, face
 from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored
 
 ORDER = 1 << 20  # a stream that no mind draws from: the order of exercises
 SCREEN = ORDER + 1  # and what is shuffled on the screen
+TRIED = 50  # numbers among which practice exercises are looked for that are not in a course
 SPARE = 1000  # exercises of each participant among which one is replaced, if they have their own
 
 
@@ -57,16 +60,28 @@ class Agenda:
         for number in range(count):
             found.append(Stop("exercise", test, number))
             rests = given.pause_every and (number + 1) % given.pause_every == 0
-            if self.told_after(test):
+            if self.told_after(test, number):
                 found.append(Stop("between", test, number))
             elif rests and number + 1 < count:
                 found.append(Stop("between", test, number, rest=True))
         return found
 
-    def told_after(self, test: int) -> bool:
-        """Return whether the last reward of an exercise is shown: of a question, if asked for."""
+    def told_after(self, test: int, number: int) -> bool:
+        """Return whether the last reward of an exercise is shown.
+
+        That of a question is shown in the training of a course, and else if it is asked for.
+        """
         game = bool(self.study.tests[test].opponent)
-        return self.study.tests[test].feedback or game or self._steps[test] > 1
+        if self.study.tests[test].feedback or game or self._steps[test] > 1:
+            return True
+        lesson = self.lesson(test, number)
+        return lesson is not None and lesson.role == "train"
+
+    def lesson(self, test: int, number: int, practice: bool = False) -> Lesson | None:
+        """Return the place of an exercise in a course, if the test is one."""
+        if practice or not self.tool(test).parts:
+            return None
+        return self.exercise(test, False, number, ()).lesson
 
     @cached_property
     def _steps(self) -> tuple[int, ...]:
@@ -93,12 +108,26 @@ class Agenda:
     def number(self, place: Stop, participant: int) -> int:
         """Return the index of a place's exercise in the series of its instrument."""
         if place.practice:
-            return place.number
+            return self._practised(place.test, participant)[place.number]
         numbers = self.study.numbers(place.test, participant)
         if self.study.tests[place.test].shuffled:
             random = Random(key(self.study.seed, participant, ORDER), place.test)
             numbers = _shuffled(numbers, random)
         return numbers[place.number]
+
+    def _practised(self, test: int, participant: int) -> list[int]:
+        """List the practice exercises; before a course, none that could be met again in it."""
+        count = self.study.tests[test].practice
+        if not self.tool(test).parts:
+            return list(range(count))
+        met, tool = Met(), self.tool(test, practice=True)
+        for number in self.study.numbers(test, participant):
+            one = self.exercise(test, False, number, ())
+            met.add(one.tool.exercise(one.seed, one.index))
+        seed = self.seed(practice=True)
+        unmet = (n for n in range(TRIED) if tool.exercise(seed, n) not in met)
+        found = list(itertools.islice(unmet, count))
+        return [*found, *range(count)][:count]  # in a game all are alike
 
     def fresh(self, test: int, number: int, used: Sequence[int], participant: int = 0) -> int:
         """Return the next exercise with the same complexity that is not in `used`.
@@ -123,9 +152,9 @@ class Agenda:
     ) -> Exercise:
         """Make an exercise; only an adaptive test looks at the participant's `history`."""
         tool, seed = self.tool(test, practice), self.seed(practice)
-        if tool.adaptive and not practice:
+        if by_history(tool) and not practice:
             return tool.exercise(seed, number, history)
-        if tool.adaptive:  # practice is always the first of an administration
+        if by_history(tool):  # practice is always the first of an administration
             return tool.exercise(seed, number * tool.sitting)
         return _exercise(tool, seed, number)
 
@@ -135,6 +164,11 @@ class Agenda:
             return place.number + 1, self.study.tests[place.test].practice
         counts = [self.study.count(test) for test in range(len(self.study.tests))]
         return sum(counts[: place.test]) + place.number + 1, sum(counts)
+
+
+def by_history(tool: Instrument) -> bool:
+    """Return whether exercises depend on the scores before; those of a course are drawn at once."""
+    return tool.adaptive and not tool.parts
 
 
 def _shuffled(numbers: list[int], random: Random) -> list[int]:

@@ -1,14 +1,15 @@
 """The participant's own result, beside what programs make of the very same exercises.
 
 Programs play in the background, each exercise once, and are remembered while the server runs. A
-program that is not ready within a few seconds is left out; the page can be loaded again.
+program that is not ready within a few seconds is left out; the page can be loaded again. `parity`
+says how the test of a participant differs from that of a program.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotReady
 from typing import Any
@@ -18,12 +19,13 @@ from allminds.contracts import Instrument, Record
 from allminds.core.blocks import Block
 from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch
-from allminds.episode import play
+from allminds.episode import Company
 from allminds.web.questions import face
-from allminds.web.replays import own_side
+from allminds.web.replays import ENDED, own_side
 from allminds.web.screens import MindResult, Role, Screen, TestResult
-from allminds.web.study import Study, stored
+from allminds.web.study import GivenTest, Study, stored
 
+BROKEN_OFF = (ENDED["void"][1], ENDED["replaced"][1])  # reasons: what the rules for gaps ended
 PATIENCE = 5.0  # seconds a page waits for programs
 
 
@@ -121,9 +123,10 @@ def _played(
     if study.tests[test].opponent:
         line_up = against(registry.subject(mind, tool), study.machine(test), slot)
     made: list[Record] = []
+    company = Company(line_up, Watch(0))
     for number in numbers:
         exercise = tool.exercise(study.seed, number, made if tool.adaptive else ())
-        made.append(play(exercise, line_up, Watch(0)))
+        made.append(company.play(exercise, made))
     return tuple(own_side(record, slot) for record in made)
 
 
@@ -140,3 +143,53 @@ def score(tool: Instrument, records: Sequence[Record]) -> float | None:
     for record in records:
         tally.add(Block.of([record], record.steps, 0))
     return tally.estimate().score
+
+
+# ---------------------------------------------------------------- how the two differ
+
+
+def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """List how a participant's test differs from a program's: to be said with comparisons.
+
+    `rows` are the results, of which those are counted that a gap ended.
+    """
+    said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
+    for test, given in enumerate(study.tests):
+        slot = given.slot if given.opponent else 0
+        for sentence in (*face(study.tool(test), slot).parity(study.show_numbers), *_told(given)):
+            names = said.setdefault(sentence, [])
+            if given.instrument not in names:
+                names.append(given.instrument)
+    courses = any(given.settings.get("course") for given in study.tests)
+    several = len({given.instrument for given in study.tests}) > 1
+    found = [
+        f"{', '.join(names)}: {sentence}" if several else sentence
+        for sentence, names in said.items()
+    ]
+    found += [
+        "People are not reset between exercises; programs begin each anew"
+        + (", unless they carry in a course." if courses else "."),
+        "Time was free and is recorded, not scored.",
+        "An exercise that a participant left unfinished counts as failed.",
+    ]
+    gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
+    if study.resume.policy in gaps:
+        ended = [row["person"] for row in rows if row["reason"] in BROKEN_OFF]
+        found.append(
+            f"Exercises with a long gap were {gaps[study.resume.policy]}, at most "
+            f"{study.resume.most} of a participant: in all {len(ended)} exercises, in "
+            f"{len(set(ended))} sessions."
+        )
+    return found
+
+
+def _told(given: GivenTest) -> list[str]:
+    """List what people were told or given in a test that no program is."""
+    count = f"{given.practice} exercise" + "s" * (given.practice > 1)
+    trials = f" and {count} to practise on" if given.practice else ""
+    said = [f"People had instructions{trials}; a program's rehearsals are in its traits."]
+    if given.settings.get("course"):
+        said.append("People remember what they met in the tests of a course; programs are copied.")
+    if given.feedback and not given.opponent:
+        said.append("People were told after every question whether they were right.")
+    return said

@@ -11,8 +11,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,15 +19,18 @@ from sqlalchemy import Select, case, or_, select
 from sqlalchemy.orm import Session
 
 from allminds import registry
+from allminds.contracts import Lesson
+from allminds.core.blocks import LESSON
 from allminds.core.errors import Error
-from allminds.core.table import SCHEMA, units_of
+from allminds.core.files import SUMS, as_json, new_folder
+from allminds.core.settings import settings_hash
+from allminds.core.table import SCHEMA, harmless, units_of
 from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
 from allminds.web.agenda import Agenda, agenda
+from allminds.web.debrief import parity
 from allminds.web.monitor import behaviours, iso
-from allminds.web.questions import face
 from allminds.web.replays import (
-    ENDED,
     ReplayedExercise,
     Replays,
     again,
@@ -38,7 +39,7 @@ from allminds.web.replays import (
 )
 from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
-from allminds.web.study import PERSON, GivenTest, Study, stored
+from allminds.web.study import PERSON, stored
 from allminds.web.tables import (
     DONE,
     ConsentRow,
@@ -50,7 +51,6 @@ from allminds.web.tables import (
     StudyRow,
 )
 
-BROKEN_OFF = (ENDED["void"][1], ENDED["replaced"][1])  # reasons: what the rules for gaps ended
 Lines = Callable[[Session, StudyRow, bool], Iterator[str]]
 
 COLUMNS = (
@@ -58,7 +58,6 @@ COLUMNS = (
     "practice", "flags", "step", "choice", "action", "reward", "correct", "rt_ms", "input",
     "reloaded", "client_ts", "server_time", "observation_hash", "slot", "opponent", "game",
 )  # fmt: skip
-_RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follows for a formula
 
 
 # ---------------------------------------------------------------- one row a choice
@@ -67,6 +66,8 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would take what follo
 def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
     """Yield CSV lines: the columns, a choice each, and at last ``#rows,n``."""
     columns = (*COLUMNS, "external_id") if external else COLUMNS
+    if any(given.settings.get("course") for given in stored(study.plan).tests):
+        columns = (*columns, *LESSON)
     yield _csv_line(columns)
     rows = 0
     for participant, session in _sessions(db, study):
@@ -125,7 +126,14 @@ def _choice(
         "slot": row.slot,
         "opponent": row.opponent,
         "game": row.game_id,
+        **_lesson(plan, row),
     }
+
+
+def _lesson(plan: Agenda, row: ExerciseRow) -> dict[str, Any]:
+    """Return the place of an exercise in a course, by column; empty where it is in none."""
+    lesson = plan.lesson(row.test, row.number, row.practice)
+    return {name: None if lesson is None else getattr(lesson, name) for name in LESSON}
 
 
 def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
@@ -134,16 +142,9 @@ def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
     return f"{registry.exercise_prefix(tool, row.seed)}{row.number}"
 
 
-def safe(value: Any) -> Any:
-    """Quote words that a spreadsheet would run as a formula; numbers stay numbers."""
-    if isinstance(value, str) and value.startswith(_RISKY):
-        return f"'{value}"
-    return value
-
-
 def _csv_line(values: Sequence[Any]) -> str:
     line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow([safe(value) for value in values])
+    csv.writer(line, lineterminator="\n").writerow([harmless(value) for value in values])
     return line.getvalue()
 
 
@@ -183,7 +184,8 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
         }  # fmt: skip
         yield line | ({"external_id": participant.external_id} if external else {})
         for row in exercises:
-            yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row)
+            place = {k: v for k, v in _lesson(plan, row).items() if v is not None}
+            yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row) | place
         query = select(ConsentRow).where(ConsentRow.participant_id == participant.id)
         about = [consent.about for consent in db.scalars(query)]
         for event in db.scalars(_events(session)):
@@ -221,6 +223,7 @@ def results(
         exercises = _exercises(db, session)
         partners = _partners(db, session)
         replays, done = _replayed(db, session, plan, exercises)
+        taught = dict.fromkeys(range(len(plan.study.tests)), 0)  # steps in the training of a course
         for row in exercises:
             if row.practice or (row.finished is None and _may_return(session, plan, now)):
                 continue
@@ -232,10 +235,11 @@ def results(
             yield {
                 "exercise": record.exercise,
                 "instrument": tool.name,
-                "settings": registry.settings_hash(tool.settings),
+                "settings": settings_hash(tool.settings),
                 **({"seed": row.seed} if seeds else {}),
                 "index": row.number,
                 **units_of(replays.table(row).episode.exercise),
+                **_taught(record.lesson, taught[row.test]),
                 **record.complexity,
                 "line_up": _line_up(row, who, partner),
                 "mind": who,
@@ -251,6 +255,15 @@ def results(
                 "status": record.status[row.slot],
                 "reason": record.reason,
             }
+            if record.lesson is not None and record.lesson.role == "train":
+                taught[row.test] += record.steps
+
+
+def _taught(lesson: Lesson | None, steps: int) -> dict[str, Any]:
+    """Return the columns that a course adds, as programs have them; none outside a course."""
+    if lesson is None:
+        return {}
+    return {name: getattr(lesson, name) for name in LESSON} | {"trained_steps": steps}
 
 
 def _may_return(session: SessionRow, plan: Agenda, now: int | None) -> bool:
@@ -336,20 +349,14 @@ def export_folder(
 
     `now` is when it is written: a participant who has been away too long by then has left.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise Error(f"{out} is not empty; name a new folder with --out")
-    if not out.name:  # "." cannot be made anew and renamed
-        raise Error(f"{out} has no name of its own; name a new folder with --out")
-    temporary = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-    try:
-        temporary.mkdir(parents=True)
+    with new_folder(out) as folder:
         with store.reading() as db:
             rows = list(results(db, study, pooled, now, seeds))
             lines = choices_csv(db, study, external)
-            choices = _write(temporary / "choices.csv", lines) - 2
-            events = _write(temporary / "events.jsonl", events_jsonl(db, study, external, seeds))
+            choices = _write(folder / "choices.csv", lines) - 2
+            events = _write(folder / "events.jsonl", events_jsonl(db, study, external, seeds))
         if rows:
-            _write_table(temporary, rows)
+            _write_table(folder, rows)
         made = {
             "schema": SCHEMA,
             "source": f"study {study.slug}",
@@ -359,16 +366,10 @@ def export_folder(
             "minds": sorted({row["mind"] for row in rows}),
             "parity": parity(stored(study.plan), rows),
             "versions": versions(),
+            "sums": SUMS,
         }
         if rows:
-            _write(temporary / "imported.json", [json.dumps(made, indent=2) + "\n"])
-        if out.is_dir():
-            out.rmdir()
-        os.rename(temporary, out)
-    except OSError as error:
-        raise Error(f"cannot write {out}: {error.strerror or error}") from None
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            (folder / "imported.json").write_bytes(as_json(made))
     return {"out": str(out), "choices": choices, "events": events - 1} | made
 
 
@@ -378,8 +379,6 @@ def _write(path: Path, lines: Iterable[str]) -> int:
         for line in lines:
             file.write(line)
             count += 1
-        file.flush()
-        os.fsync(file.fileno())
     return count
 
 
@@ -395,46 +394,3 @@ def _write_table(folder: Path, rows: list[dict[str, Any]]) -> None:
         writer.writerows(rows)
     table = pa.Table.from_pandas(read_csv(folder / "results.csv"), preserve_index=False)
     pq.write_table(table, folder / "records.parquet", compression="zstd")
-
-
-def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """List how a participant's test differs from a program's: to be said with comparisons.
-
-    `rows` are the results, of which those are counted that a gap ended.
-    """
-    said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
-    for test, given in enumerate(study.tests):
-        slot = given.slot if given.opponent else 0
-        for sentence in (*face(study.tool(test), slot).parity(study.show_numbers), *_told(given)):
-            names = said.setdefault(sentence, [])
-            if given.instrument not in names:
-                names.append(given.instrument)
-    several = len({given.instrument for given in study.tests}) > 1
-    found = [
-        f"{', '.join(names)}: {sentence}" if several else sentence
-        for sentence, names in said.items()
-    ]
-    found += [
-        "People are not reset between exercises; programs begin each anew.",
-        "Time was free and is recorded, not scored.",
-        "An exercise that a participant left unfinished counts as failed.",
-    ]
-    gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
-    if study.resume.policy in gaps:
-        ended = [row["person"] for row in rows if row["reason"] in BROKEN_OFF]
-        found.append(
-            f"Exercises with a long gap were {gaps[study.resume.policy]}, at most "
-            f"{study.resume.most} of a participant: in all {len(ended)} exercises, in "
-            f"{len(set(ended))} sessions."
-        )
-    return found
-
-
-def _told(given: GivenTest) -> list[str]:
-    """List what people were told or given in a test that no program is."""
-    count = f"{given.practice} exercise" + "s" * (given.practice > 1)
-    trials = f" and {count} to practise on" if given.practice else ""
-    said = [f"People had instructions{trials}; a program's rehearsals are in its traits."]
-    if given.feedback and not given.opponent:
-        said.append("People were told after every question whether they were right.")
-    return said

@@ -18,7 +18,7 @@ from allminds.core.line_up import Seat, Subject
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
 from allminds.presentation import Move
-from allminds.web.agenda import Agenda
+from allminds.web.agenda import Agenda, by_history
 from allminds.web.study import PERSON
 from allminds.web.tables import DONE, EventRow, ExerciseRow
 
@@ -158,7 +158,7 @@ class Replays:
     def fresh(self, row: ExerciseRow) -> ReplayedExercise:
         """Return the exercise before its first move."""
         history: list[Record] = []
-        if self.agenda.tool(row.test, row.practice).adaptive and not row.practice:
+        if by_history(self.agenda.tool(row.test, row.practice)) and not row.practice:
             history = [
                 self.record(other)
                 for other in self._rows()

@@ -138,6 +138,7 @@ class Rate:
 # ---------------------------------------------------------------- around every request
 
 
+FORM = "application/x-www-form-urlencoded"
 TOO_MANY = {"Connection": "close", "Content-Type": "text/plain; charset=utf-8"}
 
 
@@ -202,6 +203,8 @@ class Guard:
             return 404
         if announced(headers) > self.body_bytes:
             return 413
+        if headers.get("content-type", FORM).partition(";")[0].strip().lower() != FORM:
+            return 415  # files, and texts in a hundred encodings, are none that our pages send
         return 403 if method == "POST" and self.origins.refuses(headers) else 0
 
 

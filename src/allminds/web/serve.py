@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import select
 
 from allminds.core.errors import Error
-from allminds.web.app import create_app, now_in_ms
+from allminds.web.app import create_app
 from allminds.web.connections import Connection, most_connections
 from allminds.web.debrief import Machines
 from allminds.web.security import LOOPBACK
@@ -31,6 +31,40 @@ from allminds.web.tables import StudyRow
 BRIEF = 0.005  # seconds in which a lock may hold up everybody; then only whoever needs it waits
 GRACE = 10  # seconds for replies that are on their way when the server is stopped
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+SLIGHT = 60  # seconds by which the machine's clock may be set at once, and is followed at once
+LASTING = 3600  # seconds after which it is followed wherever it was set
+
+
+class SteadyClock:
+    """The time of day in milliseconds, which follows a jump of the machine's clock once it lasts.
+
+    By a clock that is set a day ahead for some minutes, everybody who is there would look gone, and
+    newcomers would get their places.
+    """
+
+    def __init__(
+        self, wall: Callable[[], float] = time.time, ticks: Callable[[], float] | None = None
+    ) -> None:
+        self._wall, self._ticks = wall, ticks or _ticks
+        self._ahead = self._wall() - self._ticks()  # of the time of day, before the ticks
+        self._apart: float | None = None  # ticks since when the two clocks differ
+
+    def __call__(self) -> int:
+        """Read the clock, in milliseconds since 1970."""
+        ticks = self._ticks()
+        ahead = self._wall() - ticks
+        if abs(ahead - self._ahead) <= SLIGHT:
+            self._ahead, self._apart = ahead, None
+        elif self._apart is None:
+            self._apart = ticks
+        elif ticks - self._apart >= LASTING:
+            self._ahead, self._apart = ahead, None
+        return int((ticks + self._ahead) * 1000)
+
+
+def _ticks() -> float:
+    """Count seconds that nobody sets; on Linux also while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 def check_address(
@@ -104,12 +138,13 @@ def widest(limits: list[Limits]) -> Limits:
 def serve(
     where: str, host: str = "127.0.0.1", port: int = 8000, url: str = "",
     cert: Path | None = None, key: Path | None = None, said: Callable[[str], None] = print,
-    proxies: Sequence[str] = (), clock: Callable[[], int] = now_in_ms,
+    proxies: Sequence[str] = (), clock: Callable[[], int] | None = None,
 ) -> None:  # fmt: skip
     """Serve until interrupted; call `said` with the address, once everything is in order."""
     import uvicorn
 
     check_address(host, url, cert, key, proxies)
+    clock = clock or SteadyClock()
     shown = url or f"{'https' if cert else 'http'}://{host}:{port}"
     with (
         _stopping(),

@@ -261,7 +261,8 @@ class LiveSession:
             return
         given = self.study.tests[self.place.test]
         asked = checks(self.agenda.face(self.place.test))
-        told = {one.name: answers.get(one.name, "")[:64] for one in asked}
+        told = {one.name: answers.get(one.name, "") for one in asked}
+        told = {one.name: told[one.name] * (told[one.name] in one.answers) for one in asked}
         wrong = [one.name for one in asked if told[one.name] != one.right]
         self.row.attempts += 1
         self.row.told = told

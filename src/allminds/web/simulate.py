@@ -25,7 +25,7 @@ from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject, parse_all
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
-from allminds.episode import Episode, play
+from allminds.episode import Company, Episode, play
 from allminds.presentation import Face
 from allminds.web.agenda import Agenda, Stop
 from allminds.web.app import create_app, now_in_ms
@@ -186,6 +186,7 @@ class Participant:
     minds: Sequence[str]
     records: list[list[Record]] = field(default_factory=list)
     slots: list[int] = field(default_factory=list)
+    companies: dict[int, Company] = field(default_factory=dict)  # by test, of courses
 
     def take(self) -> list[list[Record]]:
         """Go through all screens, in order."""
@@ -215,6 +216,9 @@ class Participant:
         )
         face = self.agenda.face(test, place.practice, slot)
         line_up = seated(self.agenda, test, self.minds[test], slot, place.practice)
+        if exercise.lesson is not None:
+            company = self.companies.setdefault(test, Company(line_up, Watch(0)))
+            line_up = company.seated(exercise.lesson)
         (seat,) = (seat for seat in line_up.seats if slot in seat.slots)
         number = 0 if self.agenda.study.tests[test].opponent == PERSON else self.number
 
@@ -307,10 +311,11 @@ def in_the_runner(agenda: Agenda, taken: Taken, minds: Sequence[str]) -> list[li
     for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
         line_up = seated(agenda, test, mind, slot)
         made: list[Record] = []
+        company = Company(line_up, Watch(0))
         for place in agenda.places:
             if place.kind == "exercise" and place.test == test and not place.practice:
                 exercise = agenda.exercise(test, False, agenda.number(place, taken.number), made)
-                made.append(own_side(play(exercise, line_up, Watch(0)), slot))
+                made.append(own_side(company.play(exercise, made), slot))
         found.append(made)
     return found
 

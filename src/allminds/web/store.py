@@ -76,8 +76,7 @@ class Store:
                 self._reading = self.engine.execution_options(reading=True)
         except BROKEN as error:
             self.close()
-            reason = str(getattr(error, "orig", error)).splitlines()[0]
-            raise Error(f"cannot open the database {self.shown}: {reason}") from None
+            raise _unopened(self.shown, error) from None
         except BaseException:
             self.close()
             raise
@@ -332,8 +331,6 @@ def _label() -> str:
 def _engine(where: str, create: bool, wait: float) -> Engine:
     if "://" not in where:
         path = Path(where)
-        if not create and not path.is_file():
-            raise Error(f"there is no database {path}; make it with allminds study new")
         if create and not path.parent.is_dir():
             raise Error(f"cannot make {path}: there is no folder {path.parent}")
         where = f"sqlite:///{path}"
@@ -343,6 +340,8 @@ def _engine(where: str, create: bool, wait: float) -> Engine:
         raise Error(f"'{_safe(where)}' is neither a file nor the URL of a database") from None
     kind = url.get_backend_name()
     if kind == "sqlite":
+        if not create:
+            _check_ours(Path(url.database or ""))
         engine = create_engine(url, connect_args={"timeout": WAIT}, hide_parameters=True)
         event.listen(engine, "connect", lambda one, _: _tuned(one, wait))
         event.listen(engine, "begin", _begin)
@@ -362,6 +361,24 @@ def _engine(where: str, create: bool, wait: float) -> Engine:
 
     event.listen(engine, "connect", patient)
     return engine
+
+
+def _check_ours(path: Path) -> None:
+    """Reject a file that holds no study, before anything is written into it."""
+    if not path.is_file():
+        raise Error(f"there is no database {path}; make it with allminds study new")
+    try:
+        with contextlib.closing(sqlite3.connect(path, timeout=WAIT)) as plain:
+            ours = "SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'"
+            if not plain.execute(ours).fetchone():
+                raise Error(f"{path} holds no study; make one with allminds study new")
+    except sqlite3.DatabaseError as error:
+        raise _unopened(str(path), error) from None
+
+
+def _unopened(shown: str, error: Exception) -> Error:
+    reason = str(getattr(error, "orig", error)).splitlines()[0]
+    return Error(f"cannot open the database {shown}: {reason}")
 
 
 def locked(error: DatabaseError) -> bool:

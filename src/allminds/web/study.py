@@ -22,6 +22,7 @@ from allminds.contracts import Instrument
 from allminds.core.errors import Error
 from allminds.core.line_up import Subject
 from allminds.core.settings import Settings, checked, file_text
+from allminds.runs.plan import with_course
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out
@@ -55,6 +56,12 @@ class GivenTest(Settings):
     slot: int = Field(0, ge=0, le=1, description="of the person, against a machine")
     wait_seconds: int = Field(120, ge=5, le=3600, description="for a person to play with")
     move_seconds: int = Field(120, ge=0, le=86_400, description="for a person's move; 0: for ever")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _taught(cls, values: Any) -> Any:
+        """Put a course among the settings of the instrument."""
+        return with_course(values)
 
     @property
     def machine(self) -> str:
@@ -166,6 +173,7 @@ class Study(Settings):
         """Return the instrument as it is practised: other settings, if the study says so."""
         given = self.tests[test]
         settings = {**given.settings, **given.practice_settings}
+        settings.pop("course", None)
         return _tool(given.instrument, json.dumps(settings, sort_keys=True, default=str))
 
     def machine(self, test: int, practice: bool = False) -> Subject:
@@ -253,6 +261,7 @@ def check(study: Study, where: str) -> None:
         here = f"{where}: tests.{number} ({given.instrument})"
         tool = study.tool(number)
         _check_opponent(study, number, here)
+        _check_course(study, number, here)
         _check_count(study, number, here)
         if given.practice and study.practice_tool(number).length is not None:
             raise Error(
@@ -275,7 +284,22 @@ def _check_count(study: Study, number: int, here: str) -> None:
     if study.resume.policy == "replace" and (tool.adaptive or tool.length is not None):
         raise Error(f"{here} has no fresh exercise to replace one by; set resume.policy otherwise")
     if tool.adaptive and (given.shuffled or given.first):
-        raise Error(f"{here} is adaptive: its exercises have one order; leave out shuffled, first")
+        what = "is a course" if tool.parts else "is adaptive"
+        raise Error(f"{here} {what}: its exercises have one order; leave out shuffled, first")
+
+
+def _check_course(study: Study, number: int, here: str) -> None:
+    """Require that a course can be given to people: in one instrument, as long as it says."""
+    given, tool = study.tests[number], study.tool(number)
+    if not tool.parts:
+        return
+    if given.exercises is not None:
+        raise Error(f"{here}: its course says how many exercises there are; leave out exercises")
+    other = next((part.name for part in tool.parts if part.name != tool.name), "")
+    if other:
+        raise Error(f"{here}: people take a course in one instrument; give {other} as a test")
+    if given.opponent and study.machine(number).traits.carries:
+        raise Error(f"{here}: '{given.machine}' carries, which the other in a study cannot do")
 
 
 def _check_opponent(study: Study, number: int, here: str) -> None:
@@ -309,10 +333,26 @@ def _check_twins(study: Study, number: int, here: str) -> None:
     """Require that no two tests give a participant the same exercises."""
     people = range(study.participants if study.assignment == "own" else 1)
     for other in range(number):
+        if study.tool(other).parts or study.tool(number).parts:
+            if _drawn(study, other) & _drawn(study, number):
+                raise Error(
+                    f"{here} has the same exercises as tests.{other}; give the phases of a course "
+                    "another seed"
+                )
+            continue
         if not study.same_series(other, number):
             continue
         if any(set(study.numbers(other, p)) & set(study.numbers(number, p)) for p in people):
             raise Error(f"{here} has the same exercises as tests.{other}; set first to begin later")
+
+
+def _drawn(study: Study, test: int) -> set[str]:
+    """Collect the exercises of the first participant by their series, in a course or not."""
+    tool, numbers = study.tool(test), study.numbers(test, 0)
+    if tool.adaptive and not tool.parts:
+        return set()
+    made = [tool.exercise(study.seed, number) for number in numbers]
+    return {f"{registry.exercise_prefix(one.tool, one.seed)}{one.index}" for one in made}
 
 
 def weak_seed(seed: int) -> str:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from allminds import registry
 from allminds.contracts import Record
 from allminds.episode import play
-from allminds.instruments.games.commons import Commons
-from allminds.instruments.games.pluralistic import Norm
+from allminds.instruments.games.society import Commons, Norm
 
 
 def played(name, line_up, **settings_of_game):

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.check import block_difference
-from allminds.core.blocks import Block
+from allminds.core.blocks import Block, block_difference
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form, play_on
 from allminds.instruments.games.fast import CompiledRounds, halves_of, sums_exactly

@@ -14,7 +14,7 @@ from allminds.contracts import Failure
 from allminds.core.errors import Error
 from allminds.episode import Episode, play
 from allminds.exact import outcome
-from allminds.instruments.games.commons import Commons
+from allminds.instruments.games.society import Commons
 
 DILEMMA = {("cooperate",) * 2: (0.2, 0.2), ("cooperate", "defect"): (-1, 1),
            ("defect", "cooperate"): (1, -1), ("defect",) * 2: (-0.6, -0.6)}  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from allminds import registry
 from allminds.episode import Episode, play
 from allminds.exact import outcome
-from allminds.instruments.games.noughts import EMPTY, Board, Minimax, winner
+from allminds.instruments.games.boards import EMPTY, Board, Minimax, winner
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from allminds import registry
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Plain, play
-from allminds.instruments.games.predators import Chase, Hunt, survival
+from allminds.instruments.games.boards import Chase, Hunt, survival
 from allminds.instruments.lambda_star.grid import Torus
 
 UP, LEFT, STAY, RIGHT, DOWN = range(5)

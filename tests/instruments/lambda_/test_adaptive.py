@@ -11,9 +11,8 @@ import pytest
 from plainly import evaluate
 
 from allminds import registry
-from allminds.check import block_difference
 from allminds.contracts import STATUSES, Failure, MindBase
-from allminds.core.blocks import Block
+from allminds.core.blocks import Block, block_difference
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Plain, play_on

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.check import block_difference
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form

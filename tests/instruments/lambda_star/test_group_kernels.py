@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from plainly import evaluate
 
 from allminds import registry
-from allminds.check import block_difference
 from allminds.core.bases import FunctionMind
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Subject
 from allminds.core.watch import Watch

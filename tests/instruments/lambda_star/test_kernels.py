@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.check import block_difference
 from allminds.contracts import Failure, MindBase
 from allminds.core.bases import BatchMind
+from allminds.core.blocks import block_difference
 from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds import registry
-from allminds.check import block_difference, check_instrument, check_mind
+from allminds.check import check_instrument, check_mind
 from allminds.contracts import Exercise
 from allminds.core.bases import Wrapper
+from allminds.core.blocks import block_difference
 from allminds.core.errors import Error
 from allminds.core.seeding import Random, key
 from allminds.core.watch import Watch

@@ -1,7 +1,7 @@
 """Games with teams (Insa-Cabrera and Hernández-Orallo 2015): minds that reward each other or not.
 
-`game` has what all games share and the games in normal form; `commons`, `pluralistic`, `noughts`
-and `predators` one game each, with its minds; `team_games` Λ and Λ* between teams; `pettingzoo` and
+`game` has what all games share and the games in normal form; `boards` and
+`society` two games each, with their minds; `team_games` Λ and Λ* between teams; `pettingzoo` and
 `foreign` the games of PettingZoo. Minds for several games: `minds` has those that always do the
 same, a person, and learners; `strategies` the classics of the iterated dilemma; `planners` those
 that compute what is best. To write one with an exact outcome (`allminds.exact`), subclass
@@ -9,23 +9,19 @@ that compute what is best. To write one with an exact outcome (`allminds.exact`)
 """
 
 from allminds.instruments.games import (
-    commons,
+    boards,
     game,
     minds,
-    noughts,
     pettingzoo,
     planners,
-    pluralistic,
-    predators,
+    society,
     strategies,
     team_games,
 )
-from allminds.instruments.games.commons import Stock
+from allminds.instruments.games.boards import Board, Sight
 from allminds.instruments.games.game import Round
-from allminds.instruments.games.noughts import Board
 from allminds.instruments.games.pettingzoo import Seen
-from allminds.instruments.games.pluralistic import Public
-from allminds.instruments.games.predators import Sight
+from allminds.instruments.games.society import Public, Stock
 
 __all__ = [
     "Board",
@@ -34,14 +30,12 @@ __all__ = [
     "Seen",
     "Sight",
     "Stock",
-    "commons",
+    "boards",
     "game",
     "minds",
-    "noughts",
     "pettingzoo",
     "planners",
-    "pluralistic",
-    "predators",
+    "society",
     "strategies",
     "team_games",
 ]

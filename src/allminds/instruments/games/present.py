@@ -10,11 +10,9 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
+from allminds.instruments.games.boards import EMPTY, LINES, MARKS, PREDATORS, PREY, Board, winner
 from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
-from allminds.instruments.games.noughts import EMPTY, LINES, MARKS, Board, winner
-from allminds.instruments.games.predators import PREDATORS, PREY
 from allminds.instruments.lambda_.present import CellsPresentation, yours
-from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import GoodAndEvil
 from allminds.presentation import (
     FILLER,
@@ -325,9 +323,8 @@ class TeamLambdaStarPresentation(GoodAndEvil):
     minds = (RANDOM, "local-search", "expert")
 
     @property
-    def torus(self) -> Torus:
-        torus: Torus = self.tool.alone.torus
-        return torus
+    def ground(self) -> Any:
+        return self.tool.alone
 
     def special(self, task: Task) -> Sequence[str]:
         gain = "After the step every player gains the reward of its cell."
@@ -342,6 +339,10 @@ class TeamLambdaPresentation(CellsPresentation):
 
     pay = TEAM_PAY
     minds = (RANDOM, "follower", "expert")
+
+    @property
+    def ground(self) -> Any:
+        return self.tool.alone
 
     def special(self, task: Task) -> Sequence[str]:
         return (two_teams(self.tool, task, yours(task)),)

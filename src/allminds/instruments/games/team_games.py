@@ -18,8 +18,9 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.settings import Settings, checked
 from allminds.instruments import lambda_, lambda_star
-from allminds.instruments.lambda_.instrument import LambdaSettings
-from allminds.instruments.lambda_star.instrument import LambdaStarSettings
+from allminds.instruments.lambda_.instrument import Lambda, LambdaSettings
+from allminds.instruments.lambda_star.instrument import LambdaStar, LambdaStarSettings
+from allminds.instruments.unequal import each_slot, mean
 from allminds.presentation import Presentation
 
 TEAMS = 2
@@ -65,11 +66,11 @@ class TeamGame(Instrument):
     """
 
     version = 2
-    chance = 0.0
     ceiling = 1.0
     scored = "first"  # whose team is the first
     Settings: ClassVar[type[Settings]]
-    alone: Instrument
+    per_slot: ClassVar[tuple[str, ...]]  # settings with a value for all, each team or each slot
+    alone: LambdaStar | Lambda
 
     def __init__(self, **settings: Any) -> None:
         self.settings = checked(self.Settings, settings, self.name)
@@ -78,11 +79,24 @@ class TeamGame(Instrument):
             raise Error(
                 f"{self.name}: {self.slots} agents make no two equal teams; set an even number"
             )
-        self.alone = self.without_teams(self.settings.model_dump(exclude={"shares"}))
+        half = self.slots // TEAMS
+        teams = range(half), range(half, self.slots)
+        own = {
+            name: ",".join(each_slot(getattr(self.settings, name), teams, name, self.name))
+            for name in self.per_slot
+        }
+        self.alone = self.without_teams(self.settings.model_dump(exclude={"shares"}) | own)
         self.strata = self.alone.strata
 
+    @cached_property
+    def chance(self) -> float:  # type: ignore[override] # worked out when it is asked for
+        """The expected score of the first team, if all minds are random."""
+        size, found = self.slots // TEAMS, self.alone.slot_chances
+        one, other = mean(found[:size]), mean(found[size:])
+        return one if self.settings.shares == "own" else (one - other) / 2
+
     @abstractmethod
-    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+    def without_teams(self, settings: Mapping[str, Any]) -> LambdaStar | Lambda:
         """Make the other instrument from its settings."""
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
@@ -108,7 +122,8 @@ class TeamGame(Instrument):
 
     def show_state(self, environment: InTeams, state: Any) -> str:
         """Draw the state as the other instrument does."""
-        return self.alone.show_state(environment.inner, state)
+        world: Any = environment.inner
+        return self.alone.show_state(world, state)
 
 
 class TeamLambdaStarSettings(LambdaStarSettings):
@@ -134,11 +149,12 @@ class TeamLambdaStar(TeamGame):
     """
 
     name = "team-lambda-star"
+    per_slot = ("range", "moves", "weights")
     Settings: ClassVar[type[Settings]] = TeamLambdaStarSettings
 
-    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+    def without_teams(self, settings: Mapping[str, Any]) -> LambdaStar:
         """Make the instrument Λ* itself."""
-        return lambda_star.LambdaStar(**settings)
+        return LambdaStar(**settings)
 
 
 class TeamLambdaSettings(LambdaSettings):
@@ -165,11 +181,12 @@ class TeamLambda(TeamGame):
     """
 
     name = "team-lambda"
+    per_slot = ("observation", "moves", "weights")
     Settings: ClassVar[type[Settings]] = TeamLambdaSettings
 
-    def without_teams(self, settings: Mapping[str, Any]) -> Instrument:
+    def without_teams(self, settings: Mapping[str, Any]) -> Lambda:
         """Make the instrument Λ itself."""
-        return lambda_.Lambda(**settings)
+        return Lambda(**settings)
 
 
 for _name, _maker in lambda_star.MINDS.items():

@@ -17,15 +17,13 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import os
-import tempfile
 from collections.abc import Iterator
 from functools import lru_cache, reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from allminds.contracts import FairCeiling, MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.files import keep
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_.world import View, connected
 from allminds.registry import mind
@@ -333,7 +331,13 @@ def _why_not(given: LambdaSettings, most: dict[tuple[int, int], int]) -> str:
         return "form=given has no chances from which its environments are drawn"
     if given.form != "general" or given.cells not in (2, 3):
         return "it is computed for form=general with cells=2 or cells=3 only"
-    for name, wanted in (("rewards", "position"), ("observation", "full"), ("agents", 1)):
+    for name, wanted in (
+        ("rewards", "position"),
+        ("observation", "full"),
+        ("agents", 1),
+        ("moves", "all"),
+        ("weights", "1:-1"),
+    ):
         if getattr(given, name) != wanted:
             return f"it is computed for {name}={wanted} only, not {getattr(given, name)}"
     steps = given.steps or 10 * (given.cells - 1)
@@ -356,18 +360,8 @@ def _kept(cells: int, actions: int, steps: int, disabled: float) -> float:
     with contextlib.suppress(OSError, ValueError):
         return float(path.read_text(encoding="ascii"))
     found = plan(cells, actions, steps, disabled).score()
-    _keep(repr(found), path)
+    keep(path, lambda file: file.write(repr(found).encode("ascii")))
     return found
-
-
-def _keep(text: str, path: Path) -> None:
-    """Write a file under a temporary name, then rename it; ignore a read-only home."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(handle, "w", encoding="ascii") as file:
-            file.write(text)
-        os.replace(temporary, path)
 
 
 @mind("bayes-optimal", "lambda")

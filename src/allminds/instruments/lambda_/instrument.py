@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from allminds import registry
 from allminds.contracts import Exercise, Failure, FairCeiling, Fast, Instrument, Record
@@ -14,6 +15,19 @@ from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, Random, key, numbered
 from allminds.core.settings import Settings, checked
 from allminds.core.watch import Watch
+from allminds.instruments.lambda_.unequal import (
+    ALL,
+    EXERCISES,
+    SEED,
+    SIGHTS,
+    Own,
+    Unequal,
+    actions_text,
+    ceiling_of,
+    expected,
+    own_of,
+    sight_text,
+)
 from allminds.instruments.lambda_.world import (
     FEWEST,
     HIDDEN,
@@ -29,6 +43,16 @@ from allminds.instruments.lambda_.world import (
     draw_cells,
     draw_pattern,
     draw_space,
+)
+from allminds.instruments.unequal import (
+    PLAIN_TEXT,
+    SEVERAL,
+    balanced,
+    canonical,
+    dumped,
+    each_slot,
+    mean,
+    weights_text,
 )
 from allminds.presentation import Presentation
 
@@ -64,6 +88,34 @@ class LambdaSettings(SpaceSettings):
     )
     space: str = Field("", description="form=given: spaces by commas, such as 12-|1-2--|1++2--")
     pattern: str = Field("", description="form=given: a pattern for each space, by commas")
+    observation: Sight | str = Field(  # type: ignore[assignment] # wider
+        "full", description=f"full, or adjacent: own and adjacent cells{SEVERAL}"
+    )
+    moves: str = Field(
+        ALL, description=f"how many of the space's actions a mind has, stay included{SEVERAL}"
+    )
+    weights: str = Field(
+        PLAIN_TEXT, description=f"what Good and Evil give in their cells, GOOD:EVIL{SEVERAL}"
+    )
+
+    @field_validator("observation", mode="before")
+    @classmethod
+    def _sight(cls, value: Any) -> str:
+        return canonical(value, sight_text)
+
+    @field_validator("moves", mode="before")
+    @classmethod
+    def _moves(cls, value: Any) -> str:
+        return canonical(value, actions_text)
+
+    @field_validator("weights", mode="before")
+    @classmethod
+    def _weights(cls, value: Any) -> str:
+        return canonical(value, weights_text)
+
+    @model_serializer(mode="wrap")
+    def _dumped(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return dumped(self, handler)
 
     @field_validator("form", mode="before")
     @classmethod
@@ -82,6 +134,7 @@ class CellsInstrument(Instrument):
     ceiling = 1.0
     ceiling_reached = False  # it takes some steps to reach Good
     settings: Any
+    own: tuple[Own, ...] = ()  # what each slot has for its own, if anything
 
     def begin(self) -> None:
         """Compute what follows from the settings."""
@@ -101,7 +154,8 @@ class CellsInstrument(Instrument):
     def world(self, space: Space, pattern: str, steps: int, making: Random) -> World:
         """Build an environment; word 1 of its making says which symbol is Good."""
         given = self.settings
-        return World(
+        kind = partial(Unequal, own=self.own) if self.own else World
+        return kind(
             space=space,
             pattern=pattern,
             steps=steps,
@@ -163,6 +217,11 @@ class Lambda(CellsInstrument):
     **Actions** 0..n_a - 1, action 0 stays. **Observation** `View`.
     **Episode end** after the exercise's number of steps.
 
+    Slots can differ: `observation`, `moves` and `weights` have one value, one for each team, or one
+    for each slot. With weights GOOD:EVIL a mind gets GOOD in Good's cell and EVIL in Evil's. A
+    random mind still expects 0 where the two are opposite; elsewhere the chance level is the mean
+    of its exact expectation over 700 exercises, or over all that are given.
+
     Version history: 1, first version; 2, randomness is one-way and advances, and scores are
     summed exactly.
     """
@@ -178,6 +237,45 @@ class Lambda(CellsInstrument):
         self._check_form()
         self.given = self._given() if given.form == "given" else ()
         self.length = len(self.given) or None
+        self.own = self._own()
+        if self.own:
+            self._state_ends()
+
+    def _own(self) -> tuple[Own, ...]:
+        """List what every slot has for its own; nothing if all are plain and see as much."""
+        given = self.settings
+        if given.weights == PLAIN_TEXT and given.moves == ALL and given.observation in SIGHTS:
+            return ()
+        values = (
+            each_slot(getattr(given, name), self.teams, name, self.name)
+            for name in ("weights", "moves", "observation")
+        )
+        return tuple(own_of(*one) for one in zip(*values, strict=True))
+
+    def _state_ends(self) -> None:
+        """Compute the bound of all scores, and reject what has no chance level."""
+        even = balanced(one.weights for one in self.own)
+        if self.settings.rewards == "position":
+            self.ceiling = ceiling_of(self.own)
+        elif not even:
+            raise Error(
+                f"{self.name}: with rewards=trail the two weights of a slot must be opposite, such "
+                f"as 1:-1, not '{self.settings.weights}'"
+            )
+        else:
+            self.ceiling_mind = None  # the way of a trail depends on all minds
+
+    @cached_property
+    def chance(self) -> float:  # type: ignore[override] # worked out when it is asked for
+        """The expected score of random minds, in all slots."""
+        return mean(self.slot_chances)
+
+    @cached_property
+    def slot_chances(self) -> tuple[float, ...]:
+        """The expected score of a random mind in each slot: 0 where all weights are opposite."""
+        if balanced(one.weights for one in self.own):
+            return (0.0,) * self.slots
+        return _slot_chances(self.settings)
 
     def cluster(self, seed: int, i: Any) -> Any:
         """Return the test of seven that an exercise belongs to; None in the other forms."""
@@ -238,10 +336,25 @@ class Lambda(CellsInstrument):
         return fair_ceiling(self.settings, asked)
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
-        """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels."""
+        """Compile the line-up if its mind has a kernel and is alone in a world fit for kernels.
+
+        Where slots have something of their own, the plain loop plays.
+        """
+        if self.own:
+            return None
         from allminds.instruments.lambda_.fast.forms import fast_form
 
         return fast_form(self, line_up)
+
+
+@lru_cache(maxsize=32)
+def _slot_chances(settings: LambdaSettings) -> tuple[float, ...]:
+    """Average over exercises what random minds expect in each slot; teams share it."""
+    tool = Lambda(**settings.model_dump())
+    worlds = [tool.exercise(SEED, i).environment for i in range(len(tool.given) or EXERCISES)]
+    alone = [expected(world) for world in worlds if isinstance(world, Unequal)]
+    each = [mean(one[slot] for one in alone) for slot in range(tool.slots)]
+    return tuple(mean(each[mate] for mate in team) for team in tool.teams for _ in team)
 
 
 # ---------------------------------------------------------------- in words

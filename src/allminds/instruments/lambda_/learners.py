@@ -12,6 +12,7 @@ from allminds.instruments.aixi.tree import Code, width
 from allminds.instruments.gradient import Features, PolicyGradient
 from allminds.instruments.lambda_.minds import INSTRUMENTS
 from allminds.instruments.lambda_.world import HIDDEN, View
+from allminds.instruments.unequal import PLAIN
 from allminds.registry import mind
 
 Pair = tuple[int, int]
@@ -56,7 +57,9 @@ class LambdaAixi(Aixi):
         self.credit = Credit()
         self.none: int = task.actions.n  # type: ignore[attr-defined] # Λ's are Discrete
         whole = task.facts["rewards"] == "position" and len(task.team) == 1
-        rewards = (-1.0, 0.0, 1.0) if whole else (-1.0, -0.5, 0.0, 0.5, 1.0)
+        shares = (0.0, 1.0) if whole else (0.0, 0.5, 1.0)
+        sums = {share * weight for weight in task.facts.get("weights", PLAIN) for share in shares}
+        rewards = tuple(sorted(sums))
         return Code(self.none, 2 * width(self.none + 1), rewards)
 
     def bits(self, observation: View) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from allminds.contracts import MindBase, Task, Traits
 from allminds.core.errors import Error
@@ -23,14 +23,17 @@ INSTRUMENTS = ("lambda", "lambda-anytime", "lambda-staircase")
 class Follower(MindBase):
     """Goes where Good is now, if an action leads there, else anywhere.
 
-    It is told which symbol is Good, and nothing else; it learns nothing.
+    It is told which symbol is Good, and nothing else; it learns nothing. In a slot in which Evil
+    weighs more than Good, it goes after Evil.
     """
 
     traits = Traits(sees="future")
 
     def begin(self, task: Task) -> None:
         """Learn which of the two symbols is Good."""
-        self.good: int = task.secret.good_symbol
+        future: Foresight = task.secret
+        good, evil = future.weights
+        self.good = future.good_symbol if good >= evil else 1 - future.good_symbol
 
     def act(self, observation: View, random: Random) -> int:
         """Go after Good, or anywhere if it is out of reach."""
@@ -44,7 +47,8 @@ class Follower(MindBase):
 class Expert(MindBase):
     """Knows the space and Good's next cell, and goes there by a shortest way.
 
-    It does not look out for Evil, nor further ahead, so it is no ceiling.
+    It does not look out for Evil, nor further ahead, so it is no ceiling. In a slot in which Evil
+    weighs more than Good, it goes after Evil.
     """
 
     traits = Traits(deterministic=True, sees="future")
@@ -52,13 +56,15 @@ class Expert(MindBase):
     def begin(self, task: Task) -> None:
         """Learn the space, and the way of Good."""
         self.future: Foresight = task.secret
+        good, evil = self.future.weights
+        self.sought = self.future.good if good >= evil else self.future.evil
         self.far = [self.future.space.distances(goal) for goal in range(self.future.space.cells)]
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the first action that leads nearest to where Good will be."""
         self.step += 1
-        far = self.far[self.future.good[self.step]]
+        far = self.far[self.sought[self.step]]
         ahead = [far[cell] for cell in observation.reachable]
         return ahead.index(min(ahead))
 
@@ -74,13 +80,14 @@ class Optimum(MindBase):
         future: Foresight = task.secret
         if future.rewards != "position":
             raise Error(f"optimum knows only rewards=position, not {future.rewards}; take expert")
-        space = future.space
+        space, (love, hate) = future.space, future.weights
         fields = (
-            [(cell == good) - (cell == evil) for cell in range(space.cells)]
+            [love * (cell == good) + hate * (cell == evil) for cell in range(space.cells)]
             for good, evil in zip(future.good[1:], future.evil[1:], strict=True)
         )
         around = list(zip(*map(space.reachable, range(space.cells)), strict=True))
-        self.plan, self.step = planned(fields, around), 0
+        own: int = task.actions.n  # type: ignore[attr-defined] # Λ's are Discrete
+        self.plan, self.step = planned(fields, around[:own]), 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the action that was planned."""
@@ -179,6 +186,9 @@ class QLambda(QLearning):
 # ---------------------------------------------------------------- a mind that models the pattern
 
 
+MOST_WORLDS = 200  # that it remembers, of each size
+MOST_TRUST = 5
+
 Pair = tuple[int, int]  # the cells of the two symbols
 Arrows = dict[tuple[int, int], int]  # (cell, action) -> where it is known to lead
 
@@ -189,25 +199,39 @@ class ModelBased(MindBase):
     """Predicts the pattern by the shortest period that explains all moves seen, and plans ahead.
 
     `depth` is how many steps it plans; `curiosity` what a cell that it does not know yet is worth
-    to it, in rewards.
+    to it, in rewards. With `carry` it remembers the spaces and patterns that it met in a course,
+    and goes by the last of them that nothing seen in the exercise contradicts. It does so only as
+    long as worlds were known again at least as often as not. Which symbol is Good it finds out in
+    every exercise.
     """
 
     depth: int = 4
     curiosity: float = 0.5
-
-    traits = Traits(learns=True)
+    carry: bool = field(default=False, kw_only=True)  # remembers worlds over a course
 
     def __post_init__(self) -> None:
         """Check that `depth` is in 1..100."""
         if not 1 <= self.depth <= 100:
             raise Error(f"model-based: depth must be in 1..100, not {self.depth}")
+        self.traits = Traits(learns=True, carries=self.carry)
+        self.memory: dict[tuple[int, int], list[PatternModel]] = {}  # by cells and actions
+        self.trust = 0  # exercises in a world that it knew, less those in one that it did not
 
     def begin(self, task: Task) -> None:
-        """Begin knowing only the numbers of cells and actions."""
+        """Begin knowing only the numbers of cells and actions, and the worlds that it carries."""
         self.cells: int = task.facts["cells"]
-        self.pattern = PatternModel(task.actions.n)  # type: ignore[attr-defined] # Λ's are Discrete
+        self.own: int = task.actions.n  # type: ignore[attr-defined] # Λ's are Discrete
+        actions: int = task.facts.get("actions", self.own)
+        self.fresh = PatternModel(actions)
+        self.worlds = self.memory.setdefault((self.cells, actions), []) if self.carry else []
+        self.known: list[tuple[PatternModel, PatternModel]] = []  # worlds, and models of this one
         self.visited: set[int] = set()
         self.credit = [0.0, 0.0]  # what standing with each symbol has brought
+
+    @property
+    def pattern(self) -> PatternModel:
+        """The model that it goes by: a world that it knows, if it trusts in such, or a new one."""
+        return self.known[0][1] if self.known and self.trust >= 0 else self.fresh
 
     def act(self, observation: View, random: Random) -> int:
         """Take the first action of a plan for the next steps; by lot among equals."""
@@ -228,22 +252,48 @@ class ModelBased(MindBase):
     def learn(self, reward: float, observation: View | None, done: bool) -> None:
         """Note which symbol was in its cell when rewarded, and how both symbols moved."""
         if observation is None:
+            self._remember()
             return
         for symbol, cell in enumerate(observation.symbols):
             if cell == observation.cell:
                 self.credit[symbol] += reward
         self._look(observation)
-        self.pattern.saw(self.seen.symbols, observation.symbols)
+        for model in self._models():
+            model.saw(self.seen.symbols, observation.symbols)
+        self._drop()
 
     def _look(self, seen: View) -> None:
         """Note where the actions of its own cell lead."""
         if seen.cell not in self.visited:
+            arrows = {(seen.cell, a): to for a, to in enumerate(seen.reachable)}
+            if not self.visited:
+                there = [world for world in reversed(self.worlds) if world.agrees(arrows)]
+                self.known = [(world, world.again()) for world in there]
             self.visited.add(seen.cell)
-            self.pattern.learnt({(seen.cell, a): to for a, to in enumerate(seen.reachable)})
+            for model in self._models():
+                model.learnt(arrows)
+            self._drop()
+
+    def _models(self) -> list[PatternModel]:
+        return [self.fresh, *(model for _, model in self.known)]
+
+    def _drop(self) -> None:
+        """Drop the worlds that cannot be this one."""
+        self.known = [(world, model) for world, model in self.known if model.holds]
+
+    def _remember(self) -> None:
+        """Keep the world of this exercise as the last, in place of one that it was known by."""
+        if not self.carry:
+            return
+        if self.worlds:
+            self.trust = max(-MOST_TRUST, min(MOST_TRUST, self.trust + (1 if self.known else -1)))
+        world, model = self.known[0] if self.known else (None, self.fresh)
+        kept = [one for one in self.worlds if one is not world]
+        self.worlds[:] = [*kept, model][-MOST_WORLDS:]
 
     def _worths(self, belief: dict[Pair, float]) -> list[float]:
         """Compute the expected reward of every cell, plus the worth of seeing it."""
-        worth = [0.0 if c in self.visited else self.curiosity for c in range(self.cells)]
+        worth = [0.0 if self._knows(c) else self.curiosity for c in range(self.cells)]
         sign = 1.0 if self.credit[0] >= self.credit[1] else -1.0
         for (first, second), chance in belief.items():
             if first != HIDDEN:  # what may be anywhere makes no cell better than another
@@ -252,19 +302,22 @@ class ModelBased(MindBase):
                 worth[second] -= sign * chance
         return worth
 
+    def _knows(self, cell: int) -> bool:
+        """Check whether it was in a cell, or knows from an earlier exercise where it leads."""
+        return cell in self.visited or cell in self.pattern.before
+
     def _ways(self, cell: int) -> set[int]:
         """List the cells that it knows to be one step away."""
         arrows = self.pattern.arrows
-        return {cell} | {
-            arrows[cell, a] for a in range(self.pattern.actions) if (cell, a) in arrows
-        }
+        return {cell} | {arrows[cell, a] for a in range(self.own) if (cell, a) in arrows}
 
 
 class PatternModel:
     """Which actions the two symbols may have taken, and the shortest period that explains them.
 
     Sets of actions are bits of a number. A period is ruled out when two moves a whole number of
-    periods apart cannot have been the same action.
+    periods apart cannot have been the same action. A model that begins `again` knows the arrows and
+    the moves of earlier exercises in the same world; `holds` says whether it can be the same.
     """
 
     def __init__(self, actions: int) -> None:
@@ -273,6 +326,25 @@ class PatternModel:
         self.moves: list[tuple[Pair, Pair]] = []  # before and after
         self.period = 1
         self.phases = [self.any]  # actions possible in each phase of the period
+        self.earlier: list[int] = []  # actions possible at each step, by earlier exercises
+        self.before: set[int] = set()  # cells that earlier exercises left nothing to learn of
+        self.holds = True
+
+    def again(self) -> PatternModel:
+        """Begin another exercise with what is known of the world."""
+        made = PatternModel(self.actions)
+        made.arrows = dict(self.arrows)
+        steps = range(max(len(self.moves), len(self.earlier)))
+        made.earlier = [self._at(step) for step in steps]
+        known = {cell for cell, _ in self.arrows}
+        made.before = {c for c in known if all((c, a) in self.arrows for a in range(self.actions))}
+        made._explain()
+        return made
+
+    def _at(self, step: int) -> int:
+        """Return the actions possible at a step, by this exercise and by earlier ones."""
+        mask = self.earlier[step] if step < len(self.earlier) else self.any
+        return mask & (self._possible(*self.moves[step]) if step < len(self.moves) else self.any)
 
     def saw(self, before: Pair, after: Pair) -> None:
         """Add one more move of the two symbols."""
@@ -288,8 +360,13 @@ class PatternModel:
     def learnt(self, arrows: Arrows) -> None:
         """Note where some actions lead; moves seen before may become clear by it."""
         if not arrows.items() <= self.arrows.items():
+            self.holds &= self.agrees(arrows)
             self.arrows |= arrows
             self._explain()
+
+    def agrees(self, arrows: Arrows) -> bool:
+        """Check that no action is known to lead elsewhere."""
+        return all(self.arrows.get(way, to) == to for way, to in arrows.items())
 
     def moved(self, belief: dict[Pair, float], ahead: int) -> dict[Pair, float]:
         """Compute where the two may be after move number `ahead` from now, from these chances."""
@@ -319,8 +396,9 @@ class PatternModel:
 
     def _explain(self) -> None:
         """Find the shortest period, from the present one on, that all moves agree with."""
-        masks = [self._possible(*move) for move in self.moves]
-        while True:
+        masks = [self._at(step) for step in range(max(len(self.moves), len(self.earlier)))]
+        self.holds &= all(masks)
+        while self.holds:
             self.phases = [self.any] * self.period
             for n, mask in enumerate(masks):
                 self.phases[n % self.period] &= mask

@@ -22,6 +22,7 @@ from allminds.instruments.lambda_star.present import (
     mixed,
     torus_svg,
 )
+from allminds.instruments.unequal import PLAIN, signed
 from allminds.presentation import (
     FILLER,
     Column,
@@ -77,6 +78,8 @@ class CellsPresentation(Presentation):
         "cells": "how many cells there are",
         "observation": "full, or adjacent: only its own cell and those that actions lead to",
         "rewards": "position, or trail: rewards lie in cells and fade",
+        "actions": "how many actions the space has, of which the mind may have fewer",
+        "weights": "what it gets in place of +1 for Good and -1 for Evil",
     }
     moves = "Action 0 stays; where the others lead depends on the cell: `observation.reachable`."
     unseen = "Not shown: which of the two symbols is Good, and the pattern that both repeat."
@@ -84,14 +87,20 @@ class CellsPresentation(Presentation):
 
     @property
     def pay(self) -> str:  # type: ignore[override] # by a setting
-        return TRAIL if self.tool.settings.rewards == "trail" else POSITION
+        plain = TRAIL if self.tool.settings.rewards == "trail" else POSITION
+        return f"{plain} With weights, a slot has its own numbers." if self.ground.own else plain
+
+    @property
+    def ground(self) -> Any:
+        """The instrument that has the space: this one, or the one that is played by teams."""
+        return self.tool
 
     def rules(self, task: Task) -> Rules:
         first, second = SYMBOLS
         given = self.tool.settings
         unseen = (
             "You see only what is in your own cell and in those that your actions lead to."
-            if given.observation == "adjacent"
+            if task.facts["observation"] == "adjacent"
             else ""
         )
         text = joined(
@@ -99,7 +108,8 @@ class CellsPresentation(Presentation):
             f"{second}{_signs(task)}. One of the two symbols is good, the other evil, and you are "
             "not told which is which. Both repeat a pattern of actions, and all move at the same "
             "time.",
-            TRAIL if given.rewards == "trail" else POSITION,
+            _paid(task, given.rewards == "trail"),
+            _few(task),
             unseen,
             *self.special(task),
             lasts(task),
@@ -151,7 +161,7 @@ class CellsPresentation(Presentation):
         )  # fmt: skip
 
     def face(self, slot: int) -> Face:
-        return CellsFace(self.tool)
+        return Presentation.face(self, slot) if self.ground.own else CellsFace(self.tool)
 
 
 def yours(task: Task) -> str:
@@ -159,6 +169,33 @@ def yours(task: Task) -> str:
     others = [slot for slot in range(task.slots) if slot != task.slot]
     mates = [_sign(n) for n, slot in enumerate(others) if slot in task.team]
     return f"Your team are you and {', '.join(mates)}." if mates else ""
+
+
+def _paid(task: Task, trail: bool) -> str:
+    """Say what is gained, and that it is of the slot's own if it is."""
+    weights = task.facts.get("weights", PLAIN)
+    if weights == PLAIN:
+        return TRAIL if trail else POSITION
+    good, evil = map(signed, weights)
+    others = "The others may gain something else." if task.slots > 1 else ""
+    if trail:
+        return joined(TRAIL, f"But for you what lies in a cell counts {good} times.", others)
+    return joined(
+        f"After a step you gain {good} if you are in the good symbol's cell, and {evil} if you are "
+        "in the evil one's.",
+        others,
+    )
+
+
+def _few(task: Task) -> str:
+    """Say that the symbols may have actions that a mind has not."""
+    space: Any = task.actions
+    if task.facts.get("actions", space.n) == space.n:
+        return ""
+    return (
+        f"You have {space.n} action{'s' * (space.n > 1)} of the {task.facts['actions']} that there "
+        "are, and the symbols use them all."
+    )
 
 
 def _sign(n: int) -> str:

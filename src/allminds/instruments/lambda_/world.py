@@ -18,6 +18,7 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments import rules
 from allminds.instruments.lambda_.rows import read_space
+from allminds.instruments.unequal import PLAIN, Weights
 
 FEWEST, MOST = 2, 9  # cells n_c; as many actions n_a at most, so that an action is one digit
 ATTEMPTS = 1_000_000  # spaces drawn before it is given up that any is connected
@@ -314,6 +315,7 @@ class Foresight(NamedTuple):
     good: tuple[int, ...]  # its cells at steps 0, 1, 2, …
     evil: tuple[int, ...]
     rewards: Rewards
+    weights: Weights = PLAIN  # of Good and Evil, in the mind's own slot
 
 
 @dataclass(frozen=True)
@@ -344,6 +346,12 @@ class World(Environment):
         """The facts that every mind is told: the number of cells, and what it will see of them."""
         return {"cells": self.space.cells, "observation": self.sight, "rewards": self.rewards}
 
+    @property
+    def known_by(self) -> Any:
+        """The space and all moves of the pattern; which symbol is Good tells no worlds apart."""
+        times = -(-self.steps // len(self.pattern))
+        return self.space, (self.pattern * times)[: self.steps]
+
     def reset(self, random: Random) -> State:
         """Place Good and Evil in two different cells (words 0, 1), each mind in any (2, 3, …)."""
         cells = self.space.cells
@@ -354,11 +362,11 @@ class World(Environment):
 
     def observe(self, state: State, slot: int) -> View:
         """Show both symbols, the own cell, where actions lead, and the other minds."""
-        cell = state.minds[slot]
-        reachable = self.space.reachable(cell)
+        cell, sight = state.minds[slot], self.sees(slot)
+        reachable = self.space.reachable(cell)[: self.actions[slot].n]
 
         def seen(other: int) -> int:
-            return other if self.sight == "full" or other in (cell, *reachable) else HIDDEN
+            return other if sight == "full" or other in (cell, *reachable) else HIDDEN
 
         good, evil = seen(state.good), seen(state.evil)
         symbols = (evil, good) if self.good_symbol else (good, evil)
@@ -376,12 +384,23 @@ class World(Environment):
         step = state.step + 1
         good, evil = self._travel(step, state.good, state.evil, random)
         if self.rewards == "position":
-            gains = [float(cell == good) - float(cell == evil) for cell in minds]
+            lying = {good: 1.0, evil: -1.0}
+            gains = [self.gain(slot, lying.get(cell, 0.0)) for slot, cell in enumerate(minds)]
             return State(step, good, evil, minds, ()), self._shared(gains)
         trail = self._left(tuple(left / 2 for left in state.trail), good, evil)
-        gains = [trail[cell] / minds.count(cell) for cell in minds]
+        gains = [
+            self.gain(slot, trail[cell]) / minds.count(cell) for slot, cell in enumerate(minds)
+        ]
         trail = tuple(0.0 if cell in minds else left for cell, left in enumerate(trail))
         return State(step, good, evil, minds, trail), self._shared(gains)
+
+    def sees(self, slot: int) -> Sight:
+        """Return how much the mind in a slot sees."""
+        return self.sight
+
+    def gain(self, slot: int, lying: float) -> float:
+        """Return what the mind in a slot gets of what lies in a cell: of Good if above 0."""
+        return lying
 
     def secret(self, state: State, slot: int, random: Random) -> Foresight:
         """Return the way of Good and Evil, which no mind can change."""

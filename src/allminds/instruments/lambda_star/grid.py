@@ -18,6 +18,7 @@ ACTIONS = (
 )  # fmt: skip
 
 MOVES = tuple((row, col) for row in (-1, 0, 1) for col in (-1, 0, 1))  # of actions 1..9
+KING = tuple(range(1, 10))  # all actions
 _plain = on_ring(int, lambda function: function)
 
 
@@ -73,15 +74,27 @@ class Torus:
         """Compute the reward that Good, in its cell, gives in another: 1/(d+1) if d < 2, else 0."""
         return float(_plain.worth(self.distance(cell, good)) / 2)
 
-    def toward(self, cell: int, target: int) -> int:
+    def toward(self, cell: int, target: int, moves: tuple[int, ...] = KING) -> int:
         """Return the action of one king step toward a target, rows and columns apart.
 
-        It goes the shorter way round; exactly half-way, the way that does not wrap.
+        It goes the shorter way round; exactly half-way, the way that does not wrap. With fewer
+        `moves`, take one that leads nearest, counted in such moves: that action, or else the first.
         """
         (row, col), (to_row, to_col) = self.place(cell), self.place(target)
-        return action_of(
+        action = action_of(
             _plain.shorter(row, to_row, self.rows), _plain.shorter(col, to_col, self.cols)
         )
+        if moves == KING:
+            return action
+        far = _walks(self, moves)
+
+        def left(move: int) -> tuple[int, int, bool]:
+            here = self.moved(cell, move)
+            row, col = self.place(here)
+            away = far[self.cell(to_row - row, to_col - col) - 1]
+            return away, self.distance(here, target), move != action
+
+        return min(moves, key=left)
 
     def starts(self, count: int, random: Random, j: int) -> tuple[int, ...]:
         """Draw different cells, the first of a random permutation, by words j, j + 1, …"""
@@ -100,6 +113,17 @@ def neighbours(torus: Torus) -> NDArray[np.int64]:
         (row + by_row) % torus.rows * torus.cols + (col + by_col) % torus.cols
         for by_row, by_col in MOVES
     ])  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _walks(torus: Torus, moves: tuple[int, ...]) -> tuple[int, ...]:
+    """Count the least moves of a set to every cell from cell 1; more than all cells for never."""
+    far, edge, steps = {1: 0}, {1}, 0
+    while edge:
+        steps += 1
+        edge = {torus.moved(cell, move) for cell in edge for move in moves} - far.keys()
+        far |= dict.fromkeys(edge, steps)
+    return tuple(far.get(cell, torus.cells + 1) for cell in range(1, torus.cells + 1))
 
 
 @lru_cache(maxsize=1 << 12)

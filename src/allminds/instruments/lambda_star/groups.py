@@ -30,9 +30,10 @@ from allminds.instruments.lambda_star.minds import (
     QLearning,
     Sarsa,
     TableLearner,
+    moves_of,
     torus_of,
 )
-from allminds.instruments.lambda_star.world import MOVE, View
+from allminds.instruments.lambda_star.world import View
 from allminds.instruments.tables import uniform_best
 from allminds.registry import group
 
@@ -84,6 +85,8 @@ class Protocol:
     def begin(self, tasks: Sequence[Task]) -> None:
         """Make the members' minds, but for those that stay."""
         self.torus: Torus = torus_of(tasks[0])
+        self.spaces = [task.actions for task in tasks]
+        self.moves = [moves_of(task) for task in tasks]
         members = self.members or [Subject("", LocalSearch)] * len(tasks)
         self.minds = [
             self.kept[place] if place in self.kept else member.make()
@@ -113,16 +116,21 @@ class Protocol:
     def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
         """Ask each member's own mind for the action it would take."""
         wishes = []
-        for mind, view, words in zip(self.minds, observations, random, strict=True):
+        each = zip(self.minds, self.spaces, observations, random, strict=True)
+        for mind, space, view, words in each:
             action = mind.act(view, words)
-            if not MOVE.contains(action):
-                raise Failed(action if isinstance(action, Failure) else malformed(action, MOVE))
+            if not space.contains(action):
+                raise Failed(action if isinstance(action, Failure) else malformed(action, space))
             wishes.append(operator.index(action))
         return wishes
 
     def all_toward(self, target: int, observations: Sequence[View]) -> list[int]:
         """Move every member one step toward a cell."""
-        return [self.torus.toward(view.cell, target) for view in observations]
+        return [self.toward(me, view.cell, target) for me, view in enumerate(observations)]
+
+    def toward(self, member: int, cell: int, target: int) -> int:
+        """Return the member's move of one step toward a cell."""
+        return self.torus.toward(cell, target, self.moves[member])
 
 
 @dataclass
@@ -229,7 +237,7 @@ class Tree(Protocol):
             family = [who for who in (me, 2 * me + 1, 2 * me + 2) if who < len(observations)]
             heeded = max(family, key=lambda who: max(observations[who].rewards))
             target = self.torus.moved(observations[heeded].cell, wishes[heeded])
-            actions.append(self.torus.toward(view.cell, target))
+            actions.append(self.toward(me, view.cell, target))
         return actions
 
 
@@ -262,14 +270,17 @@ class Imitation(Protocol):
         self.at = self.torus.moved(self.at, self.expert.act(View((self.at,), (0.0,)), random[0]))
         wishes = self.wishes(observations, random)
         return [
-            self.torus.toward(view.cell, self.at) if self.at in view.cells else wish
-            for view, wish in zip(observations, wishes, strict=True)
+            self.toward(me, view.cell, self.at) if self.at in view.cells else wish
+            for me, (view, wish) in enumerate(zip(observations, wishes, strict=True))
         ]
 
 
 @group("majority", INSTRUMENT)
 class Majority(Protocol):
-    """Members vote for a direction, and all take the winner; uniform on ties."""
+    """Members vote for a direction, and all take the winner; uniform on ties.
+
+    A member without that move makes the move of its own that leads nearest to where it would.
+    """
 
     def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
         """Give all the direction with the most votes."""
@@ -278,7 +289,11 @@ class Majority(Protocol):
         for wish, weight in zip(wishes, self.weights(observations), strict=True):
             votes[wish] += weight  # type: ignore[assignment] # weights need not be whole
         winner = 1 + uniform_best([votes[a] for a in range(1, 10)], random[0], DRAW)
-        return [winner] * len(wishes)
+        return [
+            winner if winner in self.moves[me]
+            else self.toward(me, view.cell, self.torus.moved(view.cell, winner))
+            for me, view in enumerate(observations)
+        ]  # fmt: skip
 
     def weights(self, observations: Sequence[View]) -> list[float]:
         """Weigh the members' votes: all equal."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from allminds import registry
 from allminds.complexity import lz76
@@ -28,15 +28,34 @@ from allminds.instruments.lambda_star.patterns import (
     complexity_columns,
     draw_segment,
 )
+from allminds.instruments.lambda_star.unequal import (
+    FARTHEST,
+    Own,
+    Unequal,
+    bounded_weights,
+    ceiling_of,
+    chance_of,
+    moves_text,
+    own_of,
+    reach_text,
+)
 from allminds.instruments.lambda_star.world import State, View, World, read_move, show_view
+from allminds.instruments.unequal import (
+    PLAIN_TEXT,
+    SEVERAL,
+    canonical,
+    dumped,
+    each_slot,
+    mean,
+)
 from allminds.presentation import Presentation
 
 W = TypeVar("W", bound=World)
 DEFAULT_K = "2..23"  # cut to what there is; any other range must be there whole
 
 
-class LambdaStarSettings(Settings):
-    """Settings of Λ*; `k` is a value, a range such as 4..9, or `any`."""
+class TorusSettings(Settings):
+    """Settings of Λ* and its extensions; `k` is a value, a range such as 4..9, or `any`."""
 
     rows: int = Field(10, ge=2, le=1000, description="rows m of the torus")
     cols: int = Field(10, ge=2, le=1000, description="columns n of the torus")
@@ -62,6 +81,40 @@ class LambdaStarSettings(Settings):
         raise ValueError(f"'{text}' is not a value, a range such as 2..23, or 'any'")
 
 
+class LambdaStarSettings(TorusSettings):
+    """Settings of Λ*, of which each slot can have range, moves and weights for its own."""
+
+    range: Annotated[int, Field(ge=1, le=FARTHEST)] | str = Field(  # type: ignore[assignment] # wider
+        1, description=f"how far a mind sees{SEVERAL}"
+    )
+    moves: str = Field(
+        "king", description=f"king, rook, bishop (both may stay), or digits of 1..9{SEVERAL}"
+    )
+    weights: str = Field(
+        PLAIN_TEXT, description=f"what Good and Evil give in their cells, GOOD:EVIL{SEVERAL}"
+    )
+
+    @field_validator("range", mode="before")
+    @classmethod
+    def _reach(cls, value: Any) -> int | str:
+        text = canonical(value, reach_text)
+        return int(text) if "," not in text else text
+
+    @field_validator("moves", mode="before")
+    @classmethod
+    def _moves(cls, value: Any) -> str:
+        return canonical(value, moves_text)
+
+    @field_validator("weights", mode="before")
+    @classmethod
+    def _weights(cls, value: Any) -> str:
+        return canonical(value, bounded_weights)
+
+    @model_serializer(mode="wrap")
+    def _dumped(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return dumped(self, handler)
+
+
 @registry.instrument
 class LambdaStar(Instrument):
     """Λ* (Lambda Star): search for Good and keep away from Evil on a torus.
@@ -75,6 +128,10 @@ class LambdaStar(Instrument):
     **Observation** `View`: cells and rewards of the Moore neighbourhood in reading order.
     **Episode end** after `iterations` steps.
 
+    Slots can differ: `range`, `moves` and `weights` have one value, or one for each slot. With
+    weights GOOD:EVIL a cell gives GOOD on Good and half of it next to it, and EVIL likewise. A
+    random mind still expects 0 where the two are opposite; elsewhere its expectation is computed.
+
     Version history: 1, first version; 2, randomness is one-way and advances, strata are in random
     order, and scores are summed exactly.
     """
@@ -85,7 +142,7 @@ class LambdaStar(Instrument):
     ceiling = 1.0
     ceiling_mind: str | None = "optimum"
     ceiling_reached = False  # it takes some steps to reach Good
-    Settings: ClassVar[type[LambdaStarSettings]] = LambdaStarSettings
+    Settings: ClassVar[type[TorusSettings]] = LambdaStarSettings
     settings: Any  # of that kind
 
     def __init__(self, **settings: Any) -> None:
@@ -106,6 +163,30 @@ class LambdaStar(Instrument):
             )
         if self.strata and given.k != DEFAULT_K:
             self.complexities  # noqa: B018 - a K that no pattern has is found here
+        self.own = self._own() if isinstance(given, LambdaStarSettings) else ()
+        if self.own:
+            self.chance = mean(self.slot_chances)
+            self.ceiling = ceiling_of(self.own)
+
+    @property
+    def slot_chances(self) -> tuple[float, ...]:
+        """The expected score of a random mind in each slot, which is exact."""
+        return tuple(chance_of(self.torus, one) for one in self.own or (Own(),) * self.slots)
+
+    def _own(self) -> tuple[Own, ...]:
+        """List what every slot has for its own; nothing if all are plain and see equally far."""
+        given, teams = self.settings, [(slot,) for slot in range(self.slots)]
+        if given.weights == PLAIN_TEXT and given.moves == "king" and isinstance(given.range, int):
+            return ()
+        values = (
+            each_slot(getattr(given, name), teams, name, self.name)
+            for name in ("weights", "moves", "range")
+        )
+        return tuple(own_of(*one) for one in zip(*values, strict=True))
+
+    def reach(self, slot: int) -> int:
+        """Return how far the mind in a slot sees."""
+        return self.own[slot].reach if self.own else int(self.settings.range)
 
     @cached_property
     def catalogue(self) -> Catalogue:
@@ -146,6 +227,8 @@ class LambdaStar(Instrument):
 
     def world(self, pattern: Pattern, columns: Mapping[str, float]) -> Environment:
         """Build the environment in which Good and Evil move by this pattern."""
+        if self.own:
+            return self.built(Unequal, pattern, columns, own=self.own)
         return self.built(World, pattern, columns)
 
     def built(
@@ -153,9 +236,8 @@ class LambdaStar(Instrument):
     ) -> W:
         """Build a kind of world from the settings, with what its further rule needs."""
         given = self.settings
-        return kind(
-            self.torus, given.iterations, given.agents, given.range, pattern, columns, **rule
-        )
+        reach = max(map(self.reach, range(self.slots)))
+        return kind(self.torus, given.iterations, given.agents, reach, pattern, columns, **rule)
 
     def _pattern(self, seed: int, i: int) -> Pattern:
         """Draw the segments of Good and Evil: equal K, and different ones from K = 3 on."""
@@ -222,7 +304,12 @@ class LambdaStar(Instrument):
     # ------------------------------------------------------------ the quick forms
 
     def fast(self, line_up: LineUp, watch: Watch) -> Fast | None:
-        """Compile the line-up if every mind has a kernel, else play in lock-step."""
+        """Compile the line-up if every mind has a kernel, else play in lock-step.
+
+        Where slots have something of their own, the plain loop plays.
+        """
+        if self.own:
+            return None
         from allminds.instruments.lambda_star.fast.walks import fast_form
 
         return fast_form(self, line_up, watch)

@@ -12,12 +12,16 @@ from allminds.core.seeding import Random
 from allminds.instruments.aixi.mind import Aixi
 from allminds.instruments.aixi.tree import Code, width
 from allminds.instruments.gradient import Features, PolicyGradient
-from allminds.instruments.lambda_star.grid import MOVES, action_of
-from allminds.instruments.lambda_star.minds import INSTRUMENT, STAY, torus_of
+from allminds.instruments.lambda_star.grid import MOVES
+from allminds.instruments.lambda_star.minds import INSTRUMENT, STAY, moves_of, torus_of
 from allminds.instruments.lambda_star.world import View
+from allminds.instruments.unequal import PLAIN
 from allminds.registry import mind
 
 NOTHING = 9  # the code for seeing the same reward everywhere
+PAID = (  # the shares of Good's and of Evil's weight that a cell can have
+    (0, 0), (1, 0), (0, 1), (0.5, 0), (0, 0.5), (0.5, 0.5), (1, 0.5), (0.5, 1)
+)  # fmt: skip
 
 
 @dataclass
@@ -38,8 +42,13 @@ class LambdaStarAixi(Aixi):
     simulations: int = 100
 
     def code(self, task: Task) -> Code:
-        self.torus = torus_of(task)
-        return Code(len(MOVES), width(NOTHING + 1), (-1.0, -0.5, 0.0, 0.5, 1.0))
+        self.torus, self.moves = torus_of(task), moves_of(task)
+        good, evil = task.facts.get("weights", PLAIN)
+        sums = {g * good + e * evil for g, e in PAID}
+        return Code(len(self.moves), width(NOTHING + 1), tuple(sorted(sums)))
+
+    def act(self, observation: View, random: Random) -> int:
+        return self.moves[super().act(observation, random) - self.first]
 
     def bits(self, observation: View) -> int:
         rewards = observation.rewards
@@ -65,17 +74,17 @@ class TorusGradient(PolicyGradient):
     def begin(self, task: Task) -> None:
         """Begin with no move made."""
         super().begin(task)
-        self.last = 0
+        self.last, self.moves = 0, moves_of(task)
 
     def features(self, observation: View) -> Features:
         middle, side = len(observation.cells) // 2, math.isqrt(len(observation.cells))
         rows = []
-        for row, col in MOVES:
-            action = action_of(row, col)
+        for action in self.moves:
+            row, col = MOVES[action - 1]
             seen = observation.rewards[middle + side * row + col]
             rows.append([seen, action == self.last, action == STAY])
         return np.array(rows, float)
 
     def act(self, observation: View, random: Random) -> int:
-        self.last = super().act(observation, random)
+        self.last = self.moves[super().act(observation, random) - self.first]
         return self.last

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
-from allminds.contracts import MindBase, Task, Traits
+from allminds.contracts import Discrete, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments import tables
-from allminds.instruments.lambda_star.grid import Torus, action_of, neighbours
+from allminds.instruments.lambda_star.grid import KING, Torus, action_of, neighbours
 from allminds.instruments.lambda_star.world import Foresight, View
 from allminds.instruments.tables import planned, uniform_best
 from allminds.registry import mind
@@ -27,9 +27,15 @@ def torus_of(task: Task) -> Torus:
     return Torus(task.facts["rows"], task.facts["cols"])
 
 
-def toward_best(torus: Torus, view: View, random: Random) -> int:
+def moves_of(task: Task) -> tuple[int, ...]:
+    """Return the moves that a mind may make."""
+    space = task.actions
+    return tuple(space.allowed(None)) if isinstance(space, Discrete) else KING
+
+
+def toward_best(torus: Torus, view: View, random: Random, moves: tuple[int, ...] = KING) -> int:
     """Step toward a best reward in sight, the own cell included; by lot among equals."""
-    return torus.toward(view.cell, view.cells[uniform_best(view.rewards, random)])
+    return torus.toward(view.cell, view.cells[uniform_best(view.rewards, random)], moves)
 
 
 @dataclass
@@ -48,20 +54,22 @@ class LocalSearch(MindBase):
             raise Error(f"local-search: slip must be in [0, 1], not {self.slip:g}")
 
     def begin(self, task: Task) -> None:
-        """Remember the torus of the task."""
-        self.torus = torus_of(task)
+        """Remember the torus of the task, and the moves."""
+        self.torus, self.moves = torus_of(task), moves_of(task)
 
     def act(self, observation: View, random: Random) -> int:
         """Step toward a best cell in sight."""
         if self.slip > 0 and random.unit_at(2) < self.slip:
-            return 1 + random.below_at(9, 3)
-        return toward_best(self.torus, observation, random)
+            return self.moves[random.below_at(len(self.moves), 3)]
+        return toward_best(self.torus, observation, random, self.moves)
 
 
 @dataclass
 @mind("expert", INSTRUMENT)
 class Expert(MindBase):
     """The oracle of Chmait et al. (2016): knows where Good will be, and goes there.
+
+    In a slot in which Evil weighs more than Good, it goes after Evil.
 
     With `intercept` it heads for the first future cell of Good that it can reach in time;
     without, always for Good's next cell. It does not look out for Evil, so it is no ceiling.
@@ -73,13 +81,15 @@ class Expert(MindBase):
 
     def begin(self, task: Task) -> None:
         """Learn the future cells of Good."""
-        self.torus = torus_of(task)
+        self.torus, self.moves = torus_of(task), moves_of(task)
         self.future: Foresight = task.secret
+        good, evil = self.future.weights
+        self.sought = self.future.good if good >= evil else self.future.evil
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:
         """Step toward where Good will be."""
-        cell, ahead = observation.cell, self.future.good[self.step + 1 :]
+        cell, ahead = observation.cell, self.sought[self.step + 1 :]
         self.step += 1
         target = ahead[0]
         if self.intercept:
@@ -87,7 +97,7 @@ class Expert(MindBase):
                 if self.torus.distance(cell, place) <= moves:
                     target = place
                     break
-        return self.torus.toward(cell, target)
+        return self.torus.toward(cell, target, self.moves)
 
 
 @mind("optimum", INSTRUMENT)
@@ -98,17 +108,22 @@ class Optimum(MindBase):
 
     def begin(self, task: Task) -> None:
         """Compute the best move for every step and cell."""
-        torus, told = torus_of(task), task.secret
+        torus, told, self.moves = torus_of(task), task.secret, moves_of(task)
+        love, hate = told.weights
         fields = (
-            [torus.worth(c, good) - torus.worth(c, evil) for c in range(1, torus.cells + 1)]
+            [
+                love * torus.worth(c, good) + hate * torus.worth(c, evil)
+                for c in range(1, torus.cells + 1)
+            ]
             for good, evil in zip(told.good[1:], told.evil[1:], strict=True)
         )
-        self.plan, self.step = planned(fields, neighbours(torus)), 0
+        own = [move - 1 for move in self.moves]
+        self.plan, self.step = planned(fields, neighbours(torus)[own]), 0
 
     def act(self, observation: View, random: Random) -> int:
         """Take the move that was planned."""
         self.step += 1
-        return 1 + int(self.plan[self.step - 1][observation.cell - 1])
+        return self.moves[int(self.plan[self.step - 1][observation.cell - 1])]
 
 
 @dataclass
@@ -139,6 +154,7 @@ class TableLearner(tables.Tabular):
         """Go back to the first iteration; what was learnt stays."""
         super().begin(task)
         self.learning, self.step = self.carry or task.rehearsal, 0
+        self.own = [move - 1 for move in moves_of(task)]
 
     def row(self, seen: View) -> list[float]:
         return self.at(seen, self.step)
@@ -150,6 +166,14 @@ class TableLearner(tables.Tabular):
 
     def worth(self, reward: float) -> float:
         return self.scale * reward
+
+    def chosen(self, values: Sequence[float], random: Random) -> int:
+        """Choose among the slot's own moves; a table has values for all nine."""
+        return self.own[super().chosen([values[move] for move in self.own], random)]
+
+    def best(self, values: Sequence[float]) -> float:
+        """Return the best value of the slot's own moves."""
+        return max(values[move] for move in self.own)
 
     def act(self, observation: View, random: Random) -> int:
         action = super().act(observation, random)
@@ -180,7 +204,7 @@ class QLearning(TableLearner, tables.OffPolicy):
     def ahead(self, seen: View) -> float:
         """Return the best value of the new cell at the next iteration, or at the first."""
         step = 0 if self.bootstrap == "released" else self.step
-        return max(self.at(seen, step))
+        return self.best(self.at(seen, step))
 
 
 @dataclass

@@ -6,18 +6,15 @@ hundreds of thousands of draws and is made by their compiled twins in `fast.worl
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import tempfile
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allminds.core.files import keep
 from allminds.core.seeding import MAKING, Random
 from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
 from allminds.instruments.rules import period, weighted
@@ -229,7 +226,13 @@ def catalogue(kind: Kind, torus: Torus, steps: int) -> Catalogue:
             return Catalogue(kept["shelf"], kept["moves"], kept["lengths"], kept["distinct"])
     except (OSError, ValueError, KeyError, EOFError):
         made = make(kind, torus, steps)
-        _keep(made, path)
+        keep(
+            path,
+            lambda file: np.savez(
+                file, shelf=made.shelf, moves=made.moves, lengths=made.lengths,
+                distinct=made.distinct,
+            ),
+        )  # fmt: skip
         return made
 
 
@@ -276,23 +279,3 @@ def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> TorusRules:
         plain=np.array(plain_actions(torus), np.uint8) - np.uint8(1),
         **(nothing | more),
     )
-
-
-def _keep(made: Catalogue, path: Path) -> None:
-    """Write a catalogue under a temporary name, then rename; ignore a read-only home."""
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                np.savez(
-                    file,
-                    shelf=made.shelf,
-                    moves=made.moves,
-                    lengths=made.lengths,
-                    distinct=made.distinct,
-                )
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise

@@ -10,6 +10,7 @@ from allminds.contracts import Task
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.world import View
+from allminds.instruments.unequal import PLAIN, Some, signed
 from allminds.presentation import (
     Column,
     Copies,
@@ -26,6 +27,10 @@ from allminds.presentation import (
 MOVES_IN_WORDS = (
     "Moves: 1 up-left, 2 up, 3 up-right, 4 left, 5 stay, 6 right, 7 down-left, 8 down, "
     "9 down-right."
+)
+PLAIN_REWARDS = (
+    "In Good's cell lies the reward +1.0 and next to it +0.5; with Evil they are negative, and "
+    "near both they add up."
 )
 OWN_CELL = "After the step you get the reward of your cell. Collect as much as you can."
 SQUARE = 32  # pixels along a cell
@@ -55,23 +60,37 @@ class OnTorus(Presentation):
         "range": "how many cells a mind sees to every side",
         "needed": "minds that must be near Good for it to pay",
         "responsive": "chance a step that Good flees, and that Evil follows",
+        "weights": "what Good and Evil give it in their own cells; next to them, half of it",
     }
 
     @property
     def moves(self) -> str:  # type: ignore[override] # by a setting
-        to = " Action n leads to `cells[n - 1]`." if self.tool.settings.range == 1 else ""
+        to = " Action n leads to `cells[n - 1]`." if self.near else ""
         return f"Each moves by one cell; the edges are joined, so that no move is blocked.{to}"
 
     @property
     def example(self) -> str:  # type: ignore[override] # a wider sight has cells no move leads to
-        near = self.tool.settings.range == 1
-        return "1 + observation.rewards.index(max(observation.rewards))" if near else ""
+        return "1 + observation.rewards.index(max(observation.rewards))" if self.near else ""
+
+    @property
+    def ground(self) -> Any:
+        """The instrument that has the torus: this one, or the one that is played by teams."""
+        return self.tool
 
     @property
     def torus(self) -> Torus:
         """The torus that the minds walk on."""
-        torus: Torus = self.tool.torus
+        torus: Torus = self.ground.torus
         return torus
+
+    @property
+    def near(self) -> bool:
+        """True if every mind sees just the cells that its nine moves lead to."""
+        return all(self.reach(slot) == 1 for slot in range(self.tool.slots))
+
+    def reach(self, slot: int) -> int:
+        """Return how far the mind in a slot sees."""
+        return int(self.tool.settings.range)
 
     def field(self, task: Task) -> str:
         """Describe the torus, and the others on it, whom a mind is not shown."""
@@ -83,17 +102,18 @@ class OnTorus(Presentation):
             f"{who} on it too, and you do not see where." if others else "",
         )
 
-    @property
-    def sight(self) -> str:
-        """The cells that a mind sees, in words."""
-        reach = self.tool.settings.range
+    def sight(self, task: Task) -> str:
+        """Say which cells a mind sees."""
+        reach = self.reach(task.slot)
         away = "next to you" if reach == 1 else f"up to {reach} away from you"
         return f"the cells {away}, with your own in the middle"
 
     def fields(self) -> Sequence[Field]:
-        given = self.tool.settings
-        sight = (2 * given.range + 1) ** 2
-        return Field("cells", sight, 1, given.rows * given.cols), Field("rewards", sight, -1, 1)
+        return self.fields_of(0)
+
+    def fields_of(self, slot: int) -> Sequence[Field]:
+        sight = (2 * self.reach(slot) + 1) ** 2
+        return Field("cells", sight, 1, self.torus.cells), Field("rewards", sight, -1, 1)
 
     def vector(self, observation: View, slots: int) -> Iterable[float]:
         return *observation.cells, *observation.rewards
@@ -131,15 +151,36 @@ class GoodAndEvil(OnTorus):
     def rules(self, task: Task) -> Rules:
         text = joined(
             self.field(task),
-            "Good and Evil wander over it, each in a pattern that repeats itself. In Good's cell "
-            "lies the reward +1.0 and next to it +0.5; with Evil they are negative, and near both "
-            f"they add up. Each step you see the rewards that lie in {self.sight}. Then everybody "
-            "makes one move at once, Good and Evil too.",
+            "Good and Evil wander over it, each in a pattern that repeats itself. "
+            f"{self.lying(task)} Each step you see the rewards that lie in {self.sight(task)}. "
+            "Then everybody makes one move at once, Good and Evil too.",
             *self.special(task),
             lasts(task),
-            MOVES_IN_WORDS,
+            self.own_moves(task),
         )
         return Rules(text, "<number>")
+
+    def reach(self, slot: int) -> int:
+        return int(self.ground.reach(slot))
+
+    def lying(self, task: Task) -> str:
+        """Say what rewards lie round Good and Evil for the mind in a slot."""
+        weights = task.facts.get("weights", PLAIN)
+        if weights == PLAIN:
+            return PLAIN_REWARDS
+        good, evil = map(signed, weights)
+        others = " What lies there for the others may differ." if task.slots > 1 else ""
+        return (
+            f"For you the reward {good} lies in Good's cell and {evil} in Evil's, half as much "
+            f"next to them, and near both they add up.{others}"
+        )
+
+    def own_moves(self, task: Task) -> str:
+        """List the moves of the mind in a slot."""
+        space = task.actions
+        if not isinstance(space, Some):
+            return MOVES_IN_WORDS
+        return f"Moves: {space.listed()}. You have no others."
 
     def special(self, task: Task) -> Sequence[str]:
         """Say what a mind gets."""
@@ -147,7 +188,7 @@ class GoodAndEvil(OnTorus):
 
     def remark(self, environment: Any, before: Any, after: Any, slot: int, action: Any) -> str:
         """Say how far Good and Evil were before and after a move, and whether they were seen."""
-        reach, torus = self.tool.settings.range, self.torus
+        reach, torus = self.reach(slot), self.torus
         said = []
         for name in ("good", "evil"):
             far, then = (
@@ -159,15 +200,17 @@ class GoodAndEvil(OnTorus):
         return "; ".join(said)
 
     def face(self, slot: int) -> Face:
-        return TorusFace(self.tool)
+        return Presentation.face(self, slot) if self.tool.own else TorusFace(self.tool)
 
 
 class LambdaStarPresentation(GoodAndEvil):
     """Λ* itself, which can be played as many copies at once."""
 
-    def copies(self) -> Copies:
+    def copies(self) -> Copies | None:
         from allminds.instruments.lambda_star.fast.lockstep import LambdaStarCopies
 
+        if self.tool.own:
+            return None
         return LambdaStarCopies(self.tool)
 
 

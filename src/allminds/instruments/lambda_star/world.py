@@ -14,6 +14,7 @@ from allminds.core.seeding import Random
 from allminds.instruments.lambda_star.grid import ACTIONS, Torus
 from allminds.instruments.lambda_star.patterns import Pattern
 from allminds.instruments.rules import parted
+from allminds.instruments.unequal import PLAIN, Weights
 
 MOVE = Discrete(9, start=1, labels=ACTIONS)
 
@@ -44,6 +45,7 @@ class Foresight(NamedTuple):
 
     good: tuple[int, ...]
     evil: tuple[int, ...]
+    weights: Weights = PLAIN  # of Good and Evil, in the mind's own slot
 
 
 class TorusWorld(Environment):
@@ -82,13 +84,18 @@ class World(TorusWorld):
     def observe(self, state: State, slot: int) -> View:
         """Show the neighbourhood of a mind: cells and rewards, never other minds."""
         here = state.minds[slot]
-        cells = self.torus.around(here, self.reach)
+        reach = self.sees(slot)
+        cells = self.torus.around(here, reach)
         nearest = min(self.torus.distance(here, state.good), self.torus.distance(here, state.evil))
-        if nearest > self.reach + 1:  # most often so, and quickly told
+        if nearest > reach + 1:  # most often so, and quickly told
             return View(cells, (0.0,) * len(cells))
-        return View(cells, tuple(self.reward(cell, state) for cell in cells))
+        return View(cells, tuple(self.reward(cell, state, slot) for cell in cells))
 
-    def reward(self, cell: int, state: State) -> float:
+    def sees(self, slot: int) -> int:
+        """Return how far the mind in a slot sees."""
+        return self.reach
+
+    def reward(self, cell: int, state: State, slot: int = 0) -> float:
         """Compute what Good gives in a cell, less what Evil takes there."""
         return self.torus.worth(cell, state.good) - self.torus.worth(cell, state.evil)
 
@@ -105,7 +112,7 @@ class World(TorusWorld):
 
     def rewards(self, state: State) -> Sequence[float]:
         """Return what every mind gets: the reward of its own cell."""
-        return [self.reward(cell, state) for cell in state.minds]
+        return [self.reward(cell, state, slot) for slot, cell in enumerate(state.minds)]
 
     def travel(self, state: State, random: Random) -> tuple[int, int]:
         """Move Good and Evil from a state as their patterns say."""

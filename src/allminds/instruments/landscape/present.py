@@ -51,7 +51,7 @@ class LandscapePresentation(OnTorus):
             self.field(task),
             "It is a land of hills, whose heights go from -1 at its lowest to 1 on top of the "
             "highest hill; their mean is 0. Each step you see the heights of "
-            f"{self.sight}, and make one move.",
+            f"{self.sight(task)}, and make one move.",
             f"In a step every hill moves by a cell with chance {drift:g}." if drift else "",
             "After the step you get the height of your cell. Collect as much as you can.",
             lasts(task),

@@ -28,7 +28,16 @@ from allminds.core import seeding
 from allminds.core.errors import Error
 from allminds.core.settings import Settings, whole_numbers
 from allminds.instruments.series.bank import SIZES, STAGES, BankItem, questions, shipped
-from allminds.instruments.series.instrument import five_options
+from allminds.instruments.series.fresh import (
+    AT_ONCE,
+    FIRST,
+    THERE,
+    TOGETHER,
+    Fresh,
+    Supply,
+    Tasks,
+)
+from allminds.instruments.series.instrument import five_options, shuffled
 from allminds.instruments.series.items import LETTERS, Form
 from allminds.presentation import DataSet, Generator
 
@@ -131,6 +140,32 @@ def chosen(
     return sorted(made, key=lambda one: (one.form != "induction", one.k))
 
 
+def private(
+    ks: Sequence[int], count: int, task: Tasks, seed: int, five: bool,
+    done: Callable[[str], object] = lambda _: None, jobs: int = 1,
+) -> list[Fresh]:  # fmt: skip
+    """Make so many fresh questions in all, spread over k as evenly as possible; none is public."""
+    made: list[Fresh] = []
+    for n, k in enumerate(ks):
+        if k not in TOGETHER:
+            raise Error(f"there are no fresh series of k = {k}: choose {FIRST}..{max(TOGETHER)}")
+        done(f"fresh series of k = {k}")
+        supply = Supply(task, k, seed, five, jobs=jobs)
+        share = count // len(ks) + (n < count % len(ks))
+        made += [supply.question(number) for number in range(share)]
+    return made
+
+
+def used_of(found: Sequence[BankItem], task: Tasks) -> str:
+    """State the share of all fresh series of each k that a set uses, as far as they are counted."""
+    said = []
+    for k, n in sorted(Counter(one.k for one in found).items()):
+        there = THERE.get((task, k))
+        of = f" of {there[0]:,} ({n / there[0]:.1%})".replace("%", " %") if there else ""
+        said.append(f"k = {k} {n:,}{of}")
+    return f"{', '.join(said)}; another seed shares n²/N of N series on average"
+
+
 def _shares(
     cells: Sequence[tuple[Form, int]], count: int, stored: dict[tuple[Form, int], list[BankItem]]
 ) -> dict[tuple[Form, int], int]:
@@ -165,23 +200,31 @@ def letters_by_k(found: Sequence[BankItem]) -> list[tuple[str, float, float]]:
 # ---------------------------------------------------------------- as files
 
 
-def rows(found: Sequence[BankItem], seed: int, options: int) -> list[dict[str, Any]]:
+def rows(
+    found: Sequence[BankItem], seed: int, options: int, offered: Sequence[str] = ()
+) -> list[dict[str, Any]]:
     """Make a plain row for each question; with five options also the letters on offer."""
     made = []
     for n, one in enumerate(found):
         row = {name: getattr(one, name) for name in COLUMNS} | {"program": printed(one.program)}
         if options < len(LETTERS):
             random = seeding.Random(seeding.key(seed, n, seeding.MAKING)).at_step(1)
-            row["options"] = five_options(one.series, one.answer, one.rivals, random)
+            row["options"] = (
+                shuffled(offered[n], random)
+                if offered
+                else five_options(one.series, one.answer, one.rivals, random)
+            )
         made.append(row)
     return made
 
 
-def write(found: Sequence[BankItem], out: Path, seed: int, options: int) -> list[Shortcut]:
+def write(
+    found: Sequence[BankItem], out: Path, seed: int, options: int, offered: Sequence[str] = ()
+) -> list[Shortcut]:
     """Write the set whole or not at all; return the shortcuts that its card shows."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise Error(f"{out} is not empty; name a new folder with --out")
-    table = rows(found, seed, options)
+    table = rows(found, seed, options, offered)
     shortcuts = battery(
         [row.get("options", LETTERS) for row in table], [row["answer"] for row in table]
     )
@@ -257,6 +300,7 @@ class SeriesSettings(Settings):
     )
     options: int = Field(26, description="26 for a free answer, or 5.")
     seed: int = Field(1, description="The same seed makes the same questions.")
+    fresh: bool = Field(False, description="Made from the seed, none public: a private bank.")
 
 
 class SeriesGenerator(Generator):
@@ -283,9 +327,19 @@ class SeriesGenerator(Generator):
         def tell(line: str) -> None:
             progress(f"certifying questions: {line}", 0, 0)
 
-        ks = whole_numbers(settings.k, "--k")
-        found = chosen(ks, settings.count, forms, settings.seed, jobs, tell)
-        shortcuts = write(found, out, settings.seed, settings.options)
+        offered: list[str] = []
+        made = "the bank that ships is public"
+        if settings.fresh:
+            usual = settings.k == SeriesSettings.model_fields["k"].default
+            ks = whole_numbers(f"{FIRST}..{AT_ONCE}" if usual else settings.k, "--k")
+            five = settings.options < len(LETTERS)
+            drawn = private(ks, settings.count, settings.form, settings.seed, five, tell, jobs)
+            found, offered = [one.question for one in drawn], [one.options for one in drawn]
+            made = f"none public: {used_of(found, settings.form)}"
+        else:
+            ks = whole_numbers(settings.k, "--k")
+            found = chosen(ks, settings.count, forms, settings.seed, jobs, tell)
+        shortcuts = write(found, out, settings.seed, settings.options, offered)
         blind = [
             {"shortcut": one.name, "hits": one.hits, "chance": one.chance, "stderr": one.stderr}
             for one in shortcuts
@@ -299,7 +353,8 @@ class SeriesGenerator(Generator):
             for one in shortcuts
         ]  # fmt: skip
         return DataSet(
-            f"{len(found):,} questions in {out}; what a mind gets that does not see the series:",
+            f"{len(found):,} questions in {out} ({made}); what a mind gets that does not see the "
+            "series:",
             {"out": str(out), "questions": len(found), "blind": blind},
             table, letters_by_k(found),
         )  # fmt: skip

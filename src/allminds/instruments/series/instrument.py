@@ -1,4 +1,4 @@
-"""The instrument `c-test`: the published items, or fresh certified ones of wanted complexity."""
+"""The instrument `c-test`: the published items, or certified ones, public or fresh."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
 
 from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record
@@ -24,6 +24,7 @@ from allminds.instruments.series.items import (
     Item,
     Scoring,
     SeriesQuestion,
+    from_a,
 )
 from allminds.instruments.series.minds import (
     LetterMind,
@@ -37,6 +38,7 @@ from allminds.presentation import Presentation
 
 if TYPE_CHECKING:
     from allminds.instruments.series.bank import BankItem as Certified
+    from allminds.instruments.series.fresh import Stock
 
 
 ALL_K = "7..15"  # cut to what the bank has; any other range must be there whole
@@ -45,13 +47,23 @@ ALL_K = "7..15"  # cut to what the bank has; any other range must be there whole
 class CTestSettings(Settings):
     """Settings of the C-test."""
 
-    form: Literal["published", "generated"] = Field("published", description="which items")
+    form: Literal["published", "generated", "fresh"] = Field(
+        "published",
+        description="the author's items, a bank that ships (both are public), or new ones",
+    )
     task: Literal["induction", "abduction", "both"] = Field(
         "induction", description="the next letter, a missing one, or both"
     )
-    k: str = Field(ALL_K, description="complexities of generated items: a value or low..high")
+    k: str = Field(ALL_K, description="complexities of certified items: a value or low..high")
     options: int = Field(26, description="26 for a free answer, or 5")
     scoring: Scoring = Field("weighted", description="r̃, or points as given to people")
+    bank: str = Field("", description="form=fresh: a file that `make series --fresh` wrote")
+
+    @model_serializer(mode="wrap")
+    def _without_an_empty_bank(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out a bank that is not given, so that ids of exercises stay what they were."""
+        found: dict[str, Any] = handler(self)
+        return {name: value for name, value in found.items() if name != "bank" or value}
 
     @field_validator("options")
     @classmethod
@@ -80,8 +92,9 @@ class CTest(Instrument):
 
     After Hernández-Orallo (2000). An exercise is one question: the next letter (induction) or a
     missing one (abduction). The score r̃ weighs every hit by k: the author's for the published
-    items, which are public, so that a language model may have met them; for generated ones k is
-    reconstructed, the cost of the cheapest program on a machine of ten instructions.
+    items; for certified ones k is reconstructed, the cost of the cheapest program on a machine of
+    ten instructions. The published items and the bank that ships (`form=generated`) are public, so
+    that a language model may have met them; `form=fresh` makes new ones from the seed.
 
     **Actions**: an option by its number from 0, or -1 for no answer.
     **Observation** `Item`: the series with `_` at the blank, and the letters to choose from.
@@ -97,6 +110,7 @@ class CTest(Instrument):
     ceiling_mind = "levin-search"
     strata = None
     Settings = CTestSettings
+    stock: Stock | None = None  # of fresh series
 
     def __init__(self, **settings: Any) -> None:
         self.settings = checked(CTestSettings, settings, self.name)
@@ -107,12 +121,39 @@ class CTest(Instrument):
         if given.scoring == "administered" and given.options != 5:
             raise Error(f"{self.name}: scoring=administered needs five options; set options=5")
         self.length = len(self.published) if given.form == "published" else None
+        if given.bank and given.form != "fresh":
+            raise Error(f"{self.name}: a bank of your own needs form=fresh")
         if given.form == "published":
             self.items = "published"
             self.caution = "The published items are public: a language model may have met them."
+        else:
+            self.ceiling_mind = "levin-search(limit=13)"  # as long as programs of the bank get
         if given.form == "generated":
             self.bank  # noqa: B018 - a k that no question has is found here
-            self.ceiling_mind = "levin-search(limit=13)"  # as long as programs of the bank get
+            self.items = "public"
+            self.caution = (
+                "The bank that ships is public: a language model may have met its items. "
+                "form=fresh makes new ones."
+            )
+        if given.form == "fresh":
+            self._prepare_fresh()
+
+    def _prepare_fresh(self) -> None:
+        """Find what a blind mind gets on fresh series, which is their chance level."""
+        from allminds.instruments.series import fresh
+
+        given = self.settings
+        if given.bank:
+            self.settings = given = given.model_copy(update={"bank": fresh.with_hash(given.bank)})
+        self.stock = fresh.Stock(given.task, given.k, ALL_K, given.options == 5, given.bank)
+        self.caution = self.stock.caution(0)
+        if given.options == len(LETTERS):
+            letter, self.chance = self.stock.blind()
+            self.floor_mind = f"blind(always={letter})"
+
+    def cautioned(self, exercises: int) -> str:
+        """State how many fresh series there are of each k, and which share of them is used."""
+        return self.caution if self.stock is None else self.stock.caution(exercises)
 
     @cached_property
     def published(self) -> tuple[Any, ...]:
@@ -123,24 +164,29 @@ class CTest(Instrument):
     # ------------------------------------------------------------ exercises
 
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
-        """Return item i of the published form in order, repeated; or one drawn from the bank."""
+        """Return item i of the published form in order, repeated; or one from a bank, or fresh."""
         random = Random(key(seed, i, MAKING))
-        if self.settings.form == "published":
+        options = LETTERS
+        if self.stock is not None:
+            question, options = self.stock.question(seed, i)
+            shown, answer, k = question.series, question.answer, question.k
+            if self.settings.options == 5:
+                options = shuffled(options, random.at_step(1))
+        elif self.settings.form == "published":
             item = self.published[i % len(self.published)]
             shown, answer, k, rivals = item.shown, item.answer, item.k, item.rivals
         else:
             question = self._drawn(seed, i, random)
             shown, answer, k = question.series, question.answer, question.k
             rivals = question.rivals
-        options = LETTERS
-        if self.settings.options == 5:
+        if self.stock is None and self.settings.options == 5:
             options = five_options(shown, answer, rivals, random.at_step(1))
         columns = {"k": float(k), "letters": float(len(shown) - 1)}
         asked = SeriesQuestion(shown, answer, options, columns, self.settings.scoring)
         prefix = registry.exercise_prefix(self, seed)
         whole = shown.replace("_", answer) if "_" in shown else shown + answer
         return Exercise(
-            f"{prefix}{i}", self, seed, i, asked, fingerprint(shown), fingerprint(_from_a(whole))
+            f"{prefix}{i}", self, seed, i, asked, fingerprint(shown), fingerprint(from_a(whole))
         )
 
     @cached_property
@@ -203,12 +249,6 @@ class CTest(Instrument):
         return Failure("malformed", f"'{answer[:60]}' is not one of the letters on offer")
 
 
-def _from_a(series: str) -> str:
-    """Shift a series so that it begins with a: what shifts of one series have in common."""
-    by = ord(series[0]) - ord("a")
-    return "".join(chr((ord(letter) - ord("a") - by) % 26 + ord("a")) for letter in series)
-
-
 # ---------------------------------------------------------------- five options
 
 
@@ -229,7 +269,13 @@ def five_options(shown: str, answer: str, rivals: Iterable[str], random: Random)
             found.append(letter)
         if len(found) == 5:
             break
-    for place in range(4, 0, -1):
+    return shuffled(found, random)
+
+
+def shuffled(letters: Iterable[str], random: Random) -> str:
+    """Shuffle options by the words from the number of letters down to 1."""
+    found = list(letters)
+    for place in range(len(found) - 1, 0, -1):
         other = random.below_at(place + 1, place)
         found[place], found[other] = found[other], found[place]
     return "".join(found)

@@ -24,6 +24,12 @@ Scoring = Literal["weighted", "administered"]
 Form = Literal["induction", "abduction"]
 
 
+def from_a(series: str) -> str:
+    """Shift a series so that it begins with a: what shifts of one series have in common."""
+    by = ord(series[0]) - ord("a")
+    return "".join(chr((ord(one) - ord("a") - by) % 26 + ord("a")) for one in series)
+
+
 class Item(NamedTuple):
     """What a mind sees: the series with `_` at the blank, and the letters it may answer."""
 

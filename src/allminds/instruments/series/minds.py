@@ -69,6 +69,23 @@ class Mode(LetterMind):
         return max(shown, key=shown.count)
 
 
+@dataclass
+@mind("blind", INSTRUMENT)
+class Blind(LetterMind):
+    """Answers one letter without looking: z is right most often among fresh series."""
+
+    always: str = "z"
+
+    def __post_init__(self) -> None:
+        """Require one letter of the alphabet."""
+        if len(self.always) != 1 or self.always not in LETTERS:
+            raise Error(f"blind: always must be one of a..z, not '{self.always}'")
+
+    def letter(self, item: Item) -> str:
+        """Return its letter, whatever is shown."""
+        return self.always
+
+
 @mind("min-repetition", INSTRUMENT)
 class MinRepetition(LetterMind):
     """Answers the least frequent letter, the left-most among equals."""
@@ -172,7 +189,7 @@ def next_distance(found: list[int]) -> int:
 class LevinSearch(LetterMind):
     """Answers by the cheapest program that prints all that is shown: a ceiling by design.
 
-    A search that was made when the bank was certified is not made again.
+    A search that was made when the question was certified is not made again.
     """
 
     limit: int = 10  # instructions in a program
@@ -195,8 +212,9 @@ class LevinSearch(LetterMind):
 def _cheapest_letter(shown: str, limit: int, most_k: int) -> str | None:
     from allminds.complexity.levin import levin
     from allminds.instruments.series.bank import known
+    from allminds.instruments.series.fresh import certificate
 
-    certified = known().get(shown)
+    certified = known().get(shown) or certificate(shown)
     if certified and len(certified.program) <= limit and certified.k <= most_k:
         return certified.answer
     try:

@@ -29,7 +29,7 @@ NONE = "none"
 class SeriesPresentation(Presentation):
     """A series of letters with one left out."""
 
-    fresh: ClassVar[Mapping[str, Any]] = {"form": "generated"}
+    fresh: ClassVar[Mapping[str, Any]] = {"form": "fresh"}
     columns: ClassVar[Mapping[str, Column]] = {
         "k": Column("Levin complexity of the series", "7 to 15"),
         "letters": Column("letters of the series that are shown", "1, 2, …"),

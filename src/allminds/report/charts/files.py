@@ -61,7 +61,7 @@ def draw_lines(
         own = [(x, y) for one, x, y in points if one == name]
         every = max(1, len(own) // 6)
         marks += [Mark(name, x, y, y, y, (n + number) % every == 0) for n, (x, y) in enumerate(own)]
-    save(line_plot(marks, _styles(names), (x_title, y_title), y_domain), out)
+    save(line_plot(marks, styles_of(names), (x_title, y_title), y_domain), out)
 
 
 def line_plot(
@@ -83,7 +83,7 @@ def line_plot(
     return made
 
 
-def _styles(names: Sequence[str]) -> dict[str, Style]:
+def styles_of(names: Sequence[str]) -> dict[str, Style]:
     """Give every line a style; those beyond the first six mix the parts of the first anew."""
     found = {}
     for n, name in enumerate(names):

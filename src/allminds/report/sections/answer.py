@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from allminds.inference.verdict import odds_explained
 from allminds.report.charts import plots
 from allminds.report.data import TestData
 from allminds.report.sections.profile import CEILING, FLOOR, MIND, OWN, Dot, axis, domain, strip
@@ -33,6 +34,7 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
     data = {one.label: one for one in tests}
     short = short_labels(tests)
     names = called([mind.mind for mind in found.minds if mind.mind])
+    rows = _comparisons(found, data)
     return {
         "found": found,
         "several": len(tests) > 1,
@@ -44,7 +46,8 @@ def section(tests: Sequence[TestData]) -> dict[str, Any] | None:
         "between": between(found),
         "rates": error_rates(found),
         "profile": _profile(found, data, short, names),
-        "rows": _comparisons(found, data),
+        "rows": rows,
+        "odds": odds_explained(row["found"] for row in rows),
         "figures": [_figure(on, data[on.test.label]) for on in _fallen(found)[:MOST_CURVES]],
     }
 

@@ -115,7 +115,7 @@ def as_json(found: Parting) -> dict[str, Any]:
 def headline(cause: Cause) -> str:
     """Name the exercise, why it was chosen, and both scores."""
     complexity = cause.mine.replay.exercise.environment.complexity
-    first = next((f" ({name} {value:g})" for name, value in complexity.items()), "")
+    first = next((f" (complexity: {name} {value:g})" for name, value in complexity.items()), "")
     scores = ", ".join(f"{one.mind} {signed(one.score)}" for one in (cause.mine, cause.rival))
     return f"Exercise {cause.index}{first}, {cause.why}: {scores}"
 

@@ -17,7 +17,7 @@ from allminds.report.charts.drawing import CEILING, FLOOR, STYLES, Mark, Style
 from allminds.report.data import TestData
 from allminds.report.sources import Floats
 from allminds.runs.designs import Design
-from allminds.statistics.factors import Effect, variance_shares
+from allminds.statistics.comparison.effects import Share, variance_shares
 
 SMALL = 0.005  # an interaction with a smaller share is folded away
 LINES = (*STYLES, CEILING, FLOOR)  # no more in a panel
@@ -217,7 +217,7 @@ def section(design: Design, tests: Sequence[TestData], drawn: bool) -> dict[str,
     return made | _effects(effects) | {"panels": pictures, "means": shown}
 
 
-def _effects(effects: Sequence[Effect]) -> dict[str, Any]:
+def _effects(effects: Sequence[Share]) -> dict[str, Any]:
     """Build the rows of the table, small ones apart, and the rest; empty if chance is unknown."""
     if not effects:
         return {"effects": [], "small": [], "small_share": 0.0, "rest": None}

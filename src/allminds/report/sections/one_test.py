@@ -35,7 +35,7 @@ def section(data: TestData, people: People | None = None) -> dict[str, Any]:
         ],
         "spread_over": None if tool.adaptive else tool.strata,
         "seats": _seats(data),
-        "caution": tool.caution,
+        "caution": tool.cautioned(data.summary["episodes"]),
         "rows": _rows(data),
         "fair": data.summary.get("fair_ceiling"),
         "people": people,

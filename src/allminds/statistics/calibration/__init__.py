@@ -4,8 +4,8 @@ A row simulates a world whose truth is known, calls the functions that allminds 
 counts how often the statement is wrong. The gate: a 95 % interval may miss in at most 7 % and, if
 it is an approximation, must miss in at least 2 %; a verdict may be false in at most 5 %. A row
 fails only if the 99.9 % interval of its own simulation lies wholly outside. Rows are made in
-`one_mind`, `two_minds`, `figures` and `people`; to add one, append a `Row` there with a function
-``(rng, repeats) -> (wrong, total)``.
+`one_mind`, `two_minds`, `figures`, `courses` and `people`; to add one, append a `Row` there with a
+function ``(rng, repeats) -> (wrong, total)``.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ class Found:
 
 def rows() -> list[Row]:
     """Collect all rows of the table."""
-    from allminds.statistics.calibration import figures, one_mind, people, two_minds
+    from allminds.statistics.calibration import courses, figures, one_mind, people, two_minds
 
-    return one_mind.rows() + two_minds.rows() + figures.rows() + people.rows()
+    return one_mind.rows() + two_minds.rows() + figures.rows() + courses.rows() + people.rows()
 
 
 def chosen(rows: Sequence[Row], word: str | None) -> list[Row]:
@@ -235,6 +235,16 @@ SECTIONS = {
     "Prediction beyond the data": (
         "Some of the true curves are of none of the fitted kinds. Five levels of each study are "
         "counted, so the Monte Carlo interval is somewhat too short."
+    ),
+    'Falsely "learns", "transfers", "forgets"': (
+        "Three minds that carry and learn nothing; a study is wrong if the change is claimed of any"
+        " of them. Exercises of one course share an error."
+    ),
+    "Score against experience": ("The mean of six tests, over courses that differ."),
+    "Gain over a course": ("The same tests after training minus before it, paired by course."),
+    "Experience to a share of the way": (
+        "Scores rise from 0 to .6 over 160 exercises, so a goal of .7 is never reached; learners "
+        "differ. The interval is wrong if the true experience is outside."
     ),
     "People against a program": (
         "People and items are both samples; the name of the row says how much people differ."

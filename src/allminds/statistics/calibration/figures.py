@@ -23,10 +23,9 @@ from allminds.inference.verdict import paired
 from allminds.statistics.accuracy.beyond import simulate_beyond
 from allminds.statistics.calibration import Row
 from allminds.statistics.calibration.one_mind import counted, misses
-from allminds.statistics.comparison.effects import correlate
+from allminds.statistics.comparison.effects import correlate, variance_shares
 from allminds.statistics.comparison.ranks import rank_intervals
 from allminds.statistics.curves import DifficultyCurve, Intervals, curve_intervals
-from allminds.statistics.factors import variance_shares
 from allminds.statistics.pilot import Spread
 from allminds.statistics.reliability import reliability
 from allminds.statistics.selection import SAME, against_best

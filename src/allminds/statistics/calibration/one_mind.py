@@ -51,7 +51,8 @@ def counted(found: Iterator[bool | None]) -> tuple[int, int]:
     return sum(made), len(made)
 
 
-def _kind(n: int, approximate: bool = True) -> Kind:
+def kind_of(n: int, approximate: bool = True) -> Kind:
+    """Return what is promised of an interval over n units."""
     return "approximate" if approximate and n >= 20 else "bounded"
 
 
@@ -287,7 +288,7 @@ def rows() -> list[Row]:
         Row(
             "Score of hits",
             f"{n} exercises, right in {p:g}",
-            _kind(n, 0 < p < 1),
+            kind_of(n, 0 < p < 1),
             partial(hits, n=n, p=p),
         )
         for n in (*SIZES, 2)
@@ -298,7 +299,7 @@ def rows() -> list[Row]:
         made += [
             Row(
                 "Weighted score r̃ of the C-test", f"{n} items, {name}",
-                _kind(n, name.startswith(("right in half", "falling"))),
+                kind_of(n, name.startswith(("right in half", "falling"))),
                 partial(missed, draw=partial(series, n=n, curve=curve), rule=WEIGHTED, truth=truth),
             )
             for n in (5, 9, 20, 45, 90, 200)
@@ -306,7 +307,7 @@ def rows() -> list[Row]:
     for name, (draw, truth, rule, approximate) in BOUNDED.items():
         made += [
             Row(
-                "Mean of bounded scores", f"{n} exercises, {name}", _kind(n, approximate),
+                "Mean of bounded scores", f"{n} exercises, {name}", kind_of(n, approximate),
                 partial(missed, draw=partial(_drawn, draw=draw, n=n), rule=rule, truth=truth),
                 cost=2,
             )
@@ -316,7 +317,7 @@ def rows() -> list[Row]:
     for name, means in STRATIFIED.items():
         made += [
             Row(
-                "Mean over 22 strata, as in Λ*", f"{n} exercises, {name}", _kind(n, n > LEVELS),
+                "Mean over 22 strata, as in Λ*", f"{n} exercises, {name}", kind_of(n, n > LEVELS),
                 partial(
                     missed, draw=partial(_levels, n=n, means=means, concentration=6.0),
                     rule=stratified, truth=float(means.mean()),
@@ -335,7 +336,7 @@ def _grouped() -> list[Row]:
     made = [
         Row(
             "Items given several times", f"{items} items × {times}, mean {mean:g}",
-            _kind(items, mean == 0.5),
+            kind_of(items, mean == 0.5),
             partial(
                 missed, draw=partial(repeated, items=items, times=times, mean=mean, alike=2.0),
                 rule=SHARES, truth=mean,
@@ -352,7 +353,7 @@ def _grouped() -> list[Row]:
         Row(
             "Exercises that come in clusters",
             f"{name}, {'hits' if binary else 'scores'} of mean {mean:g}",
-            _kind(len(sizes), mean == 0.5),
+            kind_of(len(sizes), mean == 0.5),
             partial(
                 missed, draw=partial(clustered, sizes=sizes, mean=mean, alike=3.0, binary=binary),
                 rule=SHARES, truth=mean,
@@ -369,7 +370,7 @@ def _failing() -> list[Row]:
     for n in SIZES:
         made += [
             Row(
-                section, f"{n} exercises, right in .8 unless it fails, in {fails:g}", _kind(n),
+                section, f"{n} exercises, right in .8 unless it fails, in {fails:g}", kind_of(n),
                 partial(missed, rule=SHARES, truth=0.8 * (1 - fails),
                         draw=partial(_failing_plays, n=n, p=0.8, fails=fails)),
             )
@@ -398,7 +399,7 @@ def _scaled() -> list[Row]:
             "Normalised between floor and ceiling",
             f"{n} exercises, {'hits' if binary else 'scores'}, {name}"
             f"{', ceiling known' if known else ''}",
-            _kind(n, name == "half-way"),
+            kind_of(n, name == "half-way"),
             partial(between, n=n, means=means, known=known, binary=binary),
         )
         for n in (10, 20, 50, 200)
@@ -409,7 +410,7 @@ def _scaled() -> list[Row]:
     ]
     return made + [
         Row(
-            "Level of an adaptive test", f"{n} administrations, ability {ability:g}", _kind(n),
+            "Level of an adaptive test", f"{n} administrations, ability {ability:g}", kind_of(n),
             partial(level, administrations=n, ability=ability),
         )
         for n in (2, 3, 5, 10, 20)

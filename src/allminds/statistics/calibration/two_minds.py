@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allminds.inference.estimates import Plays, Rule, difference
 from allminds.inference.verdict import MARGIN, Difference, corrected
-from allminds.statistics.calibration import Kind, Row
+from allminds.statistics.calibration import Row
 from allminds.statistics.calibration.one_mind import (
     ADAPTIVE,
     REWARDS,
@@ -20,6 +20,7 @@ from allminds.statistics.calibration.one_mind import (
     Draw,
     beta,
     counted,
+    kind_of,
     misses,
     plays,
     spread,
@@ -206,10 +207,6 @@ def failing_alike(rng: Generator, n: int) -> list[Plays]:
 # ---------------------------------------------------------------- the rows
 
 
-def _kind(n: int, approximate: bool = True) -> Kind:
-    return "approximate" if approximate and n >= 20 else "bounded"
-
-
 def rows() -> list[Row]:
     """List all rows about two minds or more."""
     return _intervals() + _no_difference() + _no_equivalence()
@@ -219,7 +216,7 @@ def _intervals() -> list[Row]:
     made = [
         Row(
             "Difference of paired hits", f"{n} exercises, gains {gain:g}, loses {loss:g}",
-            _kind(n, loss > 0.05),
+            kind_of(n, loss > 0.05),
             partial(missed, draw=partial(paired_hits, n=n, gain=gain, loss=loss), rule=SHARES,
                     truth=gain - loss),
             cost=2,
@@ -229,7 +226,7 @@ def _intervals() -> list[Row]:
     ]  # fmt: skip
     made += [
         Row(
-            "Difference of paired scores", f"{n} exercises, {name}", _kind(n),
+            "Difference of paired scores", f"{n} exercises, {name}", kind_of(n),
             partial(missed, draw=partial(paired_scores, n=n, gap=gap, concentration=size),
                     rule=REWARDS, truth=gap),
             cost=2,
@@ -265,7 +262,7 @@ def _intervals() -> list[Row]:
     return made + [
         Row(
             "Difference on other exercises", f"{n} and {m} exercises, {name}",
-            _kind(min(n, m), approximate),
+            kind_of(min(n, m), approximate),
             partial(missed, draw=partial(alone, draws=draws, sizes=(n, m)), rule=SHARES,
                     truth=truth, unpaired=True),
             cost=8 if "scores" in name else 2,

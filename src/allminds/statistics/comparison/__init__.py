@@ -3,8 +3,9 @@
 `table` turns a results table into scores by exercise and mind, `crossed` compares people with
 programs and with one another (people and items are samples), with `spreads` for its errors;
 `people` makes people one side of a comparison, and has the logistic model; `effects` has effect
-sizes, the analysis of variance and the correlation with complexity, `mixed` the mixed models,
-`ranks` the places, `reaction` the reaction times of people; `compare` in `whole` does most of it.
+sizes, the analysis of variance, shares of factors, and the correlation with complexity, `mixed` the
+mixed models, `ranks` the places, `reaction` the reaction times of people; `compare` in `whole` does
+most of it.
 """
 
 from allminds.inference import MARGIN, Difference, corrected, holm

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.contracts import FAILURES
+from allminds.core.blocks import LESSON, TENTHS
 from allminds.core.errors import Error, nearest
 from allminds.inference import Plays, Rule
 
@@ -30,6 +31,7 @@ OTHER = frozenset((
     "run", "exercise", "item", "cluster", "instrument", "settings", "seed", "index", "mind",
     "traits", "group", "slot", "team", "steps", "score", "learning", "status", "reason", "repeat",
     "test", "person", "kind", "seconds", "rt_ms", "correct", "practice", "reloaded",
+    *LESSON, "trained_steps", *(f"tenth_{n}" for n in range(1, TENTHS + 1)),
 ))  # fmt: skip  # columns of the results that do not say how complex an exercise is
 
 

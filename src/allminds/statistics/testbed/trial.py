@@ -272,12 +272,12 @@ class Reliance:
     @property
     def generalisability(self) -> float | None:
         """Eρ² of minds that each meet other companies, as the tests of the paper draw them."""
-        return _share(self.spread, self.variance)
+        return reliability.share(self.spread, self.variance)
 
     @property
     def generalisability_in_common(self) -> float | None:
         """Eρ² of minds that meet the same companies."""
-        return None if self.common is None else _share(self.spread, self.common)
+        return None if self.common is None else reliability.share(self.spread, self.common)
 
     @property
     def variance(self) -> float:
@@ -348,7 +348,3 @@ def _in_common(values: Floats) -> float | None:
     if values.shape[1] < 2:
         return None
     return reliability.components(values[:, :, None]).relative_error
-
-
-def _share(spread: float, error: float) -> float | None:
-    return spread / (spread + error) if spread + error > 0 else None

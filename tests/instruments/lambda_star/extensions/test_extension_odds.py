@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from allminds import registry
-from allminds.check import block_difference, check_instrument, check_mind
+from allminds.check import check_instrument, check_mind
+from allminds.core.blocks import block_difference
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
 from allminds.instruments.lambda_star.extensions.coordination import (

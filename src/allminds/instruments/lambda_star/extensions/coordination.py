@@ -22,7 +22,7 @@ from allminds.contracts import Environment, Fast
 from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.instruments.lambda_star.grid import MOVES, Torus
-from allminds.instruments.lambda_star.instrument import LambdaStar, LambdaStarSettings
+from allminds.instruments.lambda_star.instrument import LambdaStar, TorusSettings
 from allminds.instruments.lambda_star.patterns import Pattern
 from allminds.instruments.lambda_star.world import State, World
 from allminds.presentation import Presentation
@@ -54,7 +54,7 @@ class Coordination(World):
         return sum(self.torus.distance(cell, state.good) < 2 for cell in state.minds)
 
 
-class GroupSettings(LambdaStarSettings):
+class GroupSettings(TorusSettings):
     """Settings of Λ* for several minds, in bounds for which the chance level is computed."""
 
     rows: int = Field(10, ge=2, le=50, description="rows m of the torus")

@@ -16,7 +16,7 @@ from allminds.core.line_up import LineUp
 from allminds.core.seeding import Random
 from allminds.core.watch import Watch
 from allminds.episode import form
-from allminds.instruments.lambda_star.instrument import LambdaStar, LambdaStarSettings
+from allminds.instruments.lambda_star.instrument import LambdaStar, TorusSettings
 from allminds.instruments.lambda_star.patterns import Pattern
 from allminds.instruments.lambda_star.world import State, View, World
 from allminds.instruments.rules import parted
@@ -81,7 +81,7 @@ class Responsive(World):
         return Unfolding(self, state, random)
 
 
-class ResponsiveSettings(LambdaStarSettings):
+class ResponsiveSettings(TorusSettings):
     """Settings of Λ* in a world that responds."""
 
     responsive: float = Field(0.25, ge=0, le=1, description="chance q that Good, or Evil, responds")
