@@ -100,7 +100,7 @@ def in_front(name: str, port: int, tmp_path: Path) -> Iterator[int]:
     (tmp_path / (name + ".yml" * (name == "traefik"))).write_text(text)
     home = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     with process(program(name), *words, env=home, stderr=subprocess.DEVNULL):
-        for _ in range(200):  # until it serves, and by its rules
+        for _ in range(1200):  # until it serves, and by its rules
             with contextlib.suppress(httpx.TransportError):
                 if httpx.get(
                     f"http://127.0.0.1:{own}/static/none", headers={"host": HOST}
