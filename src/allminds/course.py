@@ -15,6 +15,7 @@ never splits it, and intervals are over courses.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -96,7 +97,7 @@ class Course(Settings):
             given = [_short(role, phase) for role, phase in given.items()]
         values = {"phases": given} if isinstance(given, (list, tuple)) else given
         if not isinstance(values, Mapping):
-            raise Error(f"course must be text such as train=50,test=20, a mapping or a list of "
+            raise Error("course must be text such as train=50,test=20, a mapping or a list of "
                         f"phases, not {given!r}")  # fmt: skip
         return checked(cls, values, "course")
 
@@ -121,6 +122,11 @@ class Course(Settings):
         """Count the different exercises of a phase; `number` is counted from 0."""
         phase = self.phases[number]
         return self.count(phase.again - 1) if phase.again else phase.exercises or 0
+
+    def uses(self, number: int) -> set[Role]:
+        """Collect the roles that the exercises of a phase are ever given in; counted from 0."""
+        later = [n for n, one in enumerate(self.phases) if one.again == number + 1]
+        return {self.phases[number].role}.union(*map(self.uses, later))
 
     @property
     def roles(self) -> list[Role]:
@@ -237,8 +243,8 @@ class CourseInstrument(Instrument):
 
     Exercise number i is number i % sitting of course i // sitting. Every course has exercises of
     its own. An exercise whose item, cluster or world is in a phase of the other role of the same
-    course is drawn anew: one of the same stratum, if there is one among the next 200 of the
-    series, else the next that was not met. In a game, or in one given world, nothing is redrawn.
+    course, also by `again`, is drawn anew: one of the same stratum, if there is one among the next
+    200 of the series, else the next not met. In a game, or in one given world, nothing is redrawn.
     """
 
     adaptive = True  # what a mind does depends on the exercises before: a course is never split
@@ -329,50 +335,51 @@ class CourseInstrument(Instrument):
             if phase.again is not None:
                 drawn.append(drawn[phase.again - 1])
             else:
-                other = met["test" if phase.role == "train" else "train"]
+                uses = self.course.uses(number)
+                others = [met["test" if role == "train" else "train"] for role in uses]
                 start = seed if phase.seed is None else phase.seed
-                fresh = self._fresh(part, start, at, phase, other)
+                fresh = self._fresh(part, start, at, phase, others)
                 drawn.append(fresh)
                 at = fresh[-1].index + 1
-            for exercise in drawn[-1]:
-                met[phase.role].add(exercise)
+                for role, exercise in itertools.product(uses, fresh):
+                    met[role].add(exercise)
             order = in_order(drawn[-1], phase.order, part.strata)
             for _ in range(phase.times):
                 yield from ((number, exercise) for exercise in order)
 
     def _fresh(
-        self, part: Instrument, seed: int, at: int, phase: Phase, other: Met
+        self, part: Instrument, seed: int, at: int, phase: Phase, others: Sequence[Met]
     ) -> list[Exercise]:
-        """Draw the exercises of a phase, none of which `other` has."""
+        """Draw the exercises of a phase, none of which the others have."""
         found: list[Exercise] = []
         game = _is_one(part, seed)
         for _ in range(phase.exercises or 0):
             exercise = part.exercise(seed, at)
-            if not game and exercise in other:
-                exercise = self._redrawn(part, exercise, other, phase)
+            if not game and any(exercise in one for one in others):
+                exercise = self._redrawn(part, exercise, others, phase)
             found.append(exercise)
             at = exercise.index + 1
         return found
 
-    def _redrawn(self, part: Instrument, exercise: Exercise, other: Met, phase: Phase) -> Exercise:
+    def _redrawn(
+        self, part: Instrument, exercise: Exercise, others: Sequence[Met], phase: Phase
+    ) -> Exercise:
         """Draw another exercise, of the same stratum if there is one; reject a series without."""
         column, instead = part.strata, None
         wanted = exercise.environment.complexity.get(column) if column else None
         first = exercise.index + 1
         for index in range(first, first + PATIENCE):
             another = part.exercise(exercise.seed, index)
-            if another in other:
+            if any(another in one for one in others):
                 continue
             if column is None or another.environment.complexity[column] == wanted:
                 return another
             instead = instead or another
         if instead is None:
             opposite = "training" if phase.role == "test" else "test"
-            raise Error(
-                f"{part.name} has too few different exercises for this course: {PATIENCE:,} in a "
-                f"row were all among the {opposite} exercises; ask for fewer of these, or choose "
-                "settings with more exercises"
-            )
+            raise Error(f"{part.name} has too few different exercises for this course: "
+                        f"{PATIENCE:,} in a row were all among the {opposite} exercises; ask for "
+                        "fewer of these, or choose settings with more exercises")  # fmt: skip
         return instead
 
     # ------------------------------------------------------------ what stays as it is
