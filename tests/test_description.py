@@ -152,11 +152,11 @@ def test_turns_teams_and_legal_moves_are_told():
 
 
 def test_settings_have_their_ranges_and_defaults():
-    rows, *_, k = am.describe("lambda-star")["settings"]
+    rows, *_, weights = am.describe("lambda-star")["settings"]
     assert (rows["name"], rows["values"], rows["default"]) == (
         "rows", "a whole number from 2 to 1000", 10,
     )  # fmt: skip
-    assert (k["name"], k["default"]) == ("k", "2..23")
+    assert (weights["name"], weights["default"]) == ("weights", "1:-1")
     factor = am.describe("public-goods")["settings"][-1]
     assert factor["values"] == "a number above 1"
     assert "With rows 5." in str(am.describe("lambda-star", settings={"rows": "5"}))
