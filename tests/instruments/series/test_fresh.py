@@ -285,7 +285,7 @@ def test_the_bank_that_ships_is_called_public():
 
 def test_the_share_used_is_told_by_k():
     tool = registry.make_instrument("c-test", {"form": "fresh", "k": "9..10"})
-    assert "2,460 of k = 9 (2.0 % used), 5,719 of k = 10 (0.9 % used)" in tool.cautioned(100)
+    assert "2,460 of k = 9 (2 % used), 5,719 of k = 10 (0.87 % used)" in tool.cautioned(100)
 
 
 @pytest.mark.parametrize(
