@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,19 @@ def test_the_minds_written_from_pages_are_typed():
         capture_output=True, text=True, check=False, cwd=EXAMPLES.parent,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_example_of_results_writes_its_files(tmp_path, capsys):
+    main = runpy.run_path(str(EXAMPLES / "results.py"))["main"]
+    results = main(tmp_path / "out", episodes=110)
+    shown = capsys.readouterr().out
+    assert "On the same exercises:" in shown
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "records.csv", "summary.json", "scores.html", "complexity.svg",
+    }  # fmt: skip
+    by_mind = {row["mind"]: row["score"] for row in results["results"]}
+    assert by_mind["roams"] > by_mind["waits"] > by_mind["random"]
 
 
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
