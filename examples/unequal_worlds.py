@@ -1,4 +1,4 @@
-"""Two minds in one world with rewards of their own: rivals, or partners who clean up for each other.
+"""Two minds in one world with rewards of their own: rivals, or partners who clean up for two.
 
 In Λ with trails, Good leaves +1 behind and Evil -1, and whoever steps on a cell takes what lies
 there. If both want what Good leaves, each takes it from the other. If one wants what Evil leaves,
