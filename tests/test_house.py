@@ -100,7 +100,7 @@ def test_evaluating_resolves_names_once_and_imports_what_it_needs(tmp_path):
     rooms = {name.split(".")[1] for name in ours}
     assert not rooms & {"report", "bridges", "web", "papers", "statistics", "voting"}
     folders = {name.split(".")[2] for name in ours if name.startswith("allminds.instruments.")}
-    shared = {"aixi", "chance", "fast", "gradient", "rules", "tables"}
+    shared = {"aixi", "chance", "fast", "gradient", "rules", "tables", "unequal"}
     assert folders == {*shared, "lambda_star"}, "files that all share"
     assert not any("extensions" in name for name in ours)
     assert len(ours) < 90
