@@ -138,7 +138,7 @@ def lambda_(episodes: int) -> None:
     """Print learning, transfer and forgetting of Q-learning over spaces of Λ."""
     kinds = [{"settings": {"cells": cells}} for cells in (3, 5)]
     crossed("lambda", ["q-learning(carry=true)"], kinds, 40, 10, episodes,
-            form="general", actions=3, steps=20)  # fmt: skip
+            form="general", cells=3, actions=3, steps=20)  # fmt: skip
 
 
 def landscape(episodes: int) -> None:
@@ -158,8 +158,8 @@ def instruments(episodes: int) -> None:
 
 def nulls(episodes: int) -> None:
     """Count what is said of minds that carry nothing over, in studies of few courses."""
-    course = "test=4,train=9,test,again=1,train=4,k=15..23,test,again=1"
-    settings = {"rows": 5, "cols": 5, "iterations": 12, "k": "2..10"}
+    course = "test=4,train=9,test,again=1,train=4,k=6..7,test,again=1"
+    settings = {"rows": 5, "cols": 5, "iterations": 12, "k": "2..4"}
     taken = evaluate("lambda-star", [Idle, Amnesiac], settings=settings, course=course,
                      episodes=40 * episodes, ends=False)  # fmt: skip
     tool = registry.make_instrument(taken["instrument"], taken["settings"])

@@ -1,17 +1,21 @@
 """Make the gallery: its pictures in docs/images, and docs/gallery.md around them.
 
 ``python docs/make_gallery.py`` runs every command that the page shows, in a temporary folder;
-``--report`` also gives the built-in battery and takes a picture of its report in a Chromium.
+``--report`` also gives the built-in battery to an example mind and takes a picture of the report in
+a Chromium; its words are kept in the file as text, which a test compares with the present report.
 The screens that people see are made by docs/make_screens.py, the sheet of matrices by
 docs/matrices_sheet.py.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import struct
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,7 +152,7 @@ def page() -> str:
         "Pictures that the commands draw, each with its command. This page and its plots are made "
         "by `python docs/make_gallery.py`.", "",
         "## The report of a run", "",
-        "```sh\nallminds run --mind my.py:Careful\n```", "",
+        f"```sh\nallminds run --mind {OWN}\n```", "",
         "![The report about a mind of the user's in the built-in battery](images/report.png)", "",
     ]  # fmt: skip
     for one in PLOTS:
@@ -173,22 +177,56 @@ def draw(one: Picture, folder: Path) -> None:
             subprocess.run(words, shell=True, cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
+OWN = "my.py:Careful"  # of examples/plain_mind.py
+
+
+def report_of_own(folder: Path, *more: str) -> str:
+    """Give the battery to the example mind, and return the report."""
+    example = Path(__file__).parents[1] / "examples" / "plain_mind.py"
+    (folder / "my.py").write_text(example.read_text("utf-8"), encoding="utf-8")
+    allminds = str(Path(sys.executable).parent / "allminds")
+    command = [allminds, "run", "--mind", OWN, "--out", "run", *more]
+    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    return (folder / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def said_first(page: str) -> str:
+    """The text of the first page of a report, without its plots."""
+    found = []
+    for name in ("answer", "profile"):
+        part = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
+        assert part is not None
+        found.append(re.sub(r"<svg.*?</svg>|<[^>]+>", " ", part[0], flags=re.DOTALL))
+    return " ".join(html.unescape(" ".join(found)).split())
+
+
+def with_text(png: bytes, text: str) -> bytes:
+    """Add a text to a PNG, as a chunk of its own before the last."""
+    body = b"iTXtDescription\0\0\0\0\0" + text.encode()
+    chunk = struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+    return png[:-12] + chunk + png[-12:]
+
+
+def text_in(png: bytes) -> str:
+    """The text that `with_text` added."""
+    head = b"iTXtDescription\0\0\0\0\0"
+    at = png.index(head)
+    (size,) = struct.unpack(">I", png[at - 4 : at])
+    return png[at + len(head) : at + 4 + size].decode()
+
+
 def report_picture(folder: Path) -> None:
     """The top of the report about a mind of the user's in the battery, as a browser shows it."""
     from playwright.sync_api import sync_playwright
 
-    example = Path(__file__).parents[1] / "examples" / "plain_mind.py"
-    (folder / "my.py").write_text(example.read_text("utf-8"), encoding="utf-8")
-    allminds = str(Path(sys.executable).parent / "allminds")
-    command = [allminds, "run", "--mind", "my.py:Careful", "--out", "run"]
-    subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    page = report_of_own(folder)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]
         )
         tab = browser.new_page(viewport={"width": 1000, "height": 1150})
         tab.goto((folder / "run" / "report.html").as_uri())
-        tab.screenshot(path=IMAGES / "report.png")
+        (IMAGES / "report.png").write_bytes(with_text(tab.screenshot(), said_first(page)))
         browser.close()
 
 

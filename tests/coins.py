@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,9 +124,18 @@ def slow_memo() -> Plan:
     )
 
 
+def parts(out: Path) -> int:
+    """How many parts a run has written."""
+    return len(list(out.glob("records/*.parquet")))
+
+
 class Slow(Memo):
-    """The memorising mind, in no hurry."""
+    """The memorising mind, in no hurry; it stays in the third course of a run that is watched."""
+
+    third = 0  # exercises of that course
 
     def act(self, observation: Asked, random: Any) -> int:
-        time.sleep(0.02)
+        if "WATCHED" in os.environ and parts(Path(os.environ["WATCHED"])) >= 2:
+            Slow.third += 1
+        time.sleep(0.02 if Slow.third < 5 else 30)
         return super().act(observation, random)

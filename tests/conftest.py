@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+# What the tests start would else compile all of allminds anew, a third of what a small one costs.
+os.environ["PYTHONDONTWRITEBYTECODE"] = ""
 
 # The matrices of the tests are small: threads for them cost many times what they save, most of all
 # where several tests run at once. NumPy reads this when it is imported.
@@ -25,6 +30,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("allminds")
+sys.dont_write_bytecode = False
 
 # What a shell may say of its terminal: tests, and the programs they start, have one and the same.
 os.environ["COLUMNS"] = "80"
@@ -40,9 +46,10 @@ BEFORE = set(RUNS.glob("*"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that hold most slow tests, so that what is left at the end is small."""
+    """Begin with the files that hold most slow tests, then with the longest: small ones end it."""
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])
+    size = {path: path.stat().st_size for path in {item.path for item in items}}
+    items.sort(key=lambda item: (-slow[item.path], -size[item.path], item.path))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -75,3 +82,29 @@ def reference() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the reference figures are not beside this checkout")
     return SHARED
+
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]  # fmt: skip
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium for the tests of a file, that reaches nothing but this machine.
+
+    Not for all files of a session: as long as it is there, nothing else may run an event loop.
+    """
+    driver = pytest.importorskip("playwright.sync_api")
+    wished = os.environ.get("ALLMINDS_CHROMIUM")
+    found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
+    if found is None:
+        pytest.skip("there is no Chromium here: apt install chromium, or set ALLMINDS_CHROMIUM")
+    driver.expect.set_options(timeout=60_000)  # a machine may be busy
+    with driver.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield made
+        made.close()

@@ -398,7 +398,7 @@ def test_who_hangs_is_broken_off_and_who_waits_is_not_blamed():
 def test_a_sleeping_mind_is_broken_off_too():
     import time
 
-    tool, watch = Sums(), Watch(0.2)
+    tool, watch = Sums(), Watch(0.05)
     line_up = LineUp.alone(registry.subject(lambda seen: time.sleep(60), tool), 1)
     with watch.running():
         assert play(tool.exercise(1, 0), line_up, watch).status == ("timeout",)

@@ -30,6 +30,19 @@ def test_a_memorising_mind_knows_what_it_met_and_nothing_else():
     assert 0.2 < np.mean(scores(found, 3)) < 0.8
 
 
+def test_tests_that_are_trained_on_later_are_not_among_those_that_stay_fresh():
+    for text in ("test=20,test=20,train,again=2", "test=20,train=20,test,again=2,test=20"):
+        tool = course(text, coins=100)
+        for number in range(5):
+            phases: dict[int, set[int]] = {}
+            for i in range(number * tool.sitting, (number + 1) * tool.sitting):
+                exercise = tool.exercise(1, i)
+                phases.setdefault(exercise.lesson.phase, set()).add(exercise.environment.number)
+            trained = phases[3 if "train,again" in text else 2]
+            fresh = phases[1] if "train,again" in text else phases[1] | phases[4]
+            assert not trained & fresh
+
+
 def test_one_mind_lives_through_a_course_and_another_through_the_next():
     made: list[Memo] = []
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coins import COINS, FORGETFUL, MEMO, course, slow_memo
+from coins import COINS, FORGETFUL, MEMO, course, parts, slow_memo
 
 from allminds import How, Plan, Test, registry
 from allminds.core.blocks import block_difference
@@ -69,12 +69,14 @@ else:
 """
 
 
-def killed(out: Path, records: int, wait: float, jobs: int = 1, engine: str = "local") -> bool:
+def killed(
+    out: Path, records: int, wait: float, jobs: int = 1, engine: str = "local", **more: str
+) -> bool:
     """Run or resume the plan, and kill it a while after it has so many files; False if it ended."""
     command = [sys.executable, "-c", LONG, out, slow_memo().model_dump_json(), str(jobs), engine]
-    child = subprocess.Popen(command, start_new_session=True)
+    child = subprocess.Popen(command, start_new_session=True, env=os.environ | more)
     deadline = time.monotonic() + 240
-    while len(list(out.glob("records/*.parquet"))) < records and time.monotonic() < deadline:
+    while parts(out) < records and time.monotonic() < deadline:
         if child.poll() is not None:
             break
         time.sleep(0.005)
@@ -89,10 +91,10 @@ def killed(out: Path, records: int, wait: float, jobs: int = 1, engine: str = "l
 def test_a_run_killed_in_the_midst_of_a_course_ends_with_the_same_bits(tmp_path):
     whole = run(slow_memo(), tmp_path / "whole", How(jobs=1))
     out = tmp_path / "killed"
-    assert killed(out, 2, 0.1)  # eight or nine of twelve exercises of the third are to come
-    parts = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
-    assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in parts)  # whole courses
-    assert 2 <= len(parts) < 6
+    assert killed(out, 2, 0.1, WATCHED=str(out))  # after four of twelve exercises of the third
+    ends = sorted(path.stem.split("-")[-2:] for path in out.glob("records/*.parquet"))
+    assert all(int(low) % 12 == 0 and int(high) % 12 == 0 for low, high in ends)  # whole courses
+    assert 2 <= len(ends) < 6
     finished = resume(out, How(jobs=1))
     assert same(whole, finished)
     assert [r["score"] for r in whole.summary()["tests"][0]["results"]] == [

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import linecache
 import os
-import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+from commands import allminds, started
 from plainly import evaluate
 
 from allminds import registry
@@ -314,18 +314,11 @@ def test_strict_stops_with_the_frames_innermost_last(folder):
         ]
 
 
-def allminds(*words, cwd):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *words],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
-
-
 FEW = ("--episodes", "4", "--jobs", "1")
 
 
 def test_the_command_line_stops_with_the_frames_and_exit_code_2(folder):
-    done = allminds(
+    done = started(
         "evaluate", "lambda-star", "-m", "broken.py:Endless", *FEW, "--strict", cwd=folder
     )
     assert done.returncode == 2
@@ -506,10 +499,10 @@ def test_who_waits_for_the_machine_is_not_blamed():
     """Three times the limit by the clock, and no processor time: as on a machine that is busy."""
 
     def waits(observation):
-        time.sleep(0.6)
+        time.sleep(1.5)
         return 0
 
-    assert timed(waits, 0.2).status == ("ok",)
+    assert timed(waits, 0.5).status == ("ok",)
 
 
 def test_who_computes_beyond_the_limit_is_broken_off():
@@ -521,7 +514,7 @@ def test_who_computes_beyond_the_limit_is_broken_off():
     record = timed(computes, 0.2)
     assert record.status == ("timeout",)
     assert record.reason == "gave no answer within 0.2 s of processor time"
-    assert 0.2 <= time.thread_time() - start < 0.6
+    assert 0.2 <= time.thread_time() - start < 2
 
 
 def test_who_sleeps_for_ever_is_found_by_the_clock():
@@ -534,10 +527,10 @@ def test_who_sleeps_for_ever_is_found_by_the_clock():
 def test_waiting_for_a_provider_is_no_time_of_the_minds():
     def asks(observation):
         with away():
-            time.sleep(0.8)
+            time.sleep(2.5)  # more than it has by the clock, ten times its limit
         return 0
 
-    assert timed(asks, 0.05).status == ("ok",)
+    assert timed(asks, 0.2).status == ("ok",)
 
 
 def test_built_in_minds_have_no_limit(monkeypatch):

@@ -152,11 +152,11 @@ def test_turns_teams_and_legal_moves_are_told():
 
 
 def test_settings_have_their_ranges_and_defaults():
-    rows, *_, k = am.describe("lambda-star")["settings"]
+    rows, *_, weights = am.describe("lambda-star")["settings"]
     assert (rows["name"], rows["values"], rows["default"]) == (
         "rows", "a whole number from 2 to 1000", 10,
     )  # fmt: skip
-    assert (k["name"], k["default"]) == ("k", "2..23")
+    assert (weights["name"], weights["default"]) == ("weights", "1:-1")
     factor = am.describe("public-goods")["settings"][-1]
     assert factor["values"] == "a number above 1"
     assert "With rows 5." in str(am.describe("lambda-star", settings={"rows": "5"}))
@@ -268,6 +268,7 @@ def test_wrong_things_are_told_in_one_sentence(capsys, monkeypatch, tmp_path, fo
 @pytest.mark.slow
 def test_observations_are_typed(tmp_path):
     """The smallest minds pass a strict type check, and a wrong field is found by it."""
+    pytest.importorskip("mypy", reason="make lint installs it")
     for name in NAMES:
         (tmp_path / f"{name.replace('-', '_')}.py").write_text(am.describe(name)["mind"] + "\n")
     wrong = am.describe("lambda-star")["mind"].replace("observation.rewards", "observation.reward")

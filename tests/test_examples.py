@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -67,11 +68,25 @@ def test_a_mind_written_from_a_page_fails_no_exercise_and_beats_the_floor(name):
 
 
 def test_the_minds_written_from_pages_are_typed():
+    pytest.importorskip("mypy", reason="make lint installs it")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", str(EXAMPLES / MADE)],
         capture_output=True, text=True, check=False, cwd=EXAMPLES.parent,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_the_example_of_results_writes_its_files(tmp_path, capsys):
+    main = runpy.run_path(str(EXAMPLES / "results.py"))["main"]
+    results = main(tmp_path / "out", episodes=110)
+    shown = capsys.readouterr().out
+    assert "On the same exercises:" in shown
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "records.csv", "summary.json", "scores.html", "complexity.svg",
+    }  # fmt: skip
+    by_mind = {row["mind"]: row["score"] for row in results["results"]}
+    assert by_mind["roams"] > by_mind["waits"] > by_mind["random"]
 
 
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))

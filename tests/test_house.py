@@ -39,6 +39,8 @@ HEAVY = {"numba", "pandas", "pyarrow", "altair", "joblib", "scipy", "jinja2", "v
 
 def test_import_and_help_load_nothing_heavy():
     assert not loaded_by("import allminds") & (HEAVY | {"numpy", "typer", "rich", "pydantic"})
+    reached = loaded_by("import allminds\nallminds.evaluate, allminds.Results")
+    assert not reached & (HEAVY | {"statsmodels"})
     help_ = "import sys\nsys.argv = ['allminds', '--help']\nfrom allminds.cli import main\nmain()"
     assert not loaded_by(help_) & (HEAVY | {"numpy", "pydantic"})
 

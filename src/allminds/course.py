@@ -15,9 +15,10 @@ never splits it, and intervals are over courses.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -27,28 +28,25 @@ from pydantic import Field, model_validator
 from allminds import registry
 from allminds.contracts import (
     CourseTask,
-    Environment,
     Exercise,
     Failure,
     Instrument,
     Lesson,
     Record,
 )
+from allminds.core.drawn import Met, Order, actions_of, in_order, is_one
 from allminds.core.errors import Error, nearest
-from allminds.core.seeding import MAKING, Random, key, numbered
+from allminds.core.seeding import numbered
 from allminds.core.settings import Settings, checked
 from allminds.core.table import units_of
 from allminds.inference import Rule
 from allminds.inference.units import Values
 from allminds.presentation import Presentation
 
-Order = Literal["drawn", "rising", "falling", "blocked", "interleaved"]
 Role = Literal["train", "test"]
 COURSES = 20  # that a mind is given, unless it is said otherwise
 STRIDE = 1 << 24  # numbers of a series that belong to one course
 PATIENCE = 200  # draws in a row that were all met before
-ALIKE = 8  # exercises that are looked at to see whether all are one, as in a game
-ORDER_OF_COURSE = 0xFFFFFFFE  # the step of the making stream that orders are drawn at
 
 
 # ---------------------------------------------------------------- what is written
@@ -96,7 +94,7 @@ class Course(Settings):
             given = [_short(role, phase) for role, phase in given.items()]
         values = {"phases": given} if isinstance(given, (list, tuple)) else given
         if not isinstance(values, Mapping):
-            raise Error(f"course must be text such as train=50,test=20, a mapping or a list of "
+            raise Error("course must be text such as train=50,test=20, a mapping or a list of "
                         f"phases, not {given!r}")  # fmt: skip
         return checked(cls, values, "course")
 
@@ -121,6 +119,11 @@ class Course(Settings):
         """Count the different exercises of a phase; `number` is counted from 0."""
         phase = self.phases[number]
         return self.count(phase.again - 1) if phase.again else phase.exercises or 0
+
+    def uses(self, number: int) -> set[Role]:
+        """Collect the roles that the exercises of a phase are ever given in; counted from 0."""
+        later = [n for n, one in enumerate(self.phases) if one.again == number + 1]
+        return {self.phases[number].role}.union(*map(self.uses, later))
 
     @property
     def roles(self) -> list[Role]:
@@ -173,40 +176,6 @@ def _short(role: str, phase: Any) -> Any:
     return {"role": role, "exercises": phase}
 
 
-# ---------------------------------------------------------------- what has been met
-
-
-@dataclass
-class Met:
-    """Exercises that were drawn for one role, to be known again."""
-
-    marks: set[Any] = field(default_factory=set)
-    worlds: dict[Any, list[Environment]] = field(default_factory=dict)
-
-    def add(self, exercise: Exercise) -> None:
-        """Add an exercise."""
-        self.marks |= _marks(exercise)
-        self.worlds.setdefault(_kind(exercise), []).append(exercise.environment)
-
-    def __contains__(self, exercise: Exercise) -> bool:
-        if marks := _marks(exercise):
-            return not marks.isdisjoint(self.marks)
-        return exercise.environment in self.worlds.get(_kind(exercise), ())
-
-
-def _marks(exercise: Exercise) -> set[Any]:
-    """Collect what an exercise is known by: item and cluster, or what its world says."""
-    if exercise.item is not None:
-        return {exercise.item} | ({exercise.cluster} - {None})
-    known = exercise.environment.known_by
-    return set() if known is None else {(type(exercise.environment), known)}
-
-
-def _kind(exercise: Exercise) -> Any:
-    """Return what equal environments have in common, to compare few of them."""
-    return type(exercise.environment), *sorted(exercise.environment.complexity.items())
-
-
 # ---------------------------------------------------------------- the test
 
 
@@ -237,8 +206,8 @@ class CourseInstrument(Instrument):
 
     Exercise number i is number i % sitting of course i // sitting. Every course has exercises of
     its own. An exercise whose item, cluster or world is in a phase of the other role of the same
-    course is drawn anew: one of the same stratum, if there is one among the next 200 of the
-    series, else the next that was not met. In a game, or in one given world, nothing is redrawn.
+    course, also by `again`, is drawn anew: one of the same stratum, if there is one among the next
+    200 of the series, else the next not met. In a game, or in one given world, nothing is redrawn.
     """
 
     adaptive = True  # what a mind does depends on the exercises before: a course is never split
@@ -274,12 +243,12 @@ class CourseInstrument(Instrument):
 
     def _check_actions(self) -> None:
         """Require that all phases have the same slots and, where these are fixed, actions."""
-        first = _actions(self.inner)
+        first = actions_of(self.inner)
         for number, part in enumerate(self.parts, 1):
             if part.adaptive or part.slots != self.slots or part.scored != self.scored:
                 raise Error(f"course: phase {number} ({part.name}) has not the slots of "
                             f"{self.name}, or chooses its exercises itself")  # fmt: skip
-            other = _actions(part)
+            other = actions_of(part)
             if len(first) == 1 and len(other) == 1 and first != other:
                 raise Error(f"course: the actions of phase {number} ({part.name}) are not those of "
                             f"{self.name}, so no mind can take both")  # fmt: skip
@@ -329,50 +298,51 @@ class CourseInstrument(Instrument):
             if phase.again is not None:
                 drawn.append(drawn[phase.again - 1])
             else:
-                other = met["test" if phase.role == "train" else "train"]
+                uses = self.course.uses(number)
+                others = [met["test" if role == "train" else "train"] for role in uses]
                 start = seed if phase.seed is None else phase.seed
-                fresh = self._fresh(part, start, at, phase, other)
+                fresh = self._fresh(part, start, at, phase, others)
                 drawn.append(fresh)
                 at = fresh[-1].index + 1
-            for exercise in drawn[-1]:
-                met[phase.role].add(exercise)
+                for role, exercise in itertools.product(uses, fresh):
+                    met[role].add(exercise)
             order = in_order(drawn[-1], phase.order, part.strata)
             for _ in range(phase.times):
                 yield from ((number, exercise) for exercise in order)
 
     def _fresh(
-        self, part: Instrument, seed: int, at: int, phase: Phase, other: Met
+        self, part: Instrument, seed: int, at: int, phase: Phase, others: Sequence[Met]
     ) -> list[Exercise]:
-        """Draw the exercises of a phase, none of which `other` has."""
+        """Draw the exercises of a phase, none of which the others have."""
         found: list[Exercise] = []
-        game = _is_one(part, seed)
+        game = is_one(part, seed)
         for _ in range(phase.exercises or 0):
             exercise = part.exercise(seed, at)
-            if not game and exercise in other:
-                exercise = self._redrawn(part, exercise, other, phase)
+            if not game and any(exercise in one for one in others):
+                exercise = self._redrawn(part, exercise, others, phase)
             found.append(exercise)
             at = exercise.index + 1
         return found
 
-    def _redrawn(self, part: Instrument, exercise: Exercise, other: Met, phase: Phase) -> Exercise:
+    def _redrawn(
+        self, part: Instrument, exercise: Exercise, others: Sequence[Met], phase: Phase
+    ) -> Exercise:
         """Draw another exercise, of the same stratum if there is one; reject a series without."""
         column, instead = part.strata, None
         wanted = exercise.environment.complexity.get(column) if column else None
         first = exercise.index + 1
         for index in range(first, first + PATIENCE):
             another = part.exercise(exercise.seed, index)
-            if another in other:
+            if any(another in one for one in others):
                 continue
             if column is None or another.environment.complexity[column] == wanted:
                 return another
             instead = instead or another
         if instead is None:
             opposite = "training" if phase.role == "test" else "test"
-            raise Error(
-                f"{part.name} has too few different exercises for this course: {PATIENCE:,} in a "
-                f"row were all among the {opposite} exercises; ask for fewer of these, or choose "
-                "settings with more exercises"
-            )
+            raise Error(f"{part.name} has too few different exercises for this course: "
+                        f"{PATIENCE:,} in a row were all among the {opposite} exercises; ask for "
+                        "fewer of these, or choose settings with more exercises")  # fmt: skip
         return instead
 
     # ------------------------------------------------------------ what stays as it is
@@ -406,45 +376,3 @@ class CourseInstrument(Instrument):
 @lru_cache(maxsize=8)
 def _course(tool: CourseInstrument, seed: int, number: int) -> tuple[Exercise, ...]:
     return tuple(tool.placed(seed, number))
-
-
-def _actions(tool: Instrument) -> set[str]:
-    """Collect the actions of the first exercises of a test; several if exercises differ."""
-    return {str(tool.exercise(0, i).environment.actions) for i in range(ALIKE)}
-
-
-def _is_one(tool: Instrument, seed: int) -> bool:
-    """Check whether all exercises of a test are one world, as those of a game are."""
-    first = tool.exercise(seed, 0)
-    others = (tool.exercise(seed, i).environment for i in range(1, ALIKE))
-    same = first.item is None and all(other == first.environment for other in others)
-    return same or tool.length == 1
-
-
-def in_order(exercises: Sequence[Exercise], order: Order, column: str | None) -> list[Exercise]:
-    """Put exercises in an order of their complexity, by `column` or else by their first column.
-
-    Rising and falling sort by it, equals as they were drawn. Blocked gives all of one complexity
-    after another, in a random order of complexities; interleaved gives one of each in turn.
-    """
-    if order == "drawn":
-        return list(exercises)
-    column = column or next(iter(exercises[0].environment.complexity), None)
-    if column is None:
-        raise Error(f"course: {exercises[0].instrument} has no complexity to put exercises in "
-                    f"order={order}; leave the order out")  # fmt: skip
-    level = {id(one): float(one.environment.complexity[column]) for one in exercises}
-    if order in ("rising", "falling"):
-        sign = 1 if order == "rising" else -1
-        return sorted(exercises, key=lambda one: sign * level[id(one)])
-    values = sorted(set(level.values()))
-    first = exercises[0]
-    random = Random(key(first.seed, first.index, MAKING), ORDER_OF_COURSE)
-    blocks = [
-        [one for one in exercises if level[id(one)] == values[place]]
-        for place in random.permutation(len(values))
-    ]
-    if order == "blocked":
-        return [one for block in blocks for one in block]
-    longest = max(len(block) for block in blocks)
-    return [block[turn] for turn in range(longest) for block in blocks if turn < len(block)]

@@ -246,9 +246,11 @@ def _what_to_do(actions: Mapping[str, Any]) -> list[Block]:
     said = f"An action is an int: {actions['listed']}."
     if actions["differ"]:
         most = f", {actions['most']} at most" if actions["most"] else ""
+        what = "Slots" if actions["by_slot"] else "Exercises"
+        told = "; `.allowed(observation)` lists them" if actions["by_slot"] else ""
         said = (
-            f"An action is an int. Exercises differ in their actions{most}: `begin` is told them "
-            "in `task.actions` (`.start`, `.n`, `.labels`). In the exercise below: "
+            f"An action is an int. {what} differ in their actions{most}: `begin` is told them "
+            f"in `task.actions` (`.start`, `.n`, `.labels`{told}). In the exercise below: "
             f"{actions['listed']}."
         )
     legal = (

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from allminds import registry
-from allminds.contracts import MOST_LISTED, Discrete, Instrument, Record, Task
+from allminds.contracts import MOST_LISTED, Discrete, Instrument, Record, Task, legal
 from allminds.core.seeding import Random
 from allminds.core.settings import described, plain
 from allminds.core.text import (
@@ -115,7 +115,7 @@ class ByLot:
                 space = spaces[slot]
                 assert isinstance(space, Discrete)
                 choices = space.allowed(seen)
-                self.limited |= len(choices) < space.n
+                self.limited |= legal(seen) is not None and len(choices) < space.n
                 lot = Random(SEED, episode.step).part(slot)
                 actions[slot] = choices[lot.below(len(choices))]
             episode.play(actions)
@@ -242,6 +242,7 @@ def _actions(tool: Instrument, played: ByLot) -> dict[str, Any]:
     found: dict[str, Any] = {
         "kind": "discrete" if discrete else type(space).__name__,
         "differ": len({str(one) for one in spaces}) > 1,
+        "by_slot": any(len(set(map(str, one.environment.actions))) > 1 for one in played.exercises),
         "most": tool.presentation.most_actions,
         "legal": played.limited,
         "said": tool.presentation.moves,
@@ -250,11 +251,9 @@ def _actions(tool: Instrument, played: ByLot) -> dict[str, Any]:
     }
     if isinstance(space, Discrete):
         labels = space.labels or ("",) * space.n
-        numbers = space.numbers
+        numbers = space.allowed(None)  # of all, those that the slot has
         found["listed"] = space.listed(numbers if space.n <= MOST_LISTED else None)
-        found["choices"] = [
-            {"number": n, "label": label} for n, label in zip(numbers, labels, strict=True)
-        ]
+        found["choices"] = [{"number": n, "label": labels[n - space.start]} for n in numbers]
     return found
 
 
@@ -389,7 +388,7 @@ def _smallest(tool: Instrument, played: ByLot, name: str, settings: Mapping[str,
     assert isinstance(space, Discrete)
     if not given and played.limited:
         given = "random.choice(observation.legal)"
-    elif not given and not _actions(tool, played)["differ"]:
+    elif not (given or _actions(tool, played)["differ"] or len(space.allowed(None)) < space.n):
         given = f"{f'{space.start} + ' if space.start else ''}random.below({space.n})"
     options = f", settings={settings!r}" if settings else ""
     options += ', against="random"' if tool.scored == "first" and tool.slots > 1 else ""
@@ -404,10 +403,10 @@ def _smallest(tool: Instrument, played: ByLot, name: str, settings: Mapping[str,
             "class Mine(MindBase):",
             "    def begin(self, task: Task) -> None:",
             "        assert isinstance(task.actions, Discrete)",
-            "        self.actions = task.actions  # they differ from exercise to exercise",
+            "        self.actions = task.actions  # they differ from slot to slot, or exercise",
             "",
             f"    def act(self, observation: {kind}, random: Random) -> int:",
-            "        return self.actions.start + random.below(self.actions.n)",
+            "        return random.choice(self.actions.allowed(observation))",
         ]
     head = [f"from allminds import {names}", *([line] if line else [])]
     call = f'print(evaluate("{name}", [{mind}]{options}, episodes={episodes}))'

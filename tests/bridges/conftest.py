@@ -11,9 +11,10 @@ def given(tmp_path):
     import inspect_ai
 
     def evaluate(task, who, **how):
-        one = inspect_ai.eval(
-            task, model=who, display="none", log_dir=str(tmp_path / "logs"), **how
-        )
+        one = inspect_ai.eval(  # "none" draws tables that nobody sees
+            task, model=who, display="log", log_realtime=False,
+            log_dir=str(tmp_path / "logs"), **how,
+        )  # fmt: skip
         assert len(one) == 1
         return one[0]
 

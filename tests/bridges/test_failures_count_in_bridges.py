@@ -28,7 +28,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from allminds.bridges import inspect_ai as tasks
 
 ITEMS, KNOWN = 90, 40
-FRESH = {"form": "generated"}
+BANK = {"form": "generated"}
 ONE = How(jobs=1)
 
 
@@ -53,7 +53,7 @@ def models(monkeypatch):
 
 def series():
     """What the items of seed 1 show, with their answers; some series come twice."""
-    tool = registry.make_instrument("c-test", FRESH)
+    tool = registry.make_instrument("c-test", BANK)
     found = []
     for i in range(ITEMS):
         episode = Episode(tool.exercise(1, i))
@@ -105,7 +105,7 @@ def put(models):
 
 def test_by_evaluate_failing_is_to_be_wrong(models):
     minds = put(models)
-    rows = evaluate("c-test", minds, settings=FRESH, episodes=ITEMS, how=ONE)["results"]
+    rows = evaluate("c-test", minds, settings=BANK, episodes=ITEMS, how=ONE)["results"]
     assert len({row["score"] for row in rows}) == 1
     assert len({tuple(row["ci95"]) for row in rows}) == 1
     assert [row["failures"] for row in rows] == [{}, {"malformed": 50}, {"refused": 50}]
@@ -115,7 +115,7 @@ def test_by_evaluate_failing_is_to_be_wrong(models):
 
 def test_by_run_and_compare_failing_is_to_be_wrong(models, tmp_path, monkeypatch, capsys):
     minds = put(models)
-    test = {"instrument": "c-test", "settings": FRESH, "minds": minds, "episodes": ITEMS}
+    test = {"instrument": "c-test", "settings": BANK, "minds": minds, "episodes": ITEMS}
     folder = run(Plan.model_validate({"tests": [test]}), tmp_path / "run", ONE)
     rows = folder.summary()["tests"][0]["results"]
     assert len({row["score"] for row in rows}) == 1
@@ -129,11 +129,11 @@ def test_by_run_and_compare_failing_is_to_be_wrong(models, tmp_path, monkeypatch
 
 def test_by_inspect_failing_is_to_be_wrong(models, given, tmp_path):
     put(models)
-    ours = evaluate("c-test", ["llm(a/wrong)"], settings=FRESH, episodes=ITEMS, how=ONE)
+    ours = evaluate("c-test", ["llm(a/wrong)"], settings=BANK, episodes=ITEMS, how=ONE)
     (row,) = ours["results"]
     kept = []
     for name in SORTS:
-        log = given(tasks.c_test(n=ITEMS), models[name])
+        log = given(tasks.c_test(n=ITEMS, form="generated"), models[name])
         figures = {
             score.name: {key.split("/")[-1]: one.value for key, one in score.metrics.items()}
             for score in log.results.scores
@@ -165,7 +165,7 @@ def test_py_irt_counts_failures_as_wrong_and_leaves_out_what_is_missing(models, 
     evaluate(
         "c-test",
         minds,
-        settings=FRESH,
+        settings=BANK,
         episodes=50,
         how=ONE,
         keep=lambda *part: frames.append(records("", *part)),

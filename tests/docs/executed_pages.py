@@ -12,10 +12,14 @@ under the head of a table.
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import re
+import select
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,8 +71,11 @@ def agrees(shown: str, came: str) -> bool:
 
 def run(page: str, folder: Path) -> list[Wrong]:
     """Do what a page says in a folder; the first thing that goes wrong ends it."""
-    before: list[str] = []  # the page's Python so far
-    found = blocks(page)
+    with contextlib.closing(Python(folder)) as python:
+        return _first_wrong(blocks(page), folder, python)
+
+
+def _first_wrong(found: list[Block], folder: Path, python: Python) -> list[Wrong]:
     for number, block in enumerate(found):
         where = f"line {block.line}"
         if block.title:
@@ -83,8 +90,7 @@ def run(page: str, folder: Path) -> list[Wrong]:
         elif block.kind == "python":
             after = found[number + 1] if number + 1 < len(found) else None
             shown = after.text if after and after.near and after.kind == "text" else None
-            done = _done([sys.executable, "-c", _script(before, block.text)], folder)
-            before.append(block.text)
+            done = python.run(block.text)
             wrong = _differs(where, shown if shown is not None else "...", done, block.text)
             if wrong:
                 return [wrong]
@@ -102,25 +108,80 @@ def _commands(text: str) -> list[tuple[str, str]]:
     return [(command, "\n".join(lines)) for command, lines in found]
 
 
-def _script(before: list[str], now: str) -> str:
-    """This block after the earlier ones of its page, of which nothing is printed again."""
-    if not before:
-        return now
-    quietly = "import contextlib as _c, io as _i\nwith _c.redirect_stdout(_i.StringIO()):\n"
-    body = "".join(f"    {line}\n" for line in "\n".join(before).splitlines())
-    return quietly + body + now
+# what a page's Python runs in: a block a line, with the exit code said where nothing else is
+SESSION = """
+def _blocks():
+    import json, os, sys, traceback
+    told = os.fdopen(int(sys.argv.pop()), "w")
+    for line in sys.stdin:
+        code = 0
+        try:
+            exec(compile(json.loads(line), "<string>", "exec"), sys.modules["__main__"].__dict__)
+        except BaseException:
+            traceback.print_exc()
+            code = 1
+        sys.stdout.flush()
+        print(code, file=told, flush=True)
+_blocks()
+"""
 
 
-def _done(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+class Python:
+    """The Python of one page: a block finds the names of those before it, as in a notebook."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.process: subprocess.Popen[str] | None = None
+
+    def run(self, text: str) -> subprocess.CompletedProcess[str]:
+        """Run a block; what it and the processes that it starts print."""
+        if self.process is None:
+            self._start()
+        assert self.process is not None
+        assert self.process.stdin is not None
+        before = self.output.tell()
+        self.process.stdin.write(json.dumps(text) + "\n")
+        self.process.stdin.flush()
+        in_time = select.select([self.told], [], [], SECONDS)[0]
+        if not in_time:
+            self.process.kill()
+        code = int(self.told.readline() or 1)
+        self.output.seek(before)
+        came = self.output.read() + ("" if in_time else f"not done within {SECONDS} s")
+        return subprocess.CompletedProcess(text, code, came)
+
+    def _start(self) -> None:
+        read, write = os.pipe()
+        self.told = os.fdopen(read)
+        self.output = tempfile.TemporaryFile("a+", encoding="utf-8")  # noqa: SIM115 - see `close`
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SESSION, str(write)], cwd=self.folder, env=_settings(),
+            stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT,
+            pass_fds=[write], text=True, encoding="utf-8",
+        )  # fmt: skip
+        os.close(write)
+
+    def close(self) -> None:
+        """End it, if it ever began; it ends the processes that it has started."""
+        if self.process is not None:
+            self.process.communicate()
+            self.told.close()
+            self.output.close()
+
+
+def _settings() -> dict[str, str]:
     tools = str(Path(sys.executable).parent)
-    settings = {
+    return os.environ | {
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "100",
         "NO_COLOR": "1",
         "PYTHONIOENCODING": "utf-8",
     }
+
+
+def _done(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        command, cwd=folder, env=os.environ | settings, text=True, encoding="utf-8",
+        command, cwd=folder, env=_settings(), text=True, encoding="utf-8",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
     )  # fmt: skip
 

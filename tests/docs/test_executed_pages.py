@@ -1,4 +1,4 @@
-"""What the tutorial and the how-to pages tell a reader to do is done, and gives what they show."""
+"""What the pages tell a reader to do is done, and gives what they show."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [
     "../README.md",
     "tutorial.md",
+    "python.md",
+    "planning.md",
     *sorted(str(page.relative_to(DOCS)) for page in DOCS.glob("howto/*.md")),
 ]
 

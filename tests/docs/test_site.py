@@ -15,8 +15,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--headless", "--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"]
 WIDTHS = (1280, 390)
 pytestmark = pytest.mark.slow
 
@@ -61,20 +59,6 @@ def test_nothing_is_loaded_from_elsewhere(site):
         text = (site / page).read_text(encoding="utf-8")
         found = [one[0] for one in loads.finditer(text) if "canonical" not in one[0]]
         assert found == [], page
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """A Chromium of the system, that reaches nothing but this machine."""
-    driver = pytest.importorskip("playwright.sync_api")
-    wished = os.environ.get("ALLMINDS_CHROMIUM")
-    found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
-    if found is None:
-        pytest.skip("there is no Chromium here: apt install chromium, or set ALLMINDS_CHROMIUM")
-    with driver.sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=found, args=FLAGS)
-        yield made
-        made.close()
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -275,7 +275,10 @@ def test_time_limits_do_not_hear_the_clock(monkeypatch):
 
 def test_two_runs_into_one_folder(tmp_path):
     """The second is refused while the first is at it, whether it resumes or starts anew."""
-    (tmp_path / "mind.py").write_text("import time\ndef slow(seen):\n    time.sleep(9)\n")
+    (tmp_path / "mind.py").write_text(
+        "import pathlib, time\ndef slow(seen):\n"
+        "    pathlib.Path(__file__).with_name('begun').touch()\n    time.sleep(9)\n"
+    )
     path = tmp_path / "plan.toml"
     path.write_text(
         f'[[tests]]\ninstrument = "lambda-star"\nminds = ["{tmp_path}/mind.py:slow"]\n'
@@ -285,12 +288,11 @@ def test_two_runs_into_one_folder(tmp_path):
     words = [sys.executable, "-m", "allminds", "run"]
     first = subprocess.Popen([*words, path, "--out", out, "--jobs", "1"])
     try:
-        deadline = time.monotonic() + 60
-        while not (out / "plan.json").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)  # it has written its plan, and locked the folder again
         with pytest.raises(Error, match="is not empty; resume it with --resume"):
             run(plan(), out)
-        time.sleep(1)  # it locks the folder again right after writing its plan
         with pytest.raises(Error, match="in use by another run; wait for it to end"):
             resume(out)
     finally:

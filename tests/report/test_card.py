@@ -7,8 +7,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -272,10 +270,11 @@ def test_a_card_is_a_file_by_its_ending(folder, tmp_path):
 
 
 def test_the_command_line_writes_it(folder, tmp_path):
-    words = [sys.executable, "-m", "allminds", "card", str(folder.path)]
-    done = subprocess.run([*words, "--json"], capture_output=True, text=True, check=True)
+    done = allminds("card", folder.path, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == json.loads(json.dumps(card(folder)))
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = allminds("card", folder.path)
+    assert (done.returncode, done.stderr) == (0, "")
     assert (folder.path / "card.svg").read_text().startswith("<svg")
     assert done.stdout == f"card: {folder.path}/card.svg\n"
 

@@ -7,9 +7,7 @@ skipped, and say so.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import shutil
 import zlib
 
 import pytest
@@ -23,12 +21,6 @@ from allminds.runs.run import How, run
 pytest.importorskip("playwright", reason="no tests in a browser: playwright is not installed")
 pytest.importorskip("axe_playwright_python", reason="no tests in a browser: axe is not installed")
 
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-]  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 HOSTILE = "x\"'><script>&amp;.py"
 BREAKS = """
 class Breaks:
@@ -57,20 +49,6 @@ WIDEN = """() => {
   document.adoptedStyleSheets.push(sheet);
 }"""
 UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true; })"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    wished = os.environ.get("ALLMINDS_CHROMIUM")
-    found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
-    if found is None:
-        pytest.skip("there is no Chromium here: apt install chromium, or set ALLMINDS_CHROMIUM")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=found, args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +155,7 @@ def test_every_link_leads_somewhere_and_opens_what_is_folded(opened):
     table = page.locator("#test-2 table.scores")
     assert not table.is_visible()
     page.click(".matrix a[href='#test-2']")
-    table.wait_for(state="visible", timeout=5000)
+    table.wait_for(state="visible")
 
 
 @pytest.mark.parametrize(("width", "words"), [(120, 0), (290, 1), (600, 3)])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -141,3 +143,11 @@ def test_the_command_tells_what_is_wrong_in_a_sentence() -> None:
     shown = allminds("gains", "lambda-star", "-m", "local-search")
     assert shown.returncode == 2
     assert shown.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_the_example_prints_what_its_docstring_says(capsys: pytest.CaptureFixture[str]) -> None:
+    module = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "unequal_worlds.py"))
+    module["main"]()
+    for line in capsys.readouterr().out.splitlines():
+        assert line in module["__doc__"]

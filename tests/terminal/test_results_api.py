@@ -161,7 +161,9 @@ def test_a_mind_without_a_score_is_last_and_has_dashes():
     order = [shown.index(name) for name in ("optimum", "random", "<lambda>", "never_answ")]
     assert order == sorted(order)
     last = next(line for line in shown.splitlines() if line.strip().startswith("never_answ"))
-    assert last.split()[1:5] == ["–"] * 4
+    assert last.split()[1:4] == ["–"] * 3
+    assert "For learning this window is too narrow." in shown
+    assert "…" not in shown
     assert "10 of 10 exercises are missing, through no fault of its own" in " ".join(shown.split())
     assert ">–<" in found._repr_html_()
 

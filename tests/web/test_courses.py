@@ -11,10 +11,10 @@ from studio import CELLS, Person, study
 
 from allminds import How, Plan, registry
 from allminds.core.blocks import LESSON
+from allminds.core.drawn import Met
 from allminds.core.errors import Error
 from allminds.core.table import codebook
 from allminds.core.watch import Watch
-from allminds.course import Met
 from allminds.episode import play_on
 from allminds.runs.imports import read_together
 from allminds.runs.run import run

@@ -110,6 +110,7 @@ def test_made_up_ids_do_not_close_a_study(opened, clock):
         assert person.begin() == "exercise"
     assert Person(server).join(link, external_id="late") == "closed"
     people[0].post("/withdraw")
+    assert Person(server).join(link, external_id="made-up-0") == "consent", "it was forgotten"
     assert Person(server).join(link, external_id="a") == "consent"
     clock.now += 25 * 3_600_000
     assert [Person(server).join(link, external_id=f"b{n}") for n in range(3)] == ["consent"] * 3

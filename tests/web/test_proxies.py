@@ -48,10 +48,14 @@ def process(*command: object, **more: object) -> Iterator[subprocess.Popen[bytes
 
 @contextlib.contextmanager
 def served(tmp_path: Path, clock, *words: str) -> Iterator[int]:
+    """A study on a server in a process of its own; what it logs is in a file."""
     where, port = tmp_path / "study.db", free_port()
     make(str(where), study(limits=DEFAULT_LIMITS.model_dump()), 1, clock)
     command = [sys.executable, "-m", "allminds", "serve", where, "--port", port, *words]
-    with process(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as one:
+    with (
+        (tmp_path / "log").open("wb") as log,
+        process(*command, stdout=subprocess.PIPE, stderr=log) as one,
+    ):
         assert one.stdout.readline().startswith(b"serving")
         yield port
 
@@ -100,7 +104,7 @@ def in_front(name: str, port: int, tmp_path: Path) -> Iterator[int]:
     (tmp_path / (name + ".yml" * (name == "traefik"))).write_text(text)
     home = os.environ | {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     with process(program(name), *words, env=home, stderr=subprocess.DEVNULL):
-        for _ in range(200):  # until it serves, and by its rules
+        for _ in range(1200):  # until it serves, and by its rules
             with contextlib.suppress(httpx.TransportError):
                 if httpx.get(
                     f"http://127.0.0.1:{own}/static/none", headers={"host": HOST}
@@ -128,3 +132,15 @@ def test_only_a_stated_address_is_believed(tmp_path, clock):
     with served(tmp_path, clock) as port:
         codes = [asked(port, "127.0.0.1", f"10.0.0.{n}") for n in range(60)]
         assert codes.count(429) > 20
+
+
+@pytest.mark.slow
+def test_nobody_can_fill_the_log(tmp_path, clock):
+    """What is no request, or asks for another protocol, is refused without a word."""
+    upgrade = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n"
+    with served(tmp_path, clock) as port:
+        for sent in (b"nonsense\r\n\r\n", upgrade % b"websocket", upgrade % b"h2c"):
+            with socket.create_connection(("127.0.0.1", port), 60) as one:
+                one.sendall(sent)
+                assert one.recv(100).startswith(b"HTTP/1.1 4")
+        assert not (tmp_path / "log").read_bytes()

@@ -192,7 +192,12 @@ def play() -> Any:
                 episode.fail({slot: Failure("timeout", "broken off") for slot in asked})
             assert episode.record is not None
             found = kept(episode.record, names, exercise.environment.teams)
-            state.store.set(KEPT, found | {"cut": cut})
+            replies = [one for model in models.values() for one in model.talk.readings]
+            rates = {
+                "lenient": sum(one.read for one in replies) / max(len(replies), 1),
+                "strict": sum(one.read and one.strict for one in replies) / max(len(replies), 1),
+            }
+            state.store.set(KEPT, found | {"cut": cut} | rates)
         state.completed = True
         return state
 
@@ -321,6 +326,8 @@ def high() -> Metric:
 
 _COUNTS: dict[str, list[Any]] = {
     "coverage": [share()],
+    "strict": [share()],  # of all replies, those with an answer written as it was asked for
+    "lenient": [share()],  # those in which an answer was found at all
     **{status: [total()] for status in FAILURES},
 }
 
@@ -370,8 +377,9 @@ def _score_of(state: TaskState) -> Score:
     }
     coverage = math.nan if math.isnan(one[0]) else float(not failed[0])
     counts = {word: float(word in found["status"]) for word in FAILURES}
+    rates = {name: found[name] for name in ("strict", "lenient")}
     return Score(
-        value=values | {"coverage": coverage} | counts,
+        value=values | {"coverage": coverage} | rates | counts,
         answer=state.output.completion[-200:] if state.output.choices else None,
         explanation=found["reason"] or None,
         metadata=found,

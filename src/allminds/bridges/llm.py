@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from allminds.bridges.replies import Reading, read_reply
 from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
@@ -40,15 +41,6 @@ REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failur
 FORMS = ("text", "image")
 HOW = "You may think first. End your reply with a line that has only your answer: ANSWER: {}"
 
-_ANSWER = re.compile(
-    r"^[ \t*#>]*answer[ \t*]*:[ \t*]*(.*?)[ \t\r*]*$", re.IGNORECASE | re.MULTILINE
-)
-_REFUSAL = re.compile(
-    r"\W*(?:(?:i am|i'm) (?:very )?(?:sorry|unable|not able)|sorry|i (?:cannot|can't|can not|won't|"
-    r"will not|must decline|decline|refuse)|as an ai\b|unfortunately,? i (?:cannot|can't))",
-    re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -65,10 +57,11 @@ class Conversation:
         self.tool, self.form = tool, form_of(tool, form)
         self.task: Task | None = None
         self.reward: float | None = None
+        self.readings: list[Reading] = []  # of all replies in the exercise
 
     def begin(self, task: Task) -> None:
         """Start the conversation about a new exercise."""
-        self.task, self.reward = task, None
+        self.task, self.reward, self.readings = task, None, []
 
     def ask(self, observation: Any) -> Turn:
         """Write the next message: the rules (first time only), the last reward, the observation."""
@@ -88,24 +81,10 @@ class Conversation:
         self.reward = reward
 
     def meant(self, reply: str, observation: Any, stop: str = "stop") -> Any | Failure:
-        """Read the action in a reply strictly; `stop` is Inspect's reason why the reply ended.
-
-        The answer is the text after the last ``ANSWER:`` at the start of a line or, without one,
-        the whole reply.
-        """
-        if stop == "content_filter":
-            return Failure("refused", "the provider's filter stopped the reply")
-        if not reply.strip():
-            return Failure("refused", "gave no answer")
-        found = _ANSWER.findall(reply)
-        action = self.tool.read(found[-1] if found else reply.strip(), observation)
-        if not isinstance(action, Failure):
-            return action
-        if not found and _REFUSAL.match(reply.replace("’", "'")):
-            return Failure("refused", f"refused: '{' '.join(reply.split())[:100]}'")
-        if stop in ("max_tokens", "model_length"):
-            return Failure("malformed", "the reply was cut off before its answer")
-        return action
+        """Read the action in a reply; `stop` is Inspect's reason why the reply ended."""
+        found = read_reply(self.tool, reply, observation, stop)
+        self.readings.append(found)
+        return found.action
 
 
 def rules(tool: Instrument, task: Task) -> str:
@@ -198,7 +177,10 @@ class LanguageModel(MindBase):
         else:
             ledger.add(0, 0)
         self.messages.append(output.message)
-        return self.conversation.meant(output.completion, observation, str(output.stop_reason))
+        action = self.conversation.meant(output.completion, observation, str(output.stop_reason))
+        found = self.conversation.readings[-1]
+        ledger.note(found.read, found.strict)
+        return action
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Store the reward, to tell it with the next question."""

@@ -188,6 +188,8 @@ class Ledger:
     output_tokens: int = 0
     cost: float | None = 0.0
     unasked: int = 0  # calls that were not made, because the money was spent
+    read: int = 0  # replies in which an answer was found
+    read_strictly: int = 0  # of these, those that were written as it was asked for
 
     def add(self, tokens_in: int, tokens_out: int, cost: float | None = None) -> None:
         """One more call; its cost by the price, if Inspect has none."""
@@ -198,6 +200,11 @@ class Ledger:
             cost = (tokens_in * self.price[0] + tokens_out * self.price[1]) / 1e6
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 
+    def note(self, read: bool, strict: bool) -> None:
+        """Count a reply by whether an answer was found, and was written as it was asked for."""
+        self.read += read
+        self.read_strictly += read and strict
+
     @property
     def spent(self) -> bool:
         """Whether nothing more may be asked."""
@@ -205,7 +212,9 @@ class Ledger:
 
     def as_json(self) -> dict[str, Any]:
         """Return the figures as `--json` prints them."""
-        figures = ("calls", "input_tokens", "output_tokens", "cost", "dry")
+        figures = (
+            "calls", "input_tokens", "output_tokens", "cost", "dry", "read", "read_strictly"
+        )  # fmt: skip
         return {name: value for name, value in asdict(self).items() if name in figures}
 
     def __str__(self) -> str:
@@ -213,9 +222,11 @@ class Ledger:
         cost = "price unknown" if self.cost is None else f"{about}${self.cost:,.4f}"
         out = "" if self.dry else f", {self.output_tokens:,} out"
         verb = "would be asked" if self.dry else "were asked"
+        loose = self.read - self.read_strictly
+        form = f"; {loose:,} answers were not written as asked, and read all the same"
         return (
             f"language models {verb} {self.calls:,} times: {about}{self.input_tokens:,} tokens in"
-            f"{out}; {cost}"
+            f"{out}; {cost}{form if loose else ''}"
         )
 
 

@@ -127,8 +127,8 @@ def odds_explained(found: Iterable[Difference]) -> list[str]:
     said = []
     if False in odd:
         said.append(
-            "An interval is of its pair alone, while p and the verdict are corrected for all pairs; "
-            "so an interval may leave out 0 where the verdict is not “different”."
+            "An interval is of its pair alone, while p and the verdict are corrected for all "
+            "pairs; so an interval may leave out 0 where the verdict is not “different”."
         )
     if True in odd:
         said.append(

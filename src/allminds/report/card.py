@@ -354,8 +354,24 @@ def as_svg(found: Mapping[str, Any]) -> str:
                                                     test["minds"]]}
         for test in found["tests"]
     ]  # fmt: skip
-    notes = ["place from floor to ceiling, score, 95 % interval", not_taken(found)]
+    notes = [_legend(found), not_taken(found)]
     return draw(title(found), [note for note in notes if note], tests, facts(found))
+
+
+def _legend(found: Mapping[str, Any]) -> str:
+    """Say what is drawn, and nothing of what is not."""
+    places = [row["normalised"] for test in found["tests"] for row in test["minds"]]
+    drawn = [place for place in places if place is not None]
+    said = "A row has the mind's score and its 95 % interval."
+    if drawn:
+        said = (
+            "A bar runs from the floor (left) to the ceiling (right): the dot is the place of the "
+            "mind, the band its 95 % interval. Beside it: score and 95 % interval."
+        )
+        outside = [(min(drawn) < 0, "below the floor"), (max(drawn) > 1, "above the ceiling")]
+        where = " or ".join(words for there, words in outside if there)
+        said += f" A ring: {where}." if where else ""
+    return said + (" No bar: the ceiling is not known." if len(drawn) < len(places) else "")
 
 
 def _lost(row: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def on_tests(taken: Sequence[str], given: int) -> str:
 
 
 def wraps(name: str) -> Any:
-    """Write a name as HTML that breaks after its brackets, commas and colons rather than within a word."""
+    """Write a name as HTML that breaks after brackets, commas and colons, not within a word."""
     from markupsafe import Markup
 
     pieces = re.findall(r"[^(,*/:]+[(,*/:]*|[(,*/:]+", name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+from allminds.inference.intervals import FEWEST
 from allminds.inference.words import interval, number
 from allminds.statistics.answer import ASSURANCE, Answer, MindAnswer, Need, OnTest, Outcome
 
@@ -46,6 +47,8 @@ def verdicts(found: Answer, mind: MindAnswer) -> list[str]:
     if len(mind.tests) != 1:
         return [*_against(mind, found), _counted_rivals(mind, found)] if mind.tests else []
     (one,) = mind.tests
+    if few := _too_few(one):
+        return [few]
     known = all(rival in one.test.yours for rival in one.rivals) and found.yours
     return [text for text in _verdicts(one) if text] + (
         [] if known else [_named_rivals(one, found)]
@@ -181,6 +184,8 @@ def _place(on: OnTest) -> list[str]:
 
 def _verdicts(on: OnTest) -> list[str]:
     """Say how a mind did on its one test against the floor, the best and the median fair mind."""
+    if few := _too_few(on):
+        return [few]
     said = []
     words = {"floor": "the floor", "best": "the best fair mind", "median": "the median fair mind"}
     for whom, what in words.items():
@@ -188,6 +193,17 @@ def _verdicts(on: OnTest) -> list[str]:
         if rival and not (whom == "median" and rival == on.best):
             said.append(_verdict(on, rival, f"{what} ({rival})"))
     return said
+
+
+def _too_few(on: OnTest) -> str:
+    """Say once that nothing is decided, if there were too few exercises for it."""
+    found = on.differences
+    undecided = all(on.outcome(rival) == "undecided" for rival in found)
+    if not found or not undecided or max(max(one.units) for one in found.values()) >= FEWEST:
+        return ""
+    number = _count(max(max(one.units) for one in found.values()), "exercise")
+    others = _listed(list(found))
+    return f"{number} in common are too few to say whether it did better or worse than {others}."
 
 
 def _verdict(on: OnTest, rival: str, whom: str, who: str = "It", where: str = "") -> str:

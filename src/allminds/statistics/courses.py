@@ -72,10 +72,11 @@ class Design:
         return drawn.instrument or self.name, tuple(given)
 
     def label(self, phase: int) -> str:
-        """Name the kind of a phase's exercises: its settings, and its instrument if another."""
+        """Name the kind of a phase's exercises: its settings, its instrument if there are more."""
         name, given = self.kind(phase)
         words = [f"{key}={value}" for key, value in given]
-        return " ".join(words if name == self.name and words else [name, *words])
+        alone = len({self.kind(n)[0] for n in range(len(self.course.phases))}) == 1
+        return " ".join(words if alone and words else [name, *words])
 
     def trained_before(self, phase: int, since: int = -1) -> list[int]:
         """List the training phases before a phase, and after phase `since`."""

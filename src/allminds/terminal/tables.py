@@ -43,6 +43,7 @@ ENDS = " ,(:/=*+"  # which end a piece of a name; a name with hyphens is one wor
 PIECES = re.compile(rf"[^{ENDS}]*[{ENDS}]*")
 PARTS = re.compile(r"[^-_]*[-_]*")  # of a piece that is too long for a line
 EDGES = 2  # columns of a table's own
+SPARED = ("learning", "normalised")  # columns of figures that a narrow window does not show
 
 
 def counted(name: str) -> str:
@@ -191,20 +192,14 @@ def _table(
         box=box.SIMPLE, pad_edge=False, collapse_padding=True, title_justify="left",
         caption_justify="left",
     )  # fmt: skip
-    units = unit_columns(rows, tool.adaptive)
-    failed = any(row["failed"] for row in rows)
-    names = ["score", "95 % interval", "normalised", "learning", "exercises"]
-    names += [_heading(name, tool) for name in units] + ["failed"] * failed
-    figures = [
-        [
-            number(row["score"]), interval(row["ci95"]), number(row["normalised"]),
-            number(row["learning"]), f"{row['episodes']:,}",
-            *(f"{row[name]:,}" for name in units), *[f"{row['failed']:,}"] * failed,
-        ]
-        for row in rows
-    ]  # fmt: skip
-    reaches = [max(map(len, column)) for column in zip(names, *figures, strict=True)]
-    room = max(LEAST_NAME, width - sum(reaches) - GAP * len(reaches) - EDGES)
+    columns = _columns(rows, tool)
+    reaches = {name: max(map(len, (name, *cells))) + GAP for name, cells in columns.items()}
+    for name in SPARED:
+        if width < LEAST_NAME + sum(reaches.values()) + EDGES and name in columns:
+            del columns[name], reaches[name]
+            table.caption = f"{table.caption}\nFor {name} this window is too narrow."
+    names, figures = list(columns), list(zip(*columns.values(), strict=True))
+    room = max(LEAST_NAME, width - sum(reaches.values()) - EDGES)
     table.add_column("mind", no_wrap=True)
     for name in names:
         table.add_column(name, justify="right", no_wrap=True)
@@ -215,9 +210,27 @@ def _table(
             Name(row["mind"], mark, "dim" if row["ranked"] else "yellow").text(room), *cells
         )
     if "fair_ceiling" in test:
-        cells = [number(test["fair_ceiling"]), COMPUTED, *[NONE] * (len(names) - 2)]
-        table.add_row(Text(FAIR, style="dim"), *cells)
+        blank = [NONE] * (len(names) - 2)
+        table.add_row(Text(FAIR, style="dim"), number(test["fair_ceiling"]), COMPUTED, *blank)
     return table
+
+
+def _columns(
+    rows: Sequence[Mapping[str, Any]], tool: Instrument | type[Instrument]
+) -> dict[str, list[str]]:
+    """Write the figures of a test column by column."""
+    columns = {
+        "score": [number(row["score"]) for row in rows],
+        "95 % interval": [interval(row["ci95"]) for row in rows],
+        "normalised": [number(row["normalised"]) for row in rows],
+        "learning": [number(row["learning"]) for row in rows],
+        "exercises": [f"{row['episodes']:,}" for row in rows],
+    }
+    for name in unit_columns(rows, tool.adaptive):
+        columns[_heading(name, tool)] = [f"{row[name]:,}" for row in rows]
+    if any(row["failed"] for row in rows):
+        columns["failed"] = [f"{row['failed']:,}" for row in rows]
+    return columns
 
 
 # ---------------------------------------------------------------- what text and HTML share

@@ -9,8 +9,8 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from allminds.contracts import Exercise, Instrument, Lesson, Record
+from allminds.core.drawn import Met
 from allminds.core.seeding import Random, key
-from allminds.course import Met
 from allminds.presentation import Face
 from allminds.web.questions import checks, face
 from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored

@@ -203,9 +203,11 @@ class Guard:
             return 404
         if announced(headers) > self.body_bytes:
             return 413
+        if method != "POST":
+            return 0
         if headers.get("content-type", FORM).partition(";")[0].strip().lower() != FORM:
-            return 415  # files, and texts in a hundred encodings, are none that our pages send
-        return 403 if method == "POST" and self.origins.refuses(headers) else 0
+            return 415  # our pages send no files, and no texts in one of a hundred encodings
+        return 403 if self.origins.refuses(headers) else 0
 
 
 def announced(headers: Headers) -> int:

@@ -161,8 +161,9 @@ def serve(
         app = create_app(store, limits=limits, public=url, machines=machines, clock=clock)
         config = uvicorn.Config(
             app, ssl_certfile=cert, ssl_keyfile=key, access_log=False, server_header=False,
-            log_level="warning", timeout_graceful_shutdown=GRACE, proxy_headers=bool(proxies),
-            forwarded_allow_ips=list(proxies), http=Connection, backlog=512,
+            timeout_graceful_shutdown=GRACE, proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies), http=Connection, backlog=512, ws="none",
+            log_level="error",  # a warning for everything that is no request would fill a disk
         )  # fmt: skip
         _load(config)
         Connection.most = most_connections()

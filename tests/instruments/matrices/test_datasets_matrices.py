@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import allminds
 from test_raster_matrices import read_png
 
 from allminds.core.errors import Error
@@ -330,13 +331,6 @@ def test_a_regime_that_leaves_nothing_is_an_error(tmp_path):
 
 
 # ---------------------------------------------------------------- the command
-
-
-def allminds(*words):
-    return subprocess.run(
-        [sys.executable, "-m", "allminds", *map(str, words)],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
 
 
 def test_the_command_makes_a_set_and_prints_its_battery(tmp_path):

@@ -6,8 +6,6 @@ them is missing these tests are skipped, and say so.
 
 from __future__ import annotations
 
-import os
-import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -24,30 +22,6 @@ MISSING = [name for name in NEEDED if find_spec(name) is None]
 if MISSING:
     warnings.warn(f"no tests in a browser: {', '.join(MISSING)} is not installed", stacklevel=1)
 collect_ignore_glob = ["test_*.py"] if MISSING else []
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-]  # fmt: skip
-NAMES = ("chromium", "chromium-browser", "google-chrome")
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Any]:
-    """One Chromium for all tests of this folder, that reaches nothing but this machine.
-
-    Its driver runs an event loop in this thread, in which tests elsewhere start loops of theirs.
-    """
-    wished = os.environ.get("ALLMINDS_CHROMIUM")
-    found = wished or next((path for path in map(shutil.which, NAMES) if path), None)
-    if found is None:
-        pytest.skip("there is no Chromium here: apt install chromium, or set ALLMINDS_CHROMIUM")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        made = driver.chromium.launch(executable_path=found, args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture
@@ -59,7 +33,7 @@ def new_page(browser: Any, laboratory: Any) -> Iterator[Callable[..., Any]]:
     contexts, wrong = [], []
 
     def watch(page: Any) -> None:
-        page.set_default_timeout(8000)
+        page.set_default_timeout(60_000)  # a machine may be busy
         page.on("console", lambda said: said.type == "error" and wrong.append(said.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("request", outside)

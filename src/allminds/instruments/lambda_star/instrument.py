@@ -35,6 +35,7 @@ from allminds.instruments.lambda_star.unequal import (
     bounded_weights,
     ceiling_of,
     chance_of,
+    digits_of,
     moves_text,
     own_of,
     reach_text,
@@ -281,7 +282,7 @@ class LambdaStar(Instrument):
 
     def show(self, observation: View, form: Literal["text", "html", "svg", "array"]) -> Any:
         """Show the neighbourhood as a small table of rewards."""
-        return show_view(observation, form, self.name)
+        return show_view(observation, form, self.name, digits_of(self.own))
 
     def read(self, answer: str, observation: View) -> int | Failure:
         """Parse an action by its number 1..9 or its name."""

@@ -48,6 +48,8 @@ class LocalSearch(MindBase):
 
     slip: float = 0.0
 
+    moves = KING  # until a task says which it may make
+
     def __post_init__(self) -> None:
         """Require a `slip` in [0, 1]."""
         if not 0 <= self.slip <= 1:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
-from allminds.instruments.lambda_star.grid import ACTIONS, MOVES, Torus, action_of
+from allminds.instruments.lambda_star.grid import ACTIONS, KING, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.world import View
 from allminds.instruments.unequal import PLAIN, Some, signed
 from allminds.presentation import (
@@ -163,6 +163,11 @@ class GoodAndEvil(OnTorus):
     def reach(self, slot: int) -> int:
         return int(self.ground.reach(slot))
 
+    @property
+    def example(self) -> str:  # type: ignore[override] # not every slot may have that move
+        kings = all(one.moves == KING for one in self.ground.own)
+        return super().example if kings else ""
+
     def lying(self, task: Task) -> str:
         """Say what rewards lie round Good and Evil for the mind in a slot."""
         weights = task.facts.get("weights", PLAIN)
@@ -205,6 +210,12 @@ class GoodAndEvil(OnTorus):
 
 class LambdaStarPresentation(GoodAndEvil):
     """Λ* itself, which can be played as many copies at once."""
+
+    @property
+    def pay(self) -> str:  # type: ignore[override] # by a setting
+        if not self.tool.own:
+            return GoodAndEvil.pay
+        return "The reward of the mind's own cell after all have moved, by its slot's weights."
 
     def copies(self) -> Copies | None:
         from allminds.instruments.lambda_star.fast.lockstep import LambdaStarCopies

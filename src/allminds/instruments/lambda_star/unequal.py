@@ -76,6 +76,12 @@ def own_of(weights: str, moves: str, reach: str) -> Own:
     return Own(weights_of(weights), chosen, int(reach))
 
 
+def digits_of(own: Sequence[Own]) -> int:
+    """Count the decimals that show all rewards of these slots as they are, six at most."""
+    halves = {weight / 2 for one in own for weight in one.weights}
+    return next((n for n in range(1, 6) if all(round(one, n) == one for one in halves)), 6)
+
+
 # ---------------------------------------------------------------- what can be expected
 
 

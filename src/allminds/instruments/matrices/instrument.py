@@ -131,7 +131,7 @@ class Matrices(Instrument):
     def read(self, answer: str, observation: Item) -> int | Failure:
         """Parse an answer: the letter of an option, or its number from 1."""
         count = len(observation.options)
-        said = re.fullmatch(r"\W*(?:(?:answer|option)\W+)*([A-H1-8])\W*", answer.strip(), re.I)
+        said = re.fullmatch(r"\W*(?:(?:answer|option)\W+)*([A-H1-8])[^\w?]*", answer.strip(), re.I)
         if said:
             name = said[1].upper()
             number = NAMES.index(name) if name in NAMES else int(name) - 1

@@ -346,7 +346,7 @@ class Stock:
         parts = []
         for k in self.ks:
             total = self._there(k)[0]
-            share = f" ({used / total:.1%} used)".replace("%", " %") if exercises else ""
+            share = f" ({100 * used / total:.2g} % used)" if exercises else ""
             parts.append(f"{total:,} of k = {k}{share}")
         kind = "in the bank" if self.bank else "that are not public"
         blocks = ", asked if they have a closed block" if self.five else ""

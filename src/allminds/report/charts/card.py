@@ -80,7 +80,7 @@ def _heading(title: str, notes: Sequence[str], wide: int) -> Drawn:
     for line in [*lines[:2], *([] if len(lines) < 3 else [" ".join(lines[2:])])]:
         parts.append(_text(PAD, y, line, room, 17, weight="bold"))
         y += 22
-    for said in notes:
+    for said in (line for note in notes for line in _wrapped(note, room, 12)):
         parts.append(_text(PAD, y, said, room, 12, fill=SOFT))
         y += 16
     return parts, y - 4

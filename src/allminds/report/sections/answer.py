@@ -146,7 +146,8 @@ def _dots(on: OnTest, order: dict[str, int]) -> list[Dot]:
         low, high = row["normalised_ci95"] or (row["normalised"],) * 2
         kind = {"floor": FLOOR, "ceiling": CEILING}.get(row["end"] or "", MIND)
         role = {on.best: ", the best fair mind", on.median: ", the median fair mind"}
-        words = f"{mind}{role.get(mind, '')}: {row['normalised']:.2f}".replace("-", "−")
+        place = f"{row['normalised']:.2f}".replace("-", "−")
+        words = f"{mind}{role.get(mind, '')}: {place}"
         made.append(Dot(
             row["normalised"], low, high, OWN if mind == on.mind else kind, words,
             order.get(mind, 0), mind == on.best, mind in on.test.clairvoyant,

@@ -4,8 +4,8 @@ A row simulates a world whose truth is known, calls the functions that allminds 
 counts how often the statement is wrong. The gate: a 95 % interval may miss in at most 7 % and, if
 it is an approximation, must miss in at least 2 %; a verdict may be false in at most 5 %. A row
 fails only if the 99.9 % interval of its own simulation lies wholly outside. Rows are made in
-`one_mind`, `two_minds`, `figures`, `courses` and `people`; to add one, append a `Row` there with a
-function ``(rng, repeats) -> (wrong, total)``.
+`one_mind`, `two_minds`, `answers`, `figures`, `courses` and `people`; to add one, append a `Row`
+there with a function ``(rng, repeats) -> (wrong, total)``.
 """
 
 from __future__ import annotations
@@ -85,9 +85,18 @@ class Found:
 
 def rows() -> list[Row]:
     """Collect all rows of the table."""
-    from allminds.statistics.calibration import courses, figures, one_mind, people, two_minds
+    from allminds.statistics.calibration import (
+        answers,
+        courses,
+        figures,
+        one_mind,
+        people,
+        two_minds,
+    )
 
-    return one_mind.rows() + two_minds.rows() + figures.rows() + courses.rows() + people.rows()
+    parts = (one_mind, two_minds, answers, figures, courses, people)
+    found = [row for part in parts for row in part.rows()]
+    return sorted(found, key=lambda row: row.kind == "outside")  # which come last on the page
 
 
 def chosen(rows: Sequence[Row], word: str | None) -> list[Row]:
@@ -147,7 +156,7 @@ intervals near the ends of the scale and intervals from fewer than 20 units have
 with 5 exercises and a chance of .03, only a coverage of .859 or .992 is possible. A verdict passes
 if it is false in at most .05 of the studies. A row fails only if the 99.9 % interval of the
 simulation itself, which is printed beside it, lies wholly outside the limits; {passing} of {rows}
-rows pass. The last section has rows without a gate: situations that break the assumptions of an
+rows pass. The last sections have rows without a gate: situations that break the assumptions of an
 interval. A test of the project runs the same rows as `--quick` does, with another seed.
 
 **"counted"** is the number of statements made in the simulation. An interval that is not printed
@@ -199,6 +208,24 @@ SECTIONS = {
     'Falsely "equivalent", δ = .05': (
         "True differences of exactly δ; a study is wrong if any mind is called equivalent to, or "
         '"different, but smaller than δ" from, the first.'
+    ),
+    'The answer about a mind: falsely "better" or "worse"': (
+        "The first page of a report, and what the terminal prints: two minds asked about, or the "
+        "best fair one, against the floor, all fair minds and each other, on two tests. All "
+        "means are equal; a run is wrong if any comparison is said to be decided."
+    ),
+    'The answer about a mind: falsely "ties with", δ = .05': (
+        "Every mind is δ better than the one before it; a run is wrong if any two are said to tie. "
+        "Minds that all failed get no verdict at all."
+    ),
+    "Falls of the score with complexity": (
+        "Curves that are flat, or rise, and are said to fall; p is corrected for the choice of the "
+        "cut. With two exercises nothing is ever said."
+    ),
+    "The lowest of several places: outside what is claimed": (
+        "The answer names the tests on which a mind has the lowest places. They are chosen for "
+        "being low, so that their intervals miss more often than 5 %, which the sentence says. "
+        "Here all places are equal, where this is worst."
     ),
     "Correlation with complexity": (
         "Fisher's z, or resampling of clusters. Normal: r = .6; none: r = 0; hits: five levels of"

@@ -1,7 +1,7 @@
 """Golden playthroughs of the extensions of Λ*, so that no change alters one step unnoticed.
 
 To make them anew after a change that is meant to change results (then the instrument's version
-goes up): ALLMINDS_GOLDEN=write pytest tests/instruments/extensions/test_extension_golden.py
+goes up): ALLMINDS_GOLDEN=write pytest, with the path of this file.
 """
 
 from __future__ import annotations
