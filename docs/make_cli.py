@@ -29,7 +29,7 @@ line, with exit code 2. This page is written by `python docs/make_cli.py`.
 
 **Completion.** `allminds --install-completion` teaches your shell (bash, zsh, fish or PowerShell) to complete
 commands, options, instruments, the minds of the instrument or the run that the line names, and settings:
-`allminds evaluate c-test --set fo` and the tab key give `form=published` and `form=generated`. A setting
+`allminds evaluate c-test --set fo` and the tab key give `form=published`, `form=generated` and `form=fresh`. A setting
 without choices is completed with its default. `allminds --show-completion` prints the script instead.
 """
 

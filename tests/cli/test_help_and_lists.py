@@ -131,7 +131,7 @@ def test_completing_an_instrument_imports_none():
 
 TYPED = {
     "lambda-star -m local": "local-search",
-    "c-test --set form=": "published generated",
+    "c-test --set form=": "published generated fresh",
     "c-test --set form=g": "generated",
     "c-test --set form=generated -m mo": "mode",
     "lambda-star --set r": "rows=10 range=1",

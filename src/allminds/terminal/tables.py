@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import re
@@ -16,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from allminds import registry
+from allminds.contracts import Instrument
 from allminds.core.errors import Error, printable
 from allminds.core.line_up import parse_all
 from allminds.core.settings import settings_text
@@ -32,7 +34,6 @@ from allminds.inference.words import (
 )
 
 if TYPE_CHECKING:
-    from allminds.contracts import Instrument
     from allminds.runs.plan import Test
 
 BAR = 120  # units of a bar from floor to ceiling
@@ -236,11 +237,15 @@ def _columns(
 
 
 def _tool(test: dict[str, Any]) -> Instrument | type[Instrument]:
-    """Return the instrument, or its class where it cannot be made again (its file has gone)."""
-    try:
-        return registry.make_instrument(test["instrument"], test["settings"])
-    except Error:
-        return registry.kind(test["instrument"])
+    """Return the class of an instrument; made again is a course, or one with its own caution.
+
+    One that cannot be made, since its file has gone, is known by its class.
+    """
+    kind = registry.kind(test["instrument"])
+    if "course" in test["settings"] or kind.cautioned is not Instrument.cautioned:
+        with contextlib.suppress(Error):
+            return registry.make_instrument(test["instrument"], test["settings"])
+    return kind
 
 
 def _caution(test: dict[str, Any], tool: Instrument | type[Instrument]) -> str:
