@@ -131,7 +131,10 @@ class _Look:
         if deep == 0 or isinstance(value, (type, types.ModuleType)):
             return type(value).__name__
         if isinstance(value, Mapping):
-            pairs = list(value.items())
+            try:
+                pairs = list(value.items())
+            except Exception:  # a library's, which is none before it is used
+                return type(value).__name__
             return "{}", [(self.plain(k, deep - 1), self.plain(v, deep - 1)) for k, v in pairs]
         if isinstance(value, (list, tuple, deque)):
             return "[]", [self.plain(one, deep - 1) for one in list(value)]
