@@ -209,8 +209,8 @@ def _table(
             Name(row["mind"], mark, "dim" if row["ranked"] else "yellow").text(room), *cells
         )
     if "fair_ceiling" in test:
-        cells = [number(test["fair_ceiling"]), COMPUTED, *[NONE] * (len(names) - 2)]
-        table.add_row(Text(FAIR, style="dim"), *cells)
+        last = [number(test["fair_ceiling"]), COMPUTED, *[NONE] * (len(names) - 2)]
+        table.add_row(Text(FAIR, style="dim"), *last)
     return table
 
 
