@@ -8,7 +8,7 @@ from importlib import import_module
 from allminds.cli.app import app, join_lines, main
 
 FILES = (  # in the order of --help
-    "list", "run", "evaluate", "gains", "report", "compare", "replay", "import_export", "plan_size",
+    "list", "run", "evaluate", "report", "compare", "replay", "import_export", "plan_size",
     "testbed", "complexity", "calibrate", "predict", "vote", "serve", "study", "make", "reproduce",
 )  # fmt: skip
 for _file in FILES:
