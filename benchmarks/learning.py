@@ -161,7 +161,7 @@ def nulls(episodes: int) -> None:
     course = "test=4,train=9,test,again=1,train=4,k=6..7,test,again=1"
     settings = {"rows": 5, "cols": 5, "iterations": 12, "k": "2..4"}
     taken = evaluate("lambda-star", [Idle, Amnesiac], settings=settings, course=course,
-                     episodes=40 * episodes, ends=False)  # fmt: skip
+                     episodes=20 * episodes, ends=False)  # fmt: skip
     tool = registry.make_instrument(taken["instrument"], taken["settings"])
     frame = taken.frame()
     print("\n| mind | courses | studies | " + " | ".join(WORDS) + " |")

@@ -10,9 +10,11 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
+from pydantic import BaseModel
 
 from allminds import MindBase, Traits, check_mind
 from allminds.core.errors import Error
+from allminds.core.leaks import holdings
 
 SEEN: list[int] = []
 __hidden: list[int] = []  # no name of Python's own
@@ -202,6 +204,13 @@ class Learns(MindBase):
 @lru_cache
 def hidden() -> list[int]:
     return []
+
+
+def test_a_class_of_another_library_may_hold_what_cannot_be_listed():
+    class Noted(BaseModel):
+        """What pydantic's own class holds is a mapping that none may look into."""
+
+    assert holdings(Noted) == holdings(Noted)
 
 
 def test_what_is_hidden_is_found_by_what_it_does():

@@ -242,6 +242,22 @@ def test_a_long_name_of_a_test_is_whole_and_many_tests_stand_in_two_columns(fold
     assert tall.count(">lambda-star</text>") == 20
 
 
+def test_the_legend_says_what_is_drawn_and_nothing_else(folder):
+    found = card(folder)
+    (row,) = found["tests"][0]["minds"][:1]
+    tests = [found["tests"][0] | {"minds": [row | {"normalised": place}]} for place in (0.5, None)]
+
+    def words(*tests):
+        return " ".join(re.sub(r"<[^>]+>", " ", as_svg(found | {"tests": list(tests)})).split())
+
+    low = tests[0] | {"minds": [row | {"normalised": -0.5}]}
+    assert "A ring" not in words(tests[0])
+    assert "No bar" not in words(tests[0])
+    assert "A ring: below the floor." in words(tests[0], low)
+    assert "No bar: the ceiling is not known." in words(*tests)
+    assert "A bar runs" not in words(tests[1])
+
+
 def test_every_hash_says_what_it_is(folder):
     for name, value, what in facts(card(folder)):
         assert (name in ("plan", "records", "scores")) == bool(what), name

@@ -313,6 +313,25 @@ def test_tests_on_which_nothing_was_lost_come_only_if_there_are_no_others(tmp_pa
     assert "it did worse on none" in about(alone)
 
 
+def test_minds_asked_about_are_shown_beside_each_other_first(tmp_path, minds):
+    test = Test(instrument="lambda-star", minds=["random", "local-search", minds("Still")],
+                episodes=22, settings=SMALL)  # fmt: skip
+    folder = played(tmp_path, test, yours=[minds("Still"), "local-search"])
+    pairs = [(one.mind, one.rival) for one in found(folder)]
+    assert pairs[0] == (minds("Still"), "local-search")
+    assert len(pairs) == len(set(pairs))
+
+
+def test_an_adaptive_test_does_not_take_the_place_of_one_with_cards(tmp_path):
+    tests = [
+        Test(instrument="lambda-staircase", minds=["random", "q-learning"], episodes=40),
+        EVERY[0],
+    ]
+    (one,) = found(played(tmp_path, *tests, yours=["random"]))
+    assert not one.data.tool.adaptive
+    assert one.causes
+
+
 def test_without_actions_it_is_said_what_to_do(tmp_path):
     folder = played(tmp_path, EVERY[0], yours=["random"], traces=0)
     (one,) = found(folder)

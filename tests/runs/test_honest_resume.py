@@ -58,6 +58,10 @@ def test_one_bit_of_imported_results_is_found(tmp_path):
     folder, rng = flips.imported(tmp_path / "in"), random.Random(8)
     assert {flips.outcome(folder, rng) for _ in range(250)} == {"found"}
     flips.read(folder)
+    sums = (folder / "SHA256SUMS").read_bytes()
+    (folder / "SHA256SUMS").write_bytes(sums.replace(b"\n", b"\v", 1))  # ends a line, for some
+    with pytest.raises(Error, match="is damaged"):
+        flips.read(folder)
     (folder / "SHA256SUMS").unlink()
     with pytest.raises(Error, match="is damaged: import it again"):
         flips.read(folder)

@@ -254,6 +254,9 @@ def test_one_or_two_exercises_decide_nothing(n):
     assert "beats" not in said
     assert "did better than" not in said
     assert "undecided against rival" in said
+    if n > 1:
+        few = "2 exercises in common are too few to say whether it did better or worse than"
+        assert f"{few} floor and rival." in said
 
 
 def test_all_right_against_all_wrong_is_better_and_alike_is_undecided():

@@ -21,11 +21,11 @@ def sums_of(folder: Path) -> dict[str, set[str]]:
     """Read SHA256SUMS: the sums that each file may have, which has two while it is replaced."""
     found: dict[str, set[str]] = {}
     try:
-        lines = (folder / SUMS).read_bytes().decode("utf-8", "replace").splitlines()
+        text = (folder / SUMS).read_bytes().decode("utf-8", "replace")
     except OSError:
         return found
-    for line in lines:
-        digest, _, name = line.partition("  ")
+    for one in filter(None, text.split("\n")):  # not at \v, which is a \n with one bit flipped
+        digest, _, name = one.partition("  ")
         found.setdefault(name, set()).add(digest)
     return found
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from allminds import registry
 from allminds.core.seeding import fingerprint
 
 DEEP = 8  # containers within containers that are looked into
@@ -48,7 +49,7 @@ def changed(before: Mapping[str, int], after: Mapping[str, int]) -> str | None:
 
 def holdings(maker: Any) -> dict[str, int]:
     """Hash what the class or function of a mind, and its modules, hold, by where it is held."""
-    modules = _modules(str(maker.__module__))
+    modules = _modules(str(registry.unwrapped(maker).__module__))
     look = _Look(frozenset(modules))
     found: dict[str, int] = {}
     if isinstance(maker, type):
@@ -130,7 +131,10 @@ class _Look:
         if deep == 0 or isinstance(value, (type, types.ModuleType)):
             return type(value).__name__
         if isinstance(value, Mapping):
-            pairs = list(value.items())
+            try:
+                pairs = list(value.items())
+            except Exception:  # a library's, which is none before it is used
+                return type(value).__name__
             return "{}", [(self.plain(k, deep - 1), self.plain(v, deep - 1)) for k, v in pairs]
         if isinstance(value, (list, tuple, deque)):
             return "[]", [self.plain(one, deep - 1) for one in list(value)]

@@ -254,34 +254,25 @@ def partings(
         return _most_lost(best, folders, rival)
     found = list[Parting]()
     yours = list(dict.fromkeys(yours))[:MOST_MINDS]
-    if rival is None:  # first the minds asked about beside each other
-        for mind, other in permutations(yours, 2):
-            found += [
-                one for one in _most_lost(_taken(tests, mind), folders, other, 1) if one.causes
-            ]
-    beside = {(id(one.data), one.mind, one.rival) for one in found}
+    for mind, other in permutations(yours[:2], 2) if rival is None else ():  # each beside the other
+        found += [one for one in _most_lost(_taken(tests, mind), folders, other, 1) if one.causes]
+    shown = {(one.data.label, one.mind, one.rival) for one in found}
     for mind in yours:
         lost = _most_lost(_taken(tests, mind), folders, rival)
-        found += [one for one in lost if (id(one.data), one.mind, one.rival) not in beside]
+        found += [one for one in lost if (one.data.label, one.mind, one.rival) not in shown]
     return found
 
 
 def _taken(tests: Sequence[TestData], mind: str) -> list[tuple[TestData, str]]:
     """List the tests that a mind took, with the line-ups that it is first in."""
-    return [
-        (data, one)
-        for data in tests
-        for one in data.minds
-        if mind in (one, data.bare.get(one, one))
-    ]
+    pairs = [(data, one) for data in tests for one in data.minds]
+    return [(data, one) for data, one in pairs if mind in (one, data.bare.get(one, one))]
 
 
 def _most_lost(
-    taken: Sequence[tuple[TestData, str]],
-    folders: Sequence[RunFolder],
-    wanted: str | None,
+    taken: Sequence[tuple[TestData, str]], folders: Sequence[RunFolder], wanted: str | None,
     most: int = MOST_TESTS,
-) -> list[Parting]:
+) -> list[Parting]:  # fmt: skip
     """Make the cards of the tests on which a mind is farthest behind its rival.
 
     Tests without a card (nothing was lost, or the exercises were chosen for each mind) are left

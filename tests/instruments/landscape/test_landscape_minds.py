@@ -113,8 +113,8 @@ def test_a_random_minds_expected_reward_is_0_at_every_step():
     )
     assert len(told.fields) == 11
     assert max(abs(np.mean(field)) for field in told.fields) < 1e-12
-    assert [field.index(1.0) + 1 for field in told.fields] == list(told.good)
-    assert len(set(told.good)) > 1
+    assert [field.index(1.0) + 1 for field in told.fields] == list(told.sought)
+    assert len(set(told.sought)) > 1
 
 
 def best_by_brute_force(world, start, steps, fields):

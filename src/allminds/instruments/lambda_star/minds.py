@@ -13,7 +13,7 @@ from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.instruments import tables
 from allminds.instruments.lambda_star.grid import KING, Torus, action_of, neighbours
-from allminds.instruments.lambda_star.world import Foresight, View
+from allminds.instruments.lambda_star.world import View
 from allminds.instruments.tables import planned, uniform_best
 from allminds.registry import mind
 
@@ -84,9 +84,7 @@ class Expert(MindBase):
     def begin(self, task: Task) -> None:
         """Learn the future cells of Good."""
         self.torus, self.moves = torus_of(task), moves_of(task)
-        self.future: Foresight = task.secret
-        good, evil = self.future.weights
-        self.sought = self.future.good if good >= evil else self.future.evil
+        self.sought: tuple[int, ...] = task.secret.sought
         self.step = 0
 
     def act(self, observation: View, random: Random) -> int:

@@ -47,6 +47,12 @@ class Foresight(NamedTuple):
     evil: tuple[int, ...]
     weights: Weights = PLAIN  # of Good and Evil, in the mind's own slot
 
+    @property
+    def sought(self) -> tuple[int, ...]:
+        """The cells of the one that weighs more: Good's, unless Evil does."""
+        good, evil = self.weights
+        return self.good if good >= evil else self.evil
+
 
 class TorusWorld(Environment):
     """A world of king moves on a torus, of which minds see the cells round them."""

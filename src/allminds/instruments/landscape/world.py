@@ -197,7 +197,7 @@ class Standpoint(NamedTuple):
 class Forecast(NamedTuple):
     """What a mind that sees the future is told: the fields at steps 0..ϑ, and their best cells."""
 
-    good: tuple[int, ...]  # the cell of the global optimum
+    sought: tuple[int, ...]  # the cell of the global optimum
     fields: tuple[Fitness, ...]
 
 
