@@ -58,6 +58,9 @@ def test_people_take_the_course_of_programs_and_their_tables_are_one(opened, tmp
     for rows in by_mind.values():
         assert rows.to_numpy().tolist() == machine.to_numpy().tolist()
     assert {"person/p0", "person/p1"} <= set(by_mind)
+    known = frame.filter(like="tenth_").notna().groupby(frame["mind"]).sum()
+    assert known.shape[1] == 10
+    assert (known.sum(axis=1) == 8 * 4).all(), "each of 4 steps is in a tenth of its own"
     meanings = codebook(frame)["meaning"]
     assert not [name for name in COLUMNS if "instrument's page" in meanings[name]]
 

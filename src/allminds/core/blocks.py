@@ -76,7 +76,7 @@ class Block:
             item=_whole([record.item for record in records]),
             cluster=_whole([record.cluster for record in records]),
             course=_places(records),
-            tenths=_tenths(records) if steps > 1 and records[0].lesson else None,
+            tenths=tenths_of(records) if steps > 1 and records[0].lesson else None,
         )
 
     @classmethod
@@ -130,7 +130,7 @@ def tenth_of(steps: int) -> NDArray[np.int64]:
     return np.arange(steps) * TENTHS // max(steps, 1)
 
 
-def _tenths(records: Sequence[Record]) -> NDArray[np.float64]:
+def tenths_of(records: Sequence[Record]) -> NDArray[np.float64]:
     """Average the rewards of each slot over each tenth of the steps; NaN where there is no step."""
     made = np.full((len(records), len(records[0].score), TENTHS), np.nan)
     for n, record in enumerate(records):

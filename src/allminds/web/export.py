@@ -12,6 +12,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from sqlalchemy import Select, case, or_, select
 from sqlalchemy.orm import Session
 
 from allminds import registry
-from allminds.contracts import Lesson
-from allminds.core.blocks import LESSON
+from allminds.contracts import Record
+from allminds.core.blocks import LESSON, tenths_of
 from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, new_folder
 from allminds.core.settings import settings_hash
@@ -239,7 +240,7 @@ def results(
                 **({"seed": row.seed} if seeds else {}),
                 "index": row.number,
                 **units_of(replays.table(row).episode.exercise),
-                **_taught(record.lesson, taught[row.test]),
+                **_taught(record, row.slot, taught[row.test]),
                 **record.complexity,
                 "line_up": _line_up(row, who, partner),
                 "mind": who,
@@ -259,11 +260,15 @@ def results(
                 taught[row.test] += record.steps
 
 
-def _taught(lesson: Lesson | None, steps: int) -> dict[str, Any]:
+def _taught(record: Record, slot: int, trained: int) -> dict[str, Any]:
     """Return the columns that a course adds, as programs have them; none outside a course."""
-    if lesson is None:
+    if record.lesson is None:
         return {}
-    return {name: getattr(lesson, name) for name in LESSON} | {"trained_steps": steps}
+    found = {name: getattr(record.lesson, name) for name in LESSON} | {"trained_steps": trained}
+    if record.steps > 1:
+        means = tenths_of([record])[0, slot].tolist()
+        found |= {f"tenth_{n}": mean for n, mean in enumerate(means, 1) if not isnan(mean)}
+    return found
 
 
 def _may_return(session: SessionRow, plan: Agenda, now: int | None) -> bool:
