@@ -223,11 +223,19 @@ def _table(
 
 
 def _tool(test: dict[str, Any]) -> Instrument | type[Instrument]:
-    """Return the instrument, or its class where it cannot be made again (its file has gone)."""
+    """Return the class of an instrument; make it only if its caution depends on settings.
+
+    One that cannot be made again (its file has gone) is shown by its class.
+    """
+    kind = registry.kind(test["instrument"])
+    if "course" in test["settings"]:
+        return registry.make_instrument(test["instrument"], test["settings"])
+    if not kind.caution_by_settings:
+        return kind
     try:
         return registry.make_instrument(test["instrument"], test["settings"])
     except Error:
-        return registry.kind(test["instrument"])
+        return kind
 
 
 def _caution(test: dict[str, Any], tool: Instrument | type[Instrument]) -> str:
