@@ -618,6 +618,7 @@ class Instrument(ABC):
     strata: str | None = None  # the complexity column over whose values exercises are spread
     scored: Literal["all", "first"] = "all"  # slots whose score that of a line-up is
     caution: str = ""  # what a reader of its scores must know; below every table
+    caution_by_settings: bool = False  # whether that depends on settings
     floor_mind: str = "random"
     ceiling_mind: str | None = None
     ceiling_reached: bool = True  # False if `ceiling` is a bound that no mind exceeds

@@ -109,6 +109,7 @@ class CTest(Instrument):
     ceiling = 1.0
     ceiling_mind = "levin-search"
     strata = None
+    caution_by_settings = True
     Settings = CTestSettings
     stock: Stock | None = None  # of fresh series
 

@@ -106,6 +106,7 @@ class LambdaStarResponsive(LambdaStar):
     name = "lambda-star-responsive"
     version = 2
     ceiling_mind = None
+    caution_by_settings = True
     Settings = ResponsiveSettings
 
     def __init__(self, **settings: Any) -> None:
