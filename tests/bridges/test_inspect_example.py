@@ -14,5 +14,5 @@ def test_the_example_puts_its_logs_into_one_table(capsys):
     pytest.importorskip("inspect_ai")
     runpy.run_path(str(EXAMPLE))["main"]()
     words = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["c-test", "fresh", "llm(mockllm/model)", "18", "0.166667"] in words
+    assert ["c-test", "fresh", "llm(mockllm/model)", "18", "0.222222"] in words
     assert ["tit-for-tat", "2", "-0.640000"] in words
