@@ -268,7 +268,6 @@ def test_wrong_things_are_told_in_one_sentence(capsys, monkeypatch, tmp_path, fo
 @pytest.mark.slow
 def test_observations_are_typed(tmp_path):
     """The smallest minds pass a strict type check, and a wrong field is found by it."""
-    pytest.importorskip("mypy", reason="make lint installs it")
     for name in NAMES:
         (tmp_path / f"{name.replace('-', '_')}.py").write_text(am.describe(name)["mind"] + "\n")
     wrong = am.describe("lambda-star")["mind"].replace("observation.rewards", "observation.reward")

@@ -68,7 +68,6 @@ def test_a_mind_written_from_a_page_fails_no_exercise_and_beats_the_floor(name):
 
 
 def test_the_minds_written_from_pages_are_typed():
-    pytest.importorskip("mypy", reason="make lint installs it")
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", str(EXAMPLES / MADE)],
         capture_output=True, text=True, check=False, cwd=EXAMPLES.parent,

@@ -22,7 +22,7 @@ from allminds.runs.engine import Given
 from allminds.runs.plan import Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
 
-Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument -> why it cannot take it
+Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument, or its tests -> why not
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Resolved:
     def left_out(self) -> list[str]:
         """Sentences on every test that an added mind cannot take, with the reason."""
         each = (
-            f"{mind} takes no {on}: {why}"
+            f"{mind} cannot take {on}: {why}"
             for mind, of in self.reasons.items()
             for on, why in of.items()
         )
@@ -72,10 +72,9 @@ class Resolved:
         for mind, of in self.reasons.items():
             first, why = next(iter(of.items()))
             if len(of) == 1:
-                told.append(f"{mind} takes no {first}: {why}")
+                told.append(f"{mind} cannot take {first}: {why}")
             else:
-                tests = f"{len(of)} instruments: {', '.join(of)}"
-                told.append(f"{mind} cannot take {tests}; the first because: {why}")
+                told.append(f"{mind} cannot take {', '.join(of)}; the first because: {why}")
         return told
 
     def joined(
@@ -102,7 +101,7 @@ class Resolved:
                 check_word(name)
         asked = dict.fromkeys(self.plan.yours)
         reasons: dict[str, dict[str, str]] = {}
-        able: set[str] = set()
+        able: set[tuple[str, str]] = set()  # minds and instruments of which they take a test
         pairs = []
         certain = len({test.instrument for test in self.plan.tests}) == 1 and not self.narrowed
         for number, (test, given) in enumerate(zip(self.plan.tests, self.tests, strict=True)):
@@ -113,7 +112,7 @@ class Resolved:
                 if isinstance(found, str):
                     reasons.setdefault(mind, {})[test.instrument] = found
                     continue
-                able.add(mind)
+                able.add((mind, test.instrument))
                 if yours:
                     asked[test.mind_of(found.name)] = None
                 if found.name not in {one.name for one in given.line_ups}:
@@ -122,14 +121,18 @@ class Resolved:
             pairs.append((test.joined(taken, mine), given.joined(list(taken), list(taken.values()),
                                                                  mine)))  # fmt: skip
         if only is None:
-            _check_able(reasons, able)
+            _check_able(reasons, {mind for mind, _ in able})
         tests, given_now = [test for test, _ in pairs], [given for _, given in pairs]
         plan = self.plan.model_copy(update={"tests": tests, "yours": list(asked)})
         told = {
-            mind: {**self.reasons.get(mind, {}), **reasons[mind]}
+            mind: {
+                **self.reasons.get(mind, {}),
+                **{"some tests of " * ((mind, on) in able) + on: why
+                   for on, why in reasons[mind].items()},
+            }
             for mind in names
             if mind in reasons
-        }
+        }  # fmt: skip
         return replace(self, plan=plan, tests=given_now, reasons={**self.reasons, **told})
 
     def with_ends(self) -> Resolved:
