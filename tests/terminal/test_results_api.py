@@ -162,7 +162,7 @@ def test_a_mind_without_a_score_is_last_and_has_dashes():
     assert order == sorted(order)
     last = next(line for line in shown.splitlines() if line.strip().startswith("never_answ"))
     assert last.split()[1:4] == ["–"] * 3
-    assert "For learning this window is too narrow." in shown
+    assert "too narrow for the column learning." in shown
     assert "…" not in shown
     assert "10 of 10 exercises are missing, through no fault of its own" in " ".join(shown.split())
     assert ">–<" in found._repr_html_()

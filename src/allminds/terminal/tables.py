@@ -197,7 +197,7 @@ def _table(
     for name in SPARED:
         if width < LEAST_NAME + sum(reaches.values()) + EDGES and name in columns:
             del columns[name], reaches[name]
-            table.caption = f"{table.caption}\nFor {name} this window is too narrow."
+            table.caption = f"{table.caption}\nThis window is too narrow for the column {name}."
     names, figures = list(columns), list(zip(*columns.values(), strict=True))
     room = max(LEAST_NAME, width - sum(reaches.values()) - EDGES)
     table.add_column("mind", no_wrap=True)
