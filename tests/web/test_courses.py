@@ -8,8 +8,10 @@ import json
 
 import pytest
 from studio import CELLS, Person, study
+from typer.testing import CliRunner
 
 from allminds import How, Plan, registry
+from allminds.cli import app
 from allminds.core.blocks import LESSON
 from allminds.core.drawn import Met
 from allminds.core.errors import Error
@@ -143,6 +145,35 @@ def test_own_courses_are_different_ones_and_a_server_that_was_stopped_goes_on(op
     tool = registry.make_instrument("lambda", {**CELLS, "course": WORLDS["course"]})
     second = frame[frame["course"] == 1].sort_values("position")
     assert second["exercise"].tolist() == [tool.exercise(1, n).id for n in range(8, 16)]
+
+
+@SQLITE
+@pytest.mark.parametrize(
+    ("assignment", "pooled"), [("own", False), ("same", False), ("same", True)]
+)
+def test_what_people_learnt_stands_beside_what_machines_learnt(
+    opened, tmp_path, assignment, pooled
+):
+    """Each person is one life of the mind `people`, also where all take the same course."""
+    server, _, links = opened(count=3, tests=[WORLDS], assignment=assignment)
+    for link in links:
+        take(server, link)
+    export_folder(server.store, server.store.study(), tmp_path / "people", pooled=pooled)
+    minds = ["q-learning(carry=true)", "random"]
+    run(Plan(seed=1, tests=[{**WORLDS, "minds": minds, "episodes": 3}]), tmp_path / "run", How(1))
+    both = [str(tmp_path / name) for name in ("people", "run")]
+    done = CliRunner().invoke(app, ["compare", *both, "--json"])
+    assert done.exit_code == 0, done.exception
+    said = json.loads(done.output)["learning"]
+    lives = {one["mind"]: one["courses"] for one in said["changes"] if one["what"] == "practice"}
+    assert lives == {"people": 3, "q-learning(carry=true)": 3}
+    steps = [one["steps"] for one in said["curve"] if one["mind"] == "people"]
+    assert steps[0] == 0 < steps[-1]
+    frame = read_together([tmp_path / "people"])
+    training = frame[frame["role"] == "train"]["score"].mean()
+    (plain,) = (one["plain"] for one in said["weighted"]
+                if (one["mind"], one["over"]) == ("people", "training"))  # fmt: skip
+    assert plain == pytest.approx(training)
 
 
 @SQLITE

@@ -7,7 +7,7 @@ off a course which of its test phases give the same exercises, and what was trai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from allminds.core.errors import Error
 from allminds.course import Course, CourseInstrument, Phase
 from allminds.inference.estimates import too_many
 from allminds.inference.units import Units, Values
+from allminds.statistics.comparison.people import PEOPLE
 from allminds.statistics.comparison.table import scores_of
 
 if TYPE_CHECKING:
@@ -204,6 +205,7 @@ class Lives:
     scale: tuple[float, float]  # of rewards a step
     bounds: tuple[float, float]  # of scores
     leveled: bool  # whether exercises are spread over levels of complexity
+    rows: NDArray[np.int64]  # [course]: where minds that took all courses have the same one
 
 
 def weight(share: NDArray[Any], weight_on_learning: float) -> Values:
@@ -225,10 +227,15 @@ def check_weight(value: float) -> None:
 def read_lives(frame: pd.DataFrame, tool: Instrument, on_learning: float) -> list[Lives]:
     """Read the courses of every mind from the records of a test that is a course.
 
-    The scoring slots of an exercise are one value, and failures count, as in any score.
+    The scoring slots of an exercise are one value, and failures count, as in any score. People are
+    one mind, of which each person is one life.
     """
     if "course" not in frame or "position" not in frame:
         raise Error("the records have no courses; give the test with --course")
+    persons = _persons(frame)
+    if persons.any():
+        each = frame["person"].astype(str)
+        frame = frame.assign(mind=frame["mind"].astype(str).where(~persons, each))
     table = scores_of(frame, lowest=tool.lowest)
     about = table.exercises
     courses, row = np.unique(about["course"].to_numpy(int), return_inverse=True)
@@ -244,7 +251,9 @@ def read_lives(frame: pd.DataFrame, tool: Instrument, on_learning: float) -> lis
 
     column = tool.strata
     level = placed(about[column].to_numpy(float)) if column in about else np.zeros(shape)
-    found = []
+    found: list[Lives] = []
+    people: list[Lives] = []
+    failures: list[tuple[int, int]] = []
     for m, mind in enumerate(table.minds):
         own = frame[frame["mind"].astype(str) == mind]
         score, failed = table.means[:, m], np.asarray(table.at_fault[:, m].any(axis=1))
@@ -253,14 +262,40 @@ def read_lives(frame: pd.DataFrame, tool: Instrument, on_learning: float) -> lis
         halves = np.nan_to_num(means("learning", m)) / 2
         first = np.where(failed, reward, reward - halves)
         heavy = _weighed(reward, failed, steps, means, m, on_learning)
-        found.append(Lives(
+        failures.append((int(failed.sum()), int((~np.isnan(score)).sum())))
+        (people if _persons(own).any() else found).append(Lives(
             mind, _carries(own), placed(score), placed(reward), placed(first), placed(heavy),
             level, placed(means("trained_steps", m)),
-            too_many(int(failed.sum()), int((~np.isnan(score)).sum())),
+            too_many(*failures[-1]),
             (-1.0, 1.0) if total else (tool.lowest, tool.highest), (tool.lowest, tool.highest),
-            column is not None,
+            column is not None, np.arange(len(courses)),
         ))  # fmt: skip
+    if people:
+        taken = [bad for one, bad in zip(table.minds, failures, strict=True)
+                 if one in {life.mind for life in people}]  # fmt: skip
+        often = too_many(sum(bad for bad, _ in taken), sum(of for _, of in taken))
+        found.append(replace(_joined(people), fails_too_often=often))
     return found
+
+
+def _persons(frame: pd.DataFrame) -> pd.Series:
+    """Mark the rows that are plays of persons."""
+    import pandas as pd
+
+    return frame["kind"] == "person" if "kind" in frame else pd.Series(False, frame.index)
+
+
+def _joined(persons: Sequence[Lives]) -> Lives:
+    """Join the lives of persons as those of one mind; a course not taken is no life."""
+    taken = [~np.isnan(one.score).all(axis=1) for one in persons]
+
+    def joined(name: str) -> Any:
+        pairs = zip(persons, taken, strict=True)
+        return np.concatenate([getattr(one, name)[own] for one, own in pairs])
+
+    arrays = ("score", "reward", "first_half", "weighted", "level", "steps", "rows")
+    changed: dict[str, Any] = {name: joined(name) for name in arrays}
+    return replace(persons[0], mind=PEOPLE, **changed)
 
 
 def _slot_means(frame: pd.DataFrame, minds: Sequence[str], exercises: pd.Series) -> Any:
@@ -302,7 +337,7 @@ def _weighed(
 
 def _carries(own: pd.DataFrame) -> bool:
     """Check whether a mind carries what it learnt, as people do."""
-    if "kind" in own and (own["kind"] == "person").any():
+    if _persons(own).any():
         return True
     traits = set(own["traits"].astype(str)) if "traits" in own else set()
     return any("carries" in words.split(", ") for words in traits)

@@ -84,7 +84,7 @@ def reached(
     for line, places in tests or curves:
         x = np.array([experience(design, where) for where in places])
         own = _along(one.score, places)
-        bottom, top, named = _way(lives, places, tool, own.shape)
+        bottom, top, named = _way(lives, places, tool, one.rows)
         for share in shares:
             gap = own - bottom - share * (top - bottom)
             gap = gap[~np.isnan(gap).any(axis=1)]
@@ -102,17 +102,17 @@ def _along(score: Values, places: Sequence[NDArray[np.int64]]) -> Values:
 
 def _way(
     lives: Sequence[Lives], places: Sequence[NDArray[np.int64]], tool: Instrument,
-    shape: tuple[int, ...],
+    rows: NDArray[np.int64],
 ) -> tuple[Values, Values, str]:  # fmt: skip
-    """Return floor and ceiling at each point of each course, and the name of the ceiling."""
-    of = {one.mind: one for one in lives}
+    """Return floor and ceiling at each point of some courses, and the name of the ceiling."""
+    of, shape = {one.mind: one for one in lives}, (len(rows), len(places))
     floor, ceiling = of.get(tool.floor_mind), of.get(tool.ceiling_mind or "")
-    bottom = _along(floor.score, places) if floor else np.full(shape, tool.chance)
+    bottom = _along(floor.score[rows], places) if floor else np.full(shape, tool.chance)
     fair = _fair(tool)
     if fair is not None:
         return bottom, np.full(shape, fair), "fair ceiling"
     if ceiling is not None:
-        return bottom, _along(ceiling.score, places), ceiling.mind
+        return bottom, _along(ceiling.score[rows], places), ceiling.mind
     return bottom, np.full(shape, tool.ceiling), "known bound"
 
 

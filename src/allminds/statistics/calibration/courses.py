@@ -57,8 +57,9 @@ def drawn(rng: Generator, courses: int, gain: float = 0.0, noise: float = NOISE)
     level = np.tile(np.arange(shape[1]) % 3.0, (courses, 1))
     nothing = np.full(shape, np.nan)
     return Lives(
-        "mind", True, score, score, first, nothing, level, nothing, False, SCALE, SCALE, True
-    )
+        "mind", True, score, score, first, nothing, level, nothing, False, SCALE, SCALE, True,
+        np.arange(courses),
+    )  # fmt: skip
 
 
 def changes(minds: list[Lives]) -> list[Change]:

@@ -187,7 +187,7 @@ def _difference(
 
 
 def _levels(rows: pd.DataFrame, rule: Rule) -> tuple[Values, list[str], list[str]]:
-    """Compute the level of every administration of an adaptive test: its mind, and its person."""
+    """Compute the figure of every administration or course, with its mind and its person."""
     score, failed = _scores(rows, rule)
     rows = rows.assign(mind=rows["mind"].astype(str), score=score, failed=failed)
     levels: list[float] = []
@@ -197,9 +197,10 @@ def _levels(rows: pd.DataFrame, rule: Rule) -> tuple[Values, list[str], list[str
         own = own.sort_values("index")
         places = own["index"].to_numpy(np.int64)
         nothing = np.full(len(own), np.nan)
+        asked = nothing if rule.strata is None else own[rule.strata].to_numpy(float)
         plays = Plays(
-            places, places, own[str(rule.strata)].to_numpy(float), own["score"].to_numpy(float),
-            own["failed"].to_numpy(bool), nothing,
+            places, places, asked, own["score"].to_numpy(float), own["failed"].to_numpy(bool),
+            nothing,
         )  # fmt: skip
         found = plays.figures(rule).tolist()
         levels += found
