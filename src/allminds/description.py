@@ -365,7 +365,7 @@ def _placed(score: Mapping[str, Any], slots: int) -> str:
     """Say what the column `normalised` of a table is."""
     if score["administration"]:
         return ""
-    others = " (in the place of the mind, or, where it plays itself, in all slots)"
+    others = " (in slot 0, with the others as they are; where the mind plays itself, in all slots)"
     others *= score["slots"] == [0] and slots > 1
     top = (
         f"at that of `{score['ceiling_mind']}`, the ceiling of the table"
@@ -374,7 +374,8 @@ def _placed(score: Mapping[str, Any], slots: int) -> str:
     )
     return (
         f"In a table, `normalised` is 0 at the score of the floor, `{score['floor_mind']}`"
-        f"{others}, on the same exercises, and 1 {top}."
+        f"{others}, on the same exercises, and 1 {top}; it is empty where these exercises are too "
+        "few to tell the two apart."
     )
 
 

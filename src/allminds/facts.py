@@ -277,7 +277,8 @@ TOLD = {
     "slot": "its own slot, from 0",
     "slots": "how many slots there are",
     "team": "the slots of its team, its own included",
-    "actions": "numbers from `.start`, `.n` of them, with `.labels` if they have names",
+    "actions": "numbers from `.start`, `.n` of them, of which `.allowed(observation)` are legal; "
+    "`.labels` if they have names",
     "steps": "the largest number of steps",
 }
 
