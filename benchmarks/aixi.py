@@ -39,7 +39,8 @@ class DomainAixi(Aixi):
 
     def code(self, task: Task) -> Code:
         """Read the code off the facts."""
-        return Code(task.actions.n, task.facts["bits"], task.facts["rewards"])  # type: ignore[attr-defined]
+        actions: int = task.actions.n  # type: ignore[attr-defined] # all have Discrete actions
+        return Code(actions, task.facts["bits"], task.facts["rewards"])
 
     def bits(self, observation: int) -> int:
         """Take the observation as it is."""

@@ -5,10 +5,9 @@ by hand, and others drawn with a seed, half of them a quick line with one word r
 command with any options. Each runs in a folder of its own, in a process forked after the imports
 (every 20th in a new one, as a user starts it). A line fails if its exit code is not 0, 1 or 2; if
 an error is not one printable line; if there is a traceback; if an error leaves files behind (but
-for the run folder of what was played); after 60 s, or where other programs want the processors too
-after as much longer as the load average is above their number; or with more than 2 GB. The exit
-code is 1 if one failed. ``--count 60`` gives fewer, ``--line 'vote nan'`` one, ``--jobs 2`` two at
-a time.
+for the run folder of what was played); after 60 s by the clock, so that the machine must be quiet;
+or with more than 2 GB. The exit code is 1 if one failed. ``--count 60`` gives fewer,
+``--line 'vote nan'`` one, ``--jobs 2`` two at a time.
 """
 
 from __future__ import annotations
@@ -168,7 +167,7 @@ def _folder() -> Iterator[Path]:
 def _judged(code: int, out: str, said: str, new: list[str]) -> str:
     """Say what is wrong with how a line ended, if anything is."""
     if code == -signal.SIGKILL:
-        return f"not over after {_patience():.0f} s"
+        return f"not over after {SECONDS:.0f} s"
     if code not in CODES:
         return f"exit code {code}"
     if "Traceback" in said + out:
@@ -228,17 +227,12 @@ def _ended(pid: int, begun: float) -> tuple[int, int]:
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
             break
-        if time.monotonic() - begun > _patience():
+        if time.monotonic() - begun > SECONDS:
             os.killpg(pid, signal.SIGKILL)
             _, status, used = os.wait4(pid, 0)
             break
         time.sleep(0.005)
     return os.waitstatus_to_exitcode(status), used.ru_maxrss // 1024
-
-
-def _patience() -> float:
-    """Seconds of the clock that a line may take on a machine as busy as this one is now."""
-    return SECONDS * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 # ---------------------------------------------------------------- all lines

@@ -514,7 +514,7 @@ def test_who_computes_beyond_the_limit_is_broken_off():
     record = timed(computes, 0.2)
     assert record.status == ("timeout",)
     assert record.reason == "gave no answer within 0.2 s of processor time"
-    assert 0.2 <= time.thread_time() - start < 2
+    assert 0.2 <= time.thread_time() - start < 0.6
 
 
 def test_who_sleeps_for_ever_is_found_by_the_clock():

@@ -26,7 +26,7 @@ class Met:
     worlds: dict[Any, list[Environment]] = field(default_factory=dict)
 
     def add(self, exercise: Exercise) -> None:
-        """Add an exercise."""
+        """Remember an exercise by its item or its world."""
         self.marks |= _marks(exercise)
         self.worlds.setdefault(_kind(exercise), []).append(exercise.environment)
 
