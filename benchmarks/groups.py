@@ -10,7 +10,7 @@ from ratios import MIDDLE, Unequal, lambda_star, must_equal, ours, scores
 from allminds import registry
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
-from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.instruments.lambda_star.fast.arrays import LANES
 from allminds.runs.engine import BLOCK
 
 PROTOCOLS = (

@@ -11,7 +11,7 @@ from ratios import LEARNERS, SEED, lambda_star, ours
 from allminds import registry
 from allminds.core.watch import Watch
 from allminds.episode import form
-from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.instruments.lambda_star.fast.arrays import LANES
 from allminds.runs.engine import BLOCK
 
 MINDS = ("random", "local-search", "expert", "q-learning")

@@ -16,6 +16,7 @@ from pathlib import Path
 from measure import Table, best_of
 from rich.console import Console
 
+AIM = 700  # megabytes of all packages together
 SHOWN = 12  # packages; the rest are one line
 IMPORTS = {
     "Python alone": "pass",
@@ -68,7 +69,7 @@ def sizes() -> Table:
     rows = [[name, f"{size:.1f}", f"{size / total:.0%}"] for size, name in found[:SHOWN]]
     rows.append([f"{len(rest)} others", f"{sum(rest):.1f}", f"{sum(rest) / total:.0%}"])
     rows.append(["allminds itself", f"{own:.1f}", f"{own / total:.0%}"])
-    rows.append(["together", f"{total:.1f}", ""])
+    rows.append(["together", f"{total:.1f}", f"<= {AIM} MB {'met' if total <= AIM else 'MISSED'}"])
     return Table(
         "Installation",
         "Megabytes on disk of what `pip install allminds` brings, without extras and bytecode.",

@@ -93,8 +93,8 @@ def _replaced(rng: random.Random) -> list[str]:
     if way < 0.75:
         name, equals, _ = words[place].partition("=")
         words[place] = f"{name}={_nasty(rng)}" if equals and rng.random() < 0.7 else _nasty(rng)
-    elif way < 0.85:
-        del words[place]
+    elif way < 0.85 and words[place] not in given.ALWAYS.get(words[0], []):
+        del words[place]  # but for the word without which it is a long job, and right
     else:
         words.insert(place, rng.choice([words[place], _nasty(rng)]))
     return words

@@ -294,6 +294,14 @@ LINES = [
     f"card run --out {'x' * 300}.svg", "card run --json", "card run --out locked/x.md", "card",
     "why run --mind nobody", "why run --mind ''", "why run --mind random --rival random", "why",
     "why run --rival nobody", "why run --mind random --rival ''", "why run --mind random*999999999",
+    *(f"{command} '\u202eevil'" for command in (
+        "calibrate --only 'paired hits' --repeats 3 --out", "report run --out", "card run --out",
+        "export run", "make items c-test --set form=generated --count 3 --out",
+        "make matrices --count 1 --out", "make series --k 7..8 --count 3 --out",
+        "reproduce hilton --out", "study backup study.db --out", "study export study.db --out",
+        "study new study.toml --out", "run plan.toml --out", "vote 0.6 0.7 --plot",
+        f"evaluate lambda-star -m random {SMALL} --out",
+    )),
     "why run --mind \x1b[31mred", "why run --mind mine.py:Mine", "why run --mind random --json",
     *(f"evaluate lambda-star -m random {SMALL} --no-save --course {phases}" for phases in (
         "''", "train=", "=5", "train=-1", "train=nan", "train=5", "train=0", "5", "train=5,order=",

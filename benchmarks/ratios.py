@@ -18,8 +18,8 @@ from allminds.contracts import Fast
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
 from allminds.instruments.lambda_star import LambdaStar
+from allminds.instruments.lambda_star.fast.arrays import LANES
 from allminds.instruments.lambda_star.fast.forms import make_worlds
-from allminds.instruments.lambda_star.fast.worlds import LANES
 from allminds.runs.engine import BLOCK, Sitting
 
 SEED = 1

@@ -34,7 +34,7 @@ import social
 from measure import Effort, Table
 from rich.console import Console
 
-from allminds.instruments.lambda_star.fast.worlds import LANES
+from allminds.instruments.lambda_star.fast.arrays import LANES
 from allminds.runs.engine import BLOCK
 
 README = Path(__file__).with_name("README.md")
@@ -138,6 +138,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
         yield levin.published()
         yield levin.certified()
+        yield levin.fresh()
         yield cells.paper_tests(effort)
         yield matrices.symbolic(effort)
         yield matrices_drawing.drawing(effort)

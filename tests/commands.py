@@ -34,3 +34,13 @@ def allminds(*words, cwd=None, **more):
         except SystemExit as end:
             code = end.code or 0
     return subprocess.CompletedProcess(argv, code, out.getvalue(), err.getvalue())
+
+
+def assert_refused(words, said, folder):
+    """A wrong command ends with 2, says why in one line, and leaves nothing in its folder."""
+    done = allminds(*words, cwd=folder)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.startswith("allminds: ")
+    assert done.stderr.count("\n") == 1
+    assert not list(folder.iterdir())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from allminds.contracts import Instrument
+from allminds.contracts import Exercise, Instrument, Record
 from allminds.episode import Episode, play
 from allminds.registry import line_up
 
@@ -25,6 +26,20 @@ def transcript(tool: Instrument, mind: str, settings: dict[str, Any]) -> str:
             lines.append(f"{state} -> {actions} : {_rounded(rewards)}")
         lines.append(f"score {_rounded(record.score)}")
     return "\n".join(lines) + "\n"
+
+
+def walked(exercise: Exercise, record: Record) -> Iterator[str]:
+    """The steps in a world with Good and Evil, one a line, and the score."""
+    episode = Episode(exercise)
+    for actions, rewards in zip(record.actions, record.rewards, strict=True):
+        state: Any = episode.state
+        episode.play(actions)
+        moves = " ".join(str(actions[slot]) for slot in sorted(actions))
+        yield (
+            f"{state.step:2} good {state.good} evil {state.evil} minds {list(state.minds)} "
+            f"-> {moves} : {list(rewards)}"
+        )
+    yield f"score {list(record.score)} learning {list(record.learning)}"
 
 
 def _rounded(values: Any) -> list[float]:

@@ -580,7 +580,7 @@ def test_a_provider_that_never_replies_is_a_time_out():
     pytest.importorskip("inspect_ai")
     import asyncio
 
-    from allminds.bridges.llm import Call
+    from allminds.bridges.providers import Call
 
     class Silent:
         async def generate(self, messages, config):

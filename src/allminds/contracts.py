@@ -663,6 +663,14 @@ class Instrument(ABC):
         """Return a faster form for the line-up, or None if one of its minds has no such form."""
         return None
 
+    def small(self, line_up: LineUp, watch: Watch) -> Fast | None:
+        """Return a form that needs no compiler, for a line-up whose faster form is compiled.
+
+        The engine plays small jobs in it, and large ones until the kernels are compiled. None if
+        there is no such form.
+        """
+        return None
+
     def fair_ceiling(self, asked: bool = False) -> FairCeiling:
         """Return the best expected score of a mind that does not see the future, if it is known.
 

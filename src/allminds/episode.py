@@ -11,6 +11,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from allminds.contracts import (
@@ -30,6 +31,8 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.transcripts import PLAYING
+from allminds.core.turns import at_once
 from allminds.core.user_code import shown
 from allminds.core.watch import Watch, malformed
 
@@ -212,7 +215,7 @@ class Player:
         self, seat: Seat, exercise: Exercise, watch: Watch, stands_in: bool = False
     ) -> None:
         subject = seat.subject
-        self.slots, self.group = seat.slots, subject.group
+        self.slots, self.group, self.paid = seat.slots, subject.group, subject.paid
         self.future = subject.traits.sees == "future"
         self.watch = watch.over(subject)
         self.failure: Failure | None = None
@@ -303,14 +306,27 @@ def _one_play(
         player.begin(episode, rehearsal=number > 0)
     while episode.record is None:
         clock = number * episode.environment.steps + episode.step
-        actions: dict[int, Any] = {}
-        for player in players:
-            if any(slot in episode.waiting for slot in player.slots):
-                actions |= player.act(episode.waiting, clock)
-        if episode.play(actions):
+        if episode.play(_acted(players, episode.waiting, clock)):
             for player in players:
                 player.learn(episode)
     return _shared(episode, line_up)
+
+
+def _acted(
+    players: Sequence[Player], seen: Mapping[int, Any], clock: int
+) -> dict[int, Any | Failure]:
+    """Collect the actions of the slots that are awaited; minds that are paid act at once."""
+    awaited = [player for player in players if any(slot in seen for slot in player.slots)]
+    paid = [player for player in awaited if player.paid]
+    if len(paid) > 1:
+        calls = [partial(player.act, seen, clock) for player in paid]
+        of = dict(zip(map(id, paid), at_once(calls), strict=True))
+    else:
+        of = {}
+    actions: dict[int, Any | Failure] = {}
+    for player in awaited:
+        actions |= of[id(player)] if id(player) in of else player.act(seen, clock)
+    return actions
 
 
 def _shared(episode: Episode, line_up: LineUp) -> Record:
@@ -340,6 +356,7 @@ def play_on(
     for i in range(start, last):
         history = [record for _, record in played[i - i % tool.sitting - start :]]
         exercise = tool.exercise(seed, i, history)
+        PLAYING.set(exercise.number)
         if i % tool.sitting == 0:
             company = Company(line_up, watch or Watch())
         played.append((exercise, company.play(exercise, history)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from allminds.core.errors import Error, nearest
 from allminds.core.files import path_of
@@ -34,7 +34,7 @@ def evaluate(
     episodes: int | None = None,
     seed: int = 1,
     time_limit: float = 10.0,
-    ends: bool = True,
+    ends: bool | Literal["full"] = True,
     records: bool = True,
     out: str | Path | None = None,
     how: How | None = None,
@@ -64,8 +64,10 @@ def evaluate(
         The same seed gives the same exercises.
     time_limit : float
         The seconds of processor time that a mind of yours may take for an action.
-    ends : bool
-        Give the test to the instrument's floor and ceiling too.
+    ends : bool or "full"
+        Give the test to the instrument's floor and ceiling too. Beyond 20,000 exercises they are
+        given an evenly spread sample of 20,000, and scores are normalised on it; ``"full"`` gives
+        them all.
     records : bool
         Hold all records in memory; if false, the scores are all there is.
     out : str or Path, optional

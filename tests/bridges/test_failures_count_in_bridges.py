@@ -13,7 +13,7 @@ import pytest
 from plainly import evaluate
 
 from allminds import registry
-from allminds.bridges import llm
+from allminds.bridges import llm, providers
 from allminds.bridges.exchange import write_results
 from allminds.cli import main
 from allminds.core.errors import Error
@@ -29,7 +29,7 @@ from allminds.bridges import inspect_ai as tasks
 
 ITEMS, KNOWN = 90, 40
 BANK = {"form": "generated"}
-ONE = How(jobs=1)
+ONE = How(jobs=1, connections=1)  # so that calls come in order
 
 
 def replying(says):
@@ -46,8 +46,8 @@ def models(monkeypatch):
     """Mock models by name, asked without waiting."""
     found = {}
     monkeypatch.setattr(llm, "model_named", lambda name: found[name])
-    monkeypatch.setattr(llm, "WAITS", ())
-    monkeypatch.setattr(llm.Call, "down", set())
+    monkeypatch.setattr(providers, "WAITS", ())
+    monkeypatch.setattr(providers.Call, "down", set())
     return found
 
 
@@ -220,21 +220,21 @@ def test_faults_that_stay_are_missing_and_change_no_score(models, status):
 
 
 def test_a_fault_that_passes_is_asked_again(models, monkeypatch):
-    monkeypatch.setattr(llm, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(providers, "WAITS", (0.0, 0.0))
     models["a/b"], calls = faulty(429, lambda n: n % 3)
     (row,) = evaluate("c-test", ["llm(a/b)"], episodes=4, how=ONE)["results"]
     assert (row["missing"], row["failed"], len(calls)) == (0, 0, 12)
 
 
 def test_an_outage_is_waited_for_once(models, monkeypatch):
-    monkeypatch.setattr(llm, "WAITS", (0.0, 0.0))
+    monkeypatch.setattr(providers, "WAITS", (0.0, 0.0))
     models["a/b"], calls = faulty(503, lambda n: True)
     (row,) = evaluate("c-test", ["llm(a/b)"], episodes=5, how=ONE)["results"]
     assert (row["missing"], len(calls)) == (5, 3 + 4)
 
 
 def test_waiting_for_the_provider_is_not_the_models_time(models, monkeypatch):
-    monkeypatch.setattr(llm, "WAITS", (1.0,))
+    monkeypatch.setattr(providers, "WAITS", (1.0,))
     models["a/b"], _ = faulty(429, lambda n: n == 1)
     (row,) = evaluate("c-test", ["llm(a/b)"], episodes=2, how=ONE, time_limit=0.2)["results"]
     assert (row["failures"], row["missing"]) == ({}, 0)

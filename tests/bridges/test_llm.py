@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from plainly import evaluate
 
 from allminds import registry
-from allminds.bridges import llm
+from allminds.bridges import llm, providers
 from allminds.bridges.llm import Conversation, form_of, mind_name
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error
-from allminds.core.watch import spending
+from allminds.core.spending import spending
 from allminds.episode import Episode, play
 from allminds.runs.run import How
 
@@ -50,8 +50,8 @@ def result(instrument, episodes, who="llm(some/model)", **how):
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     """Providers at fault are asked once."""
-    monkeypatch.setattr(llm, "WAITS", ())
-    monkeypatch.setattr(llm.Call, "down", set())
+    monkeypatch.setattr(providers, "WAITS", ())
+    monkeypatch.setattr(providers.Call, "down", set())
 
 
 # ---------------------------------------------------------------- the mind
@@ -180,7 +180,9 @@ def test_a_dry_run_asks_nobody_and_counts_every_call(monkeypatch):
     with spending(dry=True, price="2/8") as ledger:
         result("lambda-star", 4, settings={"iterations": 5})
     assert ledger.calls == 20
-    assert ledger.cost == pytest.approx(ledger.input_tokens * 2 / 1e6)
+    assert ledger.output_tokens == 20 * 300
+    assert ledger.cost == pytest.approx((ledger.input_tokens * 2 + ledger.output_tokens * 8) / 1e6)
+    assert ledger.most_cost > ledger.cost
     with spending(dry=True) as ledger:
         result("noughts-and-crosses", 3, "llm(a/b),llm(c/d)")
     assert 15 <= ledger.calls <= 27  # somebody wins after 5 moves at the earliest

@@ -11,7 +11,7 @@ from plainly import evaluate
 from allminds import registry
 from allminds.bridges import llm
 from allminds.cli import main
-from allminds.core.watch import spending
+from allminds.core.spending import spending
 from allminds.runs.plan import Plan, read_plan
 from allminds.runs.run import How, Resolved, count_calls, resume, run
 from allminds.runs.store import RunFolder
@@ -94,13 +94,15 @@ def test_a_run_stops_when_the_money_is_spent_and_goes_on_with_more(said, tmp_pat
     assert left.startswith("language models would be asked 18 times")
     again = said("run", "--resume", "one", "--max-cost", "1", "--price", "1/1").out
     assert "language models were asked 18 times" in again
-    unbroken = run(read_plan(tmp_path / "plan.toml"), tmp_path / "other", How(jobs=1))
+    with spending(price="1/1"):  # the cost is a column
+        unbroken = run(read_plan(tmp_path / "plan.toml"), tmp_path / "other", How(jobs=1))
     assert RunFolder.open(tmp_path / "one").records().equals(unbroken.records())
 
 
 def test_an_exercise_that_the_money_ran_out_in_is_not_kept(said, tmp_path):
     pytest.importorskip("inspect_ai")
-    said("run", "plan.toml", "--out", "one", "--max-cost", "0.000031", "--price", "1/1")
+    one = ("--max-connections", "1")  # or three games are begun, and none is whole
+    said("run", "plan.toml", "--out", "one", "--max-cost", "0.000031", "--price", "1/1", *one)
     folder = RunFolder.open(tmp_path / "one")  # 10 calls, and 6 of the dilemma's 4 a game
     assert [path.name[5:8] for path in folder.parts()].count("001") == 1
     assert set(folder.records()["status"].astype(str)) == {"ok"}
@@ -111,6 +113,33 @@ def test_a_most_without_a_price_is_found_before_anything_is_made(said, tmp_path)
     found = said("run", "plan.toml", "--out", "one", "--max-cost", "1").err
     assert found == "allminds: no price of mockllm/b is known; give one with --price, as 2.5/10\n"
     assert not (tmp_path / "one").exists()
+
+
+def test_a_testbed_is_guarded_too(said):
+    pytest.importorskip("inspect_ai")
+    words = ("testbed", "prisoners-dilemma", "--set", "steps=2", "--episodes", "36", "--sampled",
+             "--minds", "llm(mockllm/defect),tit-for-tat")  # fmt: skip
+    dry = said(*words, "--dry-run", "--price", "1/1").out
+    assert dry.startswith("language models would be asked ")
+    assert not dry.startswith("language models would be asked 0 ")
+    spent = said(*words, "--max-cost", "0.000007", "--price", "1/1").err
+    assert "not asked, for $7e-06 are spent" in spent
+
+
+def test_no_other_command_asks_a_model(said, tmp_path):
+    pytest.importorskip("inspect_ai")
+    test = {"instrument": "c-test", "minds": ["llm(mockllm/b)"], "episodes": 2}
+    folder = run(Plan.model_validate({"tests": [test]}), tmp_path / "run", How(jobs=1))
+    replay = ("replay", "run", "--exercise", "1")
+    assert "llm(mockllm/b)" in said(*replay).out  # from its transcript
+    for path in (folder.path / "transcripts").iterdir():
+        path.unlink()
+    lines = (folder.path / "SHA256SUMS").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "transcripts/" not in line]
+    (folder.path / "SHA256SUMS").write_text("".join(kept))
+    assert said(*replay).err == (
+        "allminds: allminds replay asks no language model; give it minds that cost nothing\n"
+    )
 
 
 # ---------------------------------------------------------------- how they are played

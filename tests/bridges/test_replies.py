@@ -8,7 +8,7 @@ from allminds import registry
 from allminds.bridges.llm import Conversation
 from allminds.bridges.replies import read_reply
 from allminds.contracts import Failure
-from allminds.core.watch import Ledger
+from allminds.core.spending import Ledger
 from allminds.episode import Episode
 
 READ = [  # {x} is the answer, {X} in capitals; the first 12 are written as it is asked for

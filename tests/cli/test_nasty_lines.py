@@ -66,6 +66,15 @@ def test_what_a_mind_says_steers_no_terminal(tmp_path):
     assert printable("a\x1b[0mb\n") == "a\\x1b[0mb\n"
 
 
+def test_the_name_of_a_file_that_is_written_steers_no_terminal(tmp_path):
+    out = "\u202elmth.evil"  # a terminal would show it from right to left
+    words = ["--only", "paired hits", "--repeats", "3", "--out", out]
+    done = allminds("calibrate", *words, cwd=tmp_path)
+    assert (tmp_path / out).is_file()
+    assert "page: \\x202elmth.evil" in done.stdout
+    assert out not in done.stdout + done.stderr
+
+
 def test_a_spreadsheet_computes_nothing_of_an_export(tmp_path):
     rows = "exercise,mind,score\n1,=1+2,0.5\n1,@SUM(A1),0.25\n"
     (tmp_path / "in.csv").write_text(rows)

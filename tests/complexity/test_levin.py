@@ -10,6 +10,8 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from allminds.complexity import levin as m
 from allminds.complexity.levin import (
@@ -170,6 +172,35 @@ def test_the_kernel_finds_what_the_plain_search_finds(series):
     if below == 2 * said.weight:
         least = {letter(n): min(programs.values()) for n, programs in found.items()}
         assert {one.letter: one.weight for one in rivals(series, limit=5)} == least
+
+
+@pytest.mark.slow
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=5),
+    st.sampled_from((0, 1, 7, 24, 25)),
+    st.integers(5, 9),
+    st.data(),
+)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+def test_the_search_gives_the_letter_and_the_program_that_come_first(body, start, size, data):
+    """The plain search decides: least weight, then letter, then program in dictionary order."""
+    letters = run([m.WRITE, *body, m.LOOPTOP], start, size).letters
+    assume(len(letters) == size and letters[0] == start)
+    series = "".join(map(letter, letters))
+    blank = data.draw(st.integers(2, size))
+    shown = series[: blank - 1] + "_" + series[blank:]
+    below = 2**8
+    found = plain_search(puzzle(shown), below, 8)
+    everything = sorted(
+        (cost, n, one) for n, programs in found.items() for one, cost in programs.items()
+    )
+    assume(everything)
+    said = levin(shown, limit=8)
+    assert (said.weight, number(said.letter), said.program) == everything[0]
+    reach = min(2 * said.weight, below)
+    least = {letter(n): min(ways.values()) for n, ways in found.items()}
+    near = {one.letter: one.weight for one in rivals(shown, limit=8) if one.weight < reach}
+    assert near == {one: cost for one, cost in least.items() if cost < reach}
 
 
 def test_a_first_letter_is_searched_among_all():

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from allminds.core.compiled import cache_folder
 from allminds.core.errors import Error
+from allminds.core.files import cache_folder
 
 CORPUS = Path(__file__).with_name("corpus")
 SECONDS = 8.0  # of processor time; an input that takes longer is broken off and counted as slow

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from quotes import assert_quoted
 
 from allminds.core.errors import Error
 from allminds.papers import asked_for, figure, paper, write_page
@@ -147,3 +148,8 @@ def test_numbers_are_short():
     assert [figure(x) for x in (-0.12345, 1e6, "a", float("nan"))] == [
         "−0.1235", "1,000,000", "a", "none",
     ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_claim_and_statement_is_in_the_text():
+    assert_quoted("chmait-2017")

@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
+from quotes import text_of
 
 from allminds.papers import PAPERS, Claim, paper
-
-TEXTS = Path(__file__).parents[3] / "shared" / "papers"
 
 
 def claim(printed, ours, **given):
     return Claim("§1", "a number", printed, ours, quote=printed, **given)
-
-
-def plain(text):
-    """The text with every run of blanks as one."""
-    return re.sub(r"\s+", " ", text)
-
-
-@pytest.fixture(scope="module")
-def texts():
-    if not TEXTS.is_dir():
-        pytest.skip("the papers are not beside this checkout")
-    found = [path.read_text(encoding="utf-8") for path in sorted(TEXTS.glob("*.txt"))]
-    return dict(zip(PAPERS, found, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -56,25 +41,10 @@ def test_an_exact_value_is_not_a_rounded_one_and_errors_are_added():
     assert not claim(".259", 0.2726, error=0.01).agrees
 
 
-def number_of(claim):
-    return re.escape(claim.printed.removeprefix("< "))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PAPERS)
-def test_every_claim_and_statement_is_in_the_text_of_its_paper(name, texts):
-    text = plain(texts[name])
-    for one in paper(name).claims():
-        assert plain(one.quote) in text, one
-        assert re.search(rf"(?<![\d.]){number_of(one)}(?!\d|\.\d)", one.quote), one
-    for said in paper(name).statements():
-        assert plain(said.quote) in text, said
-
-
-@pytest.mark.parametrize("name", PAPERS)
-def test_every_figure_and_table_of_a_paper_is_made_or_has_its_reason(name, texts):
+def test_every_figure_and_table_of_a_paper_is_made_or_has_its_reason(name):
     kinds = {"Fig": "figure", "Figure": "figure", "Table": "table"}
-    named = re.findall(r"\b(Fig|Figure|Table)\.? (\d+)", texts[name])
+    named = re.findall(r"\b(Fig|Figure|Table)\.? (\d+)", text_of(name))
     found = {f"{kinds[kind]}-{number}" for kind, number in named}
     about = paper(name)
     assert found <= {*about.parts, *about.not_made}

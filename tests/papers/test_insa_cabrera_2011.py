@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from quotes import assert_quoted
 
 from allminds.papers import insa_cabrera_2011_figures as p3
 from allminds.papers import paper
@@ -85,3 +86,8 @@ def test_the_screen_of_figure_2_is_that_of_the_web_application():
     assert shown.count('name="choice" value=') == 2  # cells 1 and 3
     assert "chosen hue-" in shown
     assert "<script" not in shown
+
+
+@pytest.mark.slow
+def test_every_claim_and_statement_is_in_the_text():
+    assert_quoted("insa-cabrera-2011")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from quotes import assert_quoted
 
 from allminds.papers import paper
 
@@ -47,3 +48,9 @@ def test_blind_shortcuts_are_at_chance():
     assert worst.value < 4
     table = paper("hilton").parts["baselines"]().table
     assert set(table["rules"]) == {1, 2, 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["insa-cabrera-2015", "hilton"])
+def test_every_claim_and_statement_is_in_the_text(name):
+    assert_quoted(name)

@@ -21,6 +21,9 @@ PLAN = am.Plan(
 )
 
 
+COUNTS = [test.exercises for test in PLAN.tests]
+
+
 @pytest.fixture
 def helpers(monkeypatch):
     """The helpers that were started, as if nothing had ever been compiled."""
@@ -32,21 +35,24 @@ def helpers(monkeypatch):
             super().__init__(command, **how)
 
     monkeypatch.setattr(compiled, "is_cold", lambda: True)
+    monkeypatch.setattr(engine, "SMALL", 0)
+    monkeypatch.setattr(engine, "MIDDLE", 0)
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
 
 
 def test_a_run_is_the_same_with_a_helper_that_is_gone_at_its_end(helpers, tmp_path):
     with_helper = am.run(PLAN, tmp_path / "two", am.How(jobs=2))
-    assert len(helpers) == 1
-    assert helpers[0].poll() is not None
+    started = len(helpers)
+    assert started
+    assert all(one.poll() is not None for one in helpers)
     alone = am.run(PLAN, tmp_path / "one", am.How(jobs=1))
-    assert len(helpers) == 1
+    assert len(helpers) == started
     assert with_helper.records().equals(alone.records())
 
 
 def test_the_helper_goes_when_the_run_breaks_off(helpers):
-    with pytest.raises(KeyboardInterrupt), engine.compiling_ahead(Resolved.of(PLAN).tests):
+    with pytest.raises(KeyboardInterrupt), engine.compiling_ahead(Resolved.of(PLAN).tests, COUNTS):
         raise KeyboardInterrupt
     assert helpers[0].poll() is not None
 
@@ -59,9 +65,63 @@ def test_what_the_helper_does_is_play_the_tests_that_it_is_sent(monkeypatch):
 
 
 def test_one_test_or_a_warm_cache_needs_no_helper(helpers, monkeypatch):
-    with engine.compiling_ahead(Resolved.of(PLAN).tests[:1]):
+    with engine.compiling_ahead(Resolved.of(PLAN).tests[:1], COUNTS[:1]):
         pass
     monkeypatch.setattr(compiled, "is_cold", lambda: False)
-    with engine.compiling_ahead(Resolved.of(PLAN).tests):
+    with engine.compiling_ahead(Resolved.of(PLAN).tests, COUNTS):
         pass
     assert helpers == []
+
+
+def test_small_tests_need_no_helper(helpers, monkeypatch):
+    monkeypatch.setattr(engine, "SMALL", 1 << 20)
+    with engine.compiling_ahead(Resolved.of(PLAN).tests, COUNTS):
+        pass
+    assert helpers == []
+
+
+def test_a_large_job_plays_until_its_kernels_are_compiled_and_goes_over(helpers, monkeypatch):
+    """The first blocks are played without kernels, the others with them: the same records."""
+    monkeypatch.setattr(compiled, "is_warm", lambda: False)
+    looked = []
+
+    class Busy(subprocess.Popen):
+        def poll(self):
+            looked.append(self)
+            return None if len(looked) < 4 else 0
+
+    monkeypatch.setattr(subprocess, "Popen", Busy)
+    monkeypatch.setattr(engine, "_AHEAD", "import sys; sys.stdin.read()")
+    monkeypatch.setattr(engine, "BLOCK", 50)
+    monkeypatch.setattr(engine, "COMPILED_WORK", 100 * 50 * 3)
+    forms = []
+    real = engine.play
+
+    def noted(sitting, number, first, last, compiling=bool):
+        forms.append("numpy" if compiling() else "kernels")
+        return real(sitting, number, first, last, compiling)
+
+    monkeypatch.setattr(engine, "play", noted)
+    minds, how = ["local-search"], am.How(jobs=2)
+    mixed = am.evaluate("lambda-star", minds, episodes=500, how=how)
+    assert "numpy" in forms
+    assert "kernels" in forms
+    monkeypatch.setattr(engine, "SMALL", 1 << 30)
+    small = am.evaluate("lambda-star", minds, episodes=500, how=how)
+    assert mixed.frame().equals(small.frame())
+
+
+@pytest.mark.parametrize(("warm", "form"), [(True, "kernels"), (False, "numpy")])
+def test_a_job_of_middle_size_uses_kernels_only_if_they_are_there(monkeypatch, warm, form):
+    monkeypatch.setattr(engine, "SMALL", 0)
+    monkeypatch.setattr(compiled, "is_warm", lambda: warm)
+    forms = []
+    real = engine.play
+
+    def noted(sitting, number, first, last, compiling=bool):
+        forms.append("numpy" if compiling() else "kernels")
+        return real(sitting, number, first, last, compiling)
+
+    monkeypatch.setattr(engine, "play", noted)
+    am.evaluate("lambda-star", ["local-search"], episodes=22)
+    assert forms == [form]

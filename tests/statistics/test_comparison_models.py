@@ -427,3 +427,23 @@ def test_a_difference_that_is_the_same_everywhere_is_sure_by_the_sign_test():
     values = np.column_stack([np.zeros(6), np.ones(6)])
     assert [list(end) for end in rank_intervals(values[:5], RNG(1))] == [[1, 1], [2, 2]]
     assert [list(end) for end in rank_intervals(values, RNG(1))] == [[2, 1], [2, 1]]
+
+
+def test_the_f_of_repeated_measures_is_that_of_statsmodels():
+    import pandas as pd
+    from statsmodels.stats.anova import AnovaRM
+
+    from allminds.statistics.comparison.effects import repeated_measures
+
+    table = np.random.default_rng(4).normal(size=(7, 3, 2, 4)) + np.arange(4)
+    places = np.indices(table.shape).reshape(4, -1)
+    frame = pd.DataFrame(dict(zip(["subject", "a", "b", "c"], places, strict=True)))
+    frame["score"] = table.reshape(-1)
+    theirs = AnovaRM(frame, "score", "subject", within=["a", "b", "c"]).fit().anova_table
+    ours = repeated_measures(frame, "subject", ["a", "b", "c"]).effects
+    assert len(ours) == len(theirs) == 7
+    for effect in ours:
+        row = theirs.loc[":".join(effect.factors)]
+        assert effect.freedom == (row["Num DF"], row["Den DF"])
+        assert effect.f == pytest.approx(row["F Value"])
+        assert effect.p == pytest.approx(row["Pr > F"])

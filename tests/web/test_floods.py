@@ -16,8 +16,7 @@ from sqlalchemy import func
 from sqlalchemy import select as choose
 from studio import Person, Server, make, study
 
-from allminds.web import app, connections
-from allminds.web.connections import Connection
+from allminds.web import app, serve
 from allminds.web.security import COOKIE
 from allminds.web.study import DEFAULT_LIMITS
 from allminds.web.tables import EventRow
@@ -76,7 +75,7 @@ def test_a_long_cookie_is_no_session_and_is_not_remembered(opened):
 
 @SQLITE
 def test_half_and_slow_requests_are_ended(opened, monkeypatch):
-    monkeypatch.setattr(connections, "RECEIVE", 0.3)
+    monkeypatch.setattr(serve, "RECEIVE", 0.3)
     server, _, links = opened()
     form = b"Content-Type: application/x-www-form-urlencoded\r\n"
     post = b"POST /join HTTP/1.1\r\nHost: 127.0.0.1\r\n" + form + b"Content-Length: 9\r\n\r\nab"
@@ -91,7 +90,7 @@ def test_half_and_slow_requests_are_ended(opened, monkeypatch):
 
 @SQLITE
 def test_too_many_connections_close_the_oldest_of_whoever_has_most(opened, monkeypatch):
-    monkeypatch.setattr(Connection, "most", 20)
+    monkeypatch.setattr(serve.Connection, "most", 20)
     server, _, links = opened()
     person = Person(server)
     person.join(links[0])

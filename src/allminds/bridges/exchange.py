@@ -21,6 +21,7 @@ from allminds.contracts import FAILURES, STATUSES, Exercise, Failure, Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.files import write_bytes
 from allminds.core.table import harmless, units_of
+from allminds.core.transcripts import ASKED
 from allminds.episode import Episode
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def read_inspect(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame(log_rows(path))
-    numbers = ["score", "learning", "input_tokens", "output_tokens", "cost"]
+    numbers = ["score", "learning", *ASKED[1:], "reply_seconds"]
     return frame.astype(dict.fromkeys(numbers, "float64"))
 
 
@@ -264,10 +265,36 @@ def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
             "learning": found["learning"][slot],
             "status": found["status"][slot],
             "reason": found["reason"] or None,
-            "input_tokens": None if usage is None else float(usage.input_tokens),
-            "output_tokens": None if usage is None else float(usage.output_tokens),
-            "cost": None if usage is None else usage.total_cost,
+            **_took(usage, sample),
+            "model_settings": _settings(log, slot) if mind.startswith("llm(") else None,
         }
+
+
+def _took(usage: Any, sample: Any) -> dict[str, float | None]:
+    """Return tokens, cost and seconds a reply as columns; None where the log has none."""
+    if usage is None:
+        return dict.fromkeys((*ASKED[1:], "reply_seconds"))
+    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
+    thought = usage.reasoning_tokens
+    calls = [one for one in sample.events or () if one.event == "model" and one.working_time]
+    seconds = [float(one.working_time) for one in calls]
+    return {
+        "input_tokens": float(usage.input_tokens + cached),
+        "output_tokens": float(usage.output_tokens),
+        "reasoning_tokens": None if thought is None else float(thought),
+        "cost": usage.total_cost,
+        "reply_seconds": sum(seconds) / len(seconds) if seconds else None,
+    }
+
+
+def _settings(log: Any, slot: int) -> str | None:
+    """Write the generation settings of the model in a slot as JSON; None if all were usual."""
+    role = (log.eval.model_roles or {}).get(f"slot_{slot}")
+    role = role[0] if isinstance(role, list) else role
+    config = log.eval.model_generate_config if role is None else role.config
+    given = config.model_dump(mode="json", exclude_none=True) if config is not None else {}
+    given = (log.plan.config.model_dump(mode="json", exclude_none=True) if log.plan else {}) | given
+    return json.dumps(given, sort_keys=True) if given else None
 
 
 def _record(sample: Any) -> dict[str, Any] | None:

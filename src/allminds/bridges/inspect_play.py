@@ -32,7 +32,8 @@ from inspect_ai.solver import Generate, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
 from allminds import registry
-from allminds.bridges.llm import Conversation, form_of, message, mind_name, rejected
+from allminds.bridges.llm import Conversation, form_of, message, mind_name
+from allminds.bridges.providers import rejected
 from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record
 from allminds.core.errors import Error
 from allminds.core.line_up import Name, Seat, Subject, parse_all

@@ -2,42 +2,26 @@
 
 `Conversation` is what one model in one slot of one exercise is told and asked, and how its replies
 are read. It does not call the model, so that the mind `llm` and the Inspect tasks share the same
-words. Inspect is imported only when a model is first made. `spending` controls the costs: a
-maximum, or a dry run in which no model is asked.
-
-A fault of the provider (429, a lost connection, a server error) is not a failure of the model: it
-is asked again, the wait does not count as the model's time, and if the fault persists the exercise
-is `missing`. A rejected key, no money or no such model (401 to 404) stops the whole run at once.
+words. How a model is asked, and what a provider at fault is, is in `providers`; what it may cost is
+in `core.spending`.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
-import re
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
+from allminds.bridges.providers import SUPPOSED, ask, guess, model_named, price_of
 from allminds.bridges.replies import Reading, read_reply
 from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
-from allminds.core.user_code import shown
-from allminds.core.watch import LEDGER, Failed, Ledger, away
+from allminds.core.spending import ledger_now
 from allminds.registry import mind
 
-if TYPE_CHECKING:
-    import asyncio
-
-MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
-LETTERS_A_TOKEN = 4  # about, in a dry run
 PATIENCE = 600.0  # seconds that a provider may take for a reply
-WAITS = (2.0, 5.0, 15.0, 30.0, 60.0, 120.0)  # seconds before a provider at fault is asked again
-_BUGS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
-NO_ENTRY = (401, 402, 403, 404)  # no key, no money, no such model: asking again is of no use
-REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failure, and it counts
 FORMS = ("text", "image")
 HOW = "You may think first. End your reply with a line that has only your answer: ANSWER: {}"
 
@@ -140,11 +124,11 @@ class LanguageModel(MindBase):
         self.seconds = seconds
         self.conversation = Conversation(tool, form)
         self.messages: list[Any] = []
-        ledger = LEDGER.get() or Ledger()
+        ledger = ledger_now()
         if ledger.dry:
             return
         self.model = model_named(model)
-        if ledger.most is not None and ledger.price is None and not _priced(self.model):
+        if ledger.most is not None and ledger.price is None and not price_of(self.model):
             raise Error(f"no price of {model} is known; give one with --price, as 2.5/10")
 
     def begin(self, task: Task) -> None:
@@ -154,28 +138,18 @@ class LanguageModel(MindBase):
 
     def act(self, observation: Any, random: Random) -> Any:
         """Ask the model, and read its reply."""
-        ledger = LEDGER.get() or Ledger()
+        ledger = ledger_now()
         turn = self.conversation.ask(observation)
         if ledger.dry:
-            self.messages.append(turn.text)
-            ledger.add(sum(map(len, self.messages)) // LETTERS_A_TOKEN, 0)
+            self.messages.append(turn)
+            ledger.suppose(guess(self.messages, ledger))
+            self.messages.append(SUPPOSED)
             legal = legal_actions(self.task, observation)
             return legal[random.below(len(legal))]
-        if ledger.spent:
-            ledger.unasked += 1
-            return Failure("missing", f"not asked, for ${ledger.most:g} are spent")
         self.messages.append(message(turn))
-        try:
-            output = Call(self.model, list(self.messages), self.seconds).result()
-        except Failed:  # it took too long
-            raise
-        except Exception as error:  # every provider has its own
-            return fault(error, str(self.model))
-        usage = output.usage
-        if usage is not None:
-            ledger.add(usage.input_tokens, usage.output_tokens, usage.total_cost)
-        else:
-            ledger.add(0, 0)
+        output = ask(self.model, self.messages, self.seconds, self.task.slot)
+        if isinstance(output, Failure):
+            return output
         self.messages.append(output.message)
         action = self.conversation.meant(output.completion, observation, str(output.stop_reason))
         found = self.conversation.readings[-1]
@@ -195,151 +169,3 @@ def message(turn: Turn) -> Any:
         return ChatMessageUser(content=turn.text)
     data = f"data:image/png;base64,{base64.b64encode(turn.picture).decode()}"
     return ChatMessageUser(content=[ContentText(text=turn.text), ContentImage(image=data)])
-
-
-@functools.cache
-def model_named(name: str) -> Any:
-    """Make a model of Inspect; one named mockllm/TEXT always replies TEXT."""
-    try:
-        from inspect_ai.model import ModelOutput, ModelUsage, get_model
-    except ModuleNotFoundError:
-        raise Error("language models need Inspect: pip install 'allminds[llm]'") from None
-    if not name.startswith(MOCK):
-        try:
-            return get_model(name)
-        except Exception as error:  # every provider has its own
-            said = " ".join(re.sub(r"\[/?\w+\]", "", str(error)).split())  # without its markup
-            said = said.removeprefix("ERROR: ")[:300]
-            raise Error(f"Inspect cannot make the model {name}: {said}") from None
-
-    def says_its_name(*_given: Any) -> Any:
-        output = ModelOutput.from_content(name, name.removeprefix(MOCK))
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-        return output
-
-    return get_model(name, custom_outputs=says_its_name)
-
-
-def _priced(model: Any) -> bool:
-    from inspect_ai.model import get_model_info
-
-    info = get_model_info(model)
-    return info is not None and info.cost is not None
-
-
-@functools.cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """Start one event loop in its own thread for all calls, so that connections are reused."""
-    import asyncio
-
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="allminds-llm", daemon=True).start()
-    return loop
-
-
-class Call:
-    """One question to a model, asked again while its provider is at fault.
-
-    If a provider stays at fault, further questions to it are asked only once each, until it has
-    answered one, so that an outage costs the waiting times once, not for every exercise.
-    """
-
-    down: ClassVar[set[str]] = set()  # models whose provider was at fault last
-
-    def __init__(self, model: Any, messages: list[Any], seconds: float) -> None:
-        self.model, self.messages, self.seconds = model, messages, seconds
-
-    def result(self) -> Any:
-        """Wait for the answer; cancel the question if the wait is interrupted."""
-        import asyncio
-
-        future = asyncio.run_coroutine_threadsafe(self._asked(), _loop())
-        try:
-            with away():
-                return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    async def _once(self, config: Any) -> Any:
-        """Ask once; an attempt that takes too long counts as a time-out of the model."""
-        import asyncio
-
-        try:
-            async with asyncio.timeout(self.seconds) as limit:
-                return await self.model.generate(self.messages, config=config)
-        except TimeoutError:
-            if not limit.expired():  # the provider's own
-                raise
-            said = f"the provider gave no reply within {self.seconds:g} s"
-            raise Failed(Failure("timeout", said)) from None
-
-    async def _asked(self) -> Any:
-        import asyncio
-
-        from inspect_ai.model import GenerateConfig
-
-        name = str(self.model)
-        once = GenerateConfig(max_retries=0)  # Inspect would ask for ever, and not say so
-        for wait in (*(() if name in self.down else WAITS), None):
-            try:
-                output = await self._once(once)
-            except Failed:
-                raise
-            except Exception as error:
-                if wait is None or not passing(error):
-                    if passing(error):
-                        self.down.add(name)
-                    raise
-            else:
-                self.down.discard(name)
-                return output
-            assert wait is not None
-            await asyncio.sleep(wait)
-        raise AssertionError  # the last attempt returns or raises
-
-
-# ---------------------------------------------------------------- providers at fault
-
-
-def fault(error: Exception, model: str) -> Failure:
-    """Turn a provider's exception into `missing`, or into `error` if the request was rejected.
-
-    A model that cannot be asked at all, without a key or money, stops the whole run.
-    """
-    status, said = status_of(error), _said(error)
-    if status in NO_ENTRY or getattr(error, "code", None) == "insufficient_quota":
-        raise Error(f"{model} cannot be asked ({status}): {said}; mend that and begin again")
-    return rejected(error) or Failure("missing", f"{model} could not be asked: {said}")
-
-
-def rejected(error: Exception) -> Failure | None:
-    """Return the failure of a conversation that the provider rejected, or None."""
-    if status_of(error) not in REJECTED:
-        return None
-    return Failure("error", f"the provider did not take the conversation: {_said(error)}")
-
-
-def passing(error: Exception) -> bool:
-    """Return True for a fault that may disappear if the model is asked again."""
-    if isinstance(error, _BUGS) or getattr(error, "code", None) == "insufficient_quota":
-        return False
-    status = status_of(error)
-    return status is None or status in (408, 409, 425, 429) or status >= 500
-
-
-def status_of(error: BaseException | None) -> int | None:
-    """Find the HTTP status in an exception of any provider, or in its cause."""
-    if error is None:
-        return None
-    response = getattr(error, "response", None)
-    told = [getattr(error, name, None) for name in ("status_code", "status", "code")]
-    told.append(getattr(response, "status_code", None))
-    if isinstance(response, dict):  # as Amazon's
-        told.append(response.get("ResponseMetadata", {}).get("HTTPStatusCode"))
-    known = (one for one in told if isinstance(one, int) and 400 <= one < 600)
-    return next(known, None) or status_of(error.__cause__)
-
-
-def _said(error: BaseException) -> str:
-    return shown(error, lambda one: " ".join(f"{type(one).__name__}: {one}".split()))

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allminds.cli.app import MODEL, JsonOption, OptionsOption, PlotOption, app, print_json
-from allminds.core.errors import Error
+from allminds.core.errors import Error, nearest
 
 if TYPE_CHECKING:
     from allminds.statistics.selection import Curve
+    from allminds.voting import VoteAccuracy, WeightedBounds
 
 MOST_OPTIONS = 10**6  # of a task
 MOST_ROWS = 100_000
@@ -201,18 +202,20 @@ def draw_accuracy(
 
 
 MOST_CORRELATED = 1000  # members whose errors have a common factor
+VOTES = ("majority", "plurality", "borda", "harmonic", "maximin", "copeland")
 
 
 @app.command(
     rich_help_panel=MODEL,
     epilog="Example: allminds vote 0.55 0.55 0.63  |  allminds vote 0.4 0.5 --rule plurality  |  "
-    "allminds vote 0.7 0.7 0.7 0.7 0.7 --correlation 0.5",
+    "allminds vote 0.7 0.7 0.7 0.7 0.7 --correlation 0.5  |  "
+    "allminds vote 0.4 0.5 0.6 --rule borda --options 4",
 )
 def vote(
     members: Annotated[list[float], typer.Argument(help="The accuracy of every member.")],
-    rule: Annotated[str, typer.Option(help="majority or plurality")] = "majority",
+    rule: Annotated[str, typer.Option(help=f"{', '.join(VOTES[:-1])} or {VOTES[-1]}")] = "majority",
     options: OptionsOption = 3,
-    ties: Annotated[str, typer.Option(help="What an even majority gives: coin or fail.")] = "coin",
+    ties: Annotated[str, typer.Option(help="What a tie gives: coin or fail.")] = "coin",
     correlation: Annotated[
         float,
         typer.Option(help="Latent correlation ρ of the members' errors, 0 (independent) to 1."),
@@ -231,26 +234,34 @@ def vote(
 
     With `--correlation ρ`, what makes a question hard is partly common to all members: a latent
     normal factor gives every two of them the correlation ρ. The sharp bounds hold for members of
-    these accuracies with any dependence between them. The plot shows the accuracy as members
-    join, beside the best of them.
+    these accuracies with any dependence between them. In a vote by rankings (`borda`, `harmonic`,
+    `maximin`, `copeland`) members rank all options as in the model of Plackett and Luce. The plot
+    shows the accuracy as members join, beside the best of them.
     """
     from allminds.core.settings import numbers
 
     given = None if weights is None else numbers(weights, "--weights")
     group = _Vote(rule, options, ties, correlation, given)
     found = group.accuracy(members)
-    low, high, sharp = group.bounds(members)
+    reach = group.bounds(members)
     joined = [members[:n] for n in range(1, len(members) + 1)] if plot else []
-    lines = [("the vote", len(of), group.accuracy(of)) for of in joined]
+    lines = [("the vote", len(of), group.accuracy(of).accuracy) for of in joined]
     lines += [("the best member", len(of), max(of)) for of in joined]
     draw_accuracy(plot, lines, "members")
     if as_json:
-        of = {"low": low, "high": high, "sharp": sharp}
-        print_json({"accuracy": found, "correlation": correlation, "bounds": of})
+        of = reach and reach._asdict()
+        print_json(found._asdict() | {"correlation": correlation, "bounds": of})
         return
-    print(f"{found:.4f}" + (f" with a latent correlation of {correlation:g}" * (correlation > 0)))
-    loose = "" if sharp else " (bounds that hold, but may not be reached)"
-    print(f"with any dependence between members: {low:.4f} to {high:.4f}{loose}")
+    sampled = f" ± {found.stderr:.4f} (standard error, sampled)" if found.stderr else ""
+    common = f" with a latent correlation of {correlation:g}" if correlation > 0 else ""
+    print(f"{found.accuracy:.4f}{sampled}{common}")
+    if group.ranked:
+        print("if rankings are those of Plackett and Luce, and errors independent")
+    if reach is None:
+        return
+    loose = "" if reach.sharp else " (bounds that hold, but may not be reached)"
+    kinds = "any rankings and any dependence" if group.ranked else "any dependence"
+    print(f"with {kinds} between members: {reach.low:.4f} to {reach.high:.4f}{loose}")
 
 
 @dataclass(frozen=True)
@@ -264,13 +275,20 @@ class _Vote:
     weights: list[float] | None
 
     def __post_init__(self) -> None:
-        if self.rule not in ("majority", "plurality"):
-            raise Error(f"there is no rule '{self.rule}'; choose majority or plurality")
-        if self.weights is not None and self.rule == "plurality":
-            raise Error("--weights are for votes of two options; leave out --rule plurality")
+        if self.rule not in VOTES:
+            raise Error(f"there is no rule '{self.rule}'; {nearest(self.rule, VOTES)}")
+        if self.weights is not None and self.rule != "majority":
+            raise Error(f"--weights are for votes of two options; leave out --rule {self.rule}")
+        if self.correlation and self.ranked:
+            raise Error(f"a correlation of rankings is not modelled; leave it out for {self.rule}")
 
-    def accuracy(self, members: list[float]) -> float:
-        """Compute the accuracy of a group of such members."""
+    @property
+    def ranked(self) -> bool:
+        """True if members rank all options."""
+        return self.rule in VOTES[2:]
+
+    def accuracy(self, members: list[float]) -> VoteAccuracy:
+        """Compute the accuracy of a group of such members, with its error if it is sampled."""
         from allminds import voting
 
         if self.correlation and len(members) > MOST_CORRELATED:
@@ -278,22 +296,35 @@ class _Vote:
                 f"a vote with a correlation is computed for {MOST_CORRELATED:,} members or fewer, "
                 f"and this group has {len(members):,}"
             )
+        if self.ranked:
+            from allminds.core.seeding import Random
+
+            drawn = Random(1)
+            return voting.ranked_accuracy(members, self.options, self.rule, self.ties, drawn)
         if self.weights is not None:
             some = self.weights[: len(members)]
-            return voting.correlated_weighted(members, some, self.correlation, self.ties)
-        if self.rule == "plurality":
-            return voting.correlated_plurality(members, self.correlation, self.options)
-        return voting.correlated_majority(members, self.correlation, self.ties)
+            found = voting.correlated_weighted(members, some, self.correlation, self.ties)
+        elif self.rule == "plurality":
+            found = voting.correlated_plurality(members, self.correlation, self.options)
+        else:
+            found = voting.correlated_majority(members, self.correlation, self.ties)
+        return voting.VoteAccuracy(found, 0.0)
 
-    def bounds(self, members: list[float]) -> tuple[float, float, bool]:
-        """Return the least and greatest accuracy with any dependence, and if they are sharp."""
+    def bounds(self, members: list[float]) -> WeightedBounds | None:
+        """Return the least and greatest accuracy with any dependence, or None where unknown."""
         from allminds import voting
 
         if self.weights is not None:
             return voting.weighted_bounds(members, self.weights, self.ties)
-        if self.rule == "plurality":
-            return *voting.plurality_bounds(members, self.options), True
-        return *voting.bounds(members, self.ties), True
+        if self.ranked:
+            if not voting.few_ballots(len(members), self.options):
+                return None
+            found = voting.ranked_bounds(members, self.options, self.rule, self.ties)
+        elif self.rule == "plurality":
+            found = voting.plurality_bounds(members, self.options)
+        else:
+            found = voting.bounds(members, self.ties)
+        return voting.WeightedBounds(*found, True)
 
 
 # ---------------------------------------------------------------- crossing

@@ -83,6 +83,11 @@ def _options(
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
+    from allminds.core.spending import LEDGER, refuse
+
+    before = LEDGER.get()
+    refuse(f"allminds {context.invoked_subcommand}")  # unless it opens the books: see `spending`
+    context.call_on_close(lambda: LEDGER.set(before))
     context.call_on_close(_trust_again)
 
 
@@ -140,6 +145,11 @@ def _complete_in_bash() -> None:
     with contextlib.redirect_stdout(said), contextlib.suppress(SystemExit):
         app(standalone_mode=False)
     print("\n".join(line[kept:] for line in said.getvalue().splitlines()))
+
+
+def print_line(text: str) -> None:
+    """Print a line that holds a name or a path, which must not steer the terminal."""
+    print(printable(text))
 
 
 def _said(sentence: str, detail: str = "") -> int:
@@ -299,11 +309,21 @@ PriceOption = Annotated[
         show_default="not known", help="Dollars per million tokens in and out, as 2.5/10."
     ),
 ]
+ReplyTokensOption = Annotated[
+    int,
+    typer.Option(min=1, max=10**6, help="Tokens of a likely reply, for the estimate of a dry run."),
+]
+ConnectionsOption = Annotated[
+    int,
+    typer.Option(
+        "--max-connections", min=1, max=1000, help="The most calls of language models at once."
+    ),
+]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Import the files and run the programs that the data name.")
 ]
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Ask no language model; count the calls, and stop.")
+    bool, typer.Option("--dry-run", help="Ask no language model; estimate the costs, and stop.")
 ]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Print every table.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Begin, however long it will take.")]

@@ -10,13 +10,18 @@ import typer
 from allminds.cli.app import (
     DESIGN,
     BudgetOption,
+    DryRunOption,
     JsonOption,
+    MaxCostOption,
     PlotOption,
+    PriceOption,
+    ReplyTokensOption,
     SettingOption,
     app,
     budget_of,
     complete_instrument,
     print_json,
+    print_line,
     settings_of,
 )
 from allminds.core.errors import Error
@@ -62,6 +67,10 @@ def social_testbed(
     budget: BudgetOption = None,
     as_json: JsonOption = False,
     plot: PlotOption = None,
+    max_cost: MaxCostOption = None,
+    price: PriceOption = "",
+    dry_run: DryRunOption = False,
+    reply_tokens: ReplyTokensOption = 300,
 ) -> None:
     """Measure what an environment and some minds are worth as a test: instrumental properties.
 
@@ -71,6 +80,7 @@ def social_testbed(
     from allminds import registry
     from allminds.core.line_up import parse_all
     from allminds.core.settings import numbers
+    from allminds.core.spending import spending
     from allminds.statistics.testbed.bed import Weights
     from allminds.statistics.testbed.surveys import default_minds, survey
     from allminds.terminal import working
@@ -81,8 +91,11 @@ def social_testbed(
     tool = registry.make_instrument(environment, settings_of(setting))
     who = default_minds(tool) if minds is None else [str(name) for name in parse_all(minds)]
     counted = Weights(minds=numbers(weights, "--weights") if weights else None)
-    with working(environment):
+    with spending(max_cost, price, dry_run, reply_tokens) as ledger, working(environment):
         found = survey(tool, who, exact, episodes, seed, counted)
+    if dry_run:
+        print_json({"llm": ledger.as_json()}) if as_json else print(ledger)
+        return
     if plot is not None:
         from allminds.report.charts.testbed import draw_testbed
 
@@ -93,9 +106,12 @@ def social_testbed(
         if wanted is not None:
             more["budget"] = {"figure": wanted[0], "wanted": wanted[1],
                               "exercises": _exercises(found.reliance, *wanted)[0]}  # fmt: skip
+        more |= {"llm": ledger.as_json()} if ledger.calls else {}
         print_json(found.as_json() | more)
         return
     show_survey(found, settings)
+    if ledger.calls:
+        say(str(ledger))
     for figure, value in [wanted] if wanted else USUAL:
         say(_exercises(found.reliance, figure, value)[1])
 
@@ -254,7 +270,7 @@ def calibrate(
     if as_json:
         print_json({"rows": [_plain(one) for one in found], "failures": wrong})
     elif out is not None:
-        print(f"page: {out}")
+        print_line(f"page: {out}")
     else:
         _show(found)
     if not as_json:

@@ -14,6 +14,7 @@ from allminds.cli.app import (
     CORES,
     GIVE,
     INSTRUMENT_HELP,
+    ConnectionsOption,
     CourseOption,
     DryRunOption,
     EngineOption,
@@ -24,6 +25,7 @@ from allminds.cli.app import (
     MindOption,
     PlotOption,
     PriceOption,
+    ReplyTokensOption,
     SettingOption,
     StrictOption,
     TrustOption,
@@ -34,6 +36,7 @@ from allminds.cli.app import (
     complete_instrument,
     complete_mind,
     print_json,
+    print_line,
     settings_of,
 )
 from allminds.cli.run import leave, reserved
@@ -96,10 +99,19 @@ def evaluate(
             "long by the clock."
         ),
     ] = 10.0,
+    full_ends: Annotated[
+        bool,
+        typer.Option(
+            "--full-ends",
+            help="Give floor and ceiling all exercises; beyond 20,000 they otherwise get a sample.",
+        ),
+    ] = False,
     plot: PlotOption = None,
     max_cost: MaxCostOption = None,
     price: PriceOption = "",
     dry_run: DryRunOption = False,
+    reply_tokens: ReplyTokensOption = 300,
+    max_connections: ConnectionsOption = 10,
     trust: TrustOption = False,
     yes: YesOption = False,
     verbose: VerboseOption = False,
@@ -113,7 +125,7 @@ def evaluate(
     code is 1 if a mind failed every exercise.
     """
     from allminds import registry
-    from allminds.core.watch import spending
+    from allminds.core.spending import spending
     from allminds.evaluate import played
     from allminds.runs.resolve import prepared
     from allminds.runs.run import How
@@ -130,10 +142,11 @@ def evaluate(
         check_name(plot)
     if dry_run:
         registry.built_in_only("a dry run", trust)
-    with spending(max_cost, price, dry_run) as ledger:  # before any model is made
+    with spending(max_cost, price, dry_run, reply_tokens) as ledger:  # before any model is made
         what = prepared(
             instrument, minds, against=against or None, settings=settings_of(setting) or None,
-            episodes=episodes, seed=seed, time_limit=time_limit, ends=not dry_run, course=course,
+            episodes=episodes, seed=seed, time_limit=time_limit, course=course,
+            ends="full" if full_ends and not dry_run else not dry_run,
         )  # fmt: skip
         for sentence in what.left_out_in_short():
             print(f"allminds: {sentence}", file=sys.stderr)
@@ -145,7 +158,10 @@ def evaluate(
             kept as where,
             watching(again := f"allminds run --resume {where}" if where else "") as progress,
         ):
-            how = How(jobs=jobs, engine=engine, strict=strict, progress=progress)
+            how = How(
+                jobs=jobs, engine=engine, strict=strict, progress=progress,
+                connections=max_connections,
+            )  # fmt: skip
             courses = any("course" in test.settings for test in what.plan.tests)
             found = played(what, where, how, records=courses)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
@@ -186,7 +202,7 @@ def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> Non
 
         show_learning(found.learning(), verbose)
     for line in lines:
-        print(line)
+        print_line(line)
 
 
 def _answer(found: Results) -> Answer | None:

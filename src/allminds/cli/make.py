@@ -18,6 +18,7 @@ from allminds.cli.app import (
     SettingOption,
     app,
     print_json,
+    print_line,
     settings_of,
 )
 from allminds.core.errors import Error
@@ -74,7 +75,7 @@ def items(
 
     tool = registry.make_instrument(instrument, settings_of(setting))
     wanted = (tool.length or 100) if count is None else count
-    print(f"{write_items(tool, wanted, out, seed)}: {wanted:,} items")
+    print_line(f"{write_items(tool, wanted, out, seed)}: {wanted:,} items")
 
 
 # ---------------------------------------------------------------- generators
@@ -116,7 +117,7 @@ def command_of(name: str, generator: Generator) -> Callable[..., None]:
         if as_json:
             print_json(made.figures)
         else:
-            print(made.said)
+            print_line(made.said)
             show_listing(made.table)
 
     options: dict[str, tuple[Any, Any]] = {"out": (OutOption, inspect.Parameter.empty)}
@@ -193,4 +194,4 @@ def reproduce(
             for claim in claims
         ])  # fmt: skip
         print(f"{sum(claim['agrees'] for claim in claims)} of {len(claims)} printed numbers agree")
-    print(f"page: {out}")
+    print_line(f"page: {out}")

@@ -17,8 +17,9 @@ from allminds.cli.app import (
     app,
     complete_mind,
     print_json,
+    print_line,
 )
-from allminds.core.errors import Error, printable
+from allminds.core.errors import Error
 
 
 @app.command(
@@ -69,7 +70,7 @@ def report(
         people = [one for one in places if _results_of_people(one)]
         folders = [RunFolder.open(one) for one in places if one not in people]
         page = write_report(folders, out or run[0] / "report.html", _weights(weights), people)
-    print(f"report: {page}")
+    print_line(f"report: {page}")
 
 
 def _results_of_people(path: Path) -> bool:
@@ -124,7 +125,7 @@ def card(
     if as_json:
         print_json(made(folder))
         return
-    print(f"card: {write_card(folder, out or run / 'card.svg')}")
+    print_line(f"card: {write_card(folder, out or run / 'card.svg')}")
 
 
 # ---------------------------------------------------------------- replay and why
@@ -236,8 +237,8 @@ def import_(
     if as_json:
         print_json({"out": str(out)} | made)
     else:
-        print(
-            f"{out}: {made['rows']:,} results of {printable(', '.join(made['minds'][:8]))}"
+        print_line(
+            f"{out}: {made['rows']:,} results of {', '.join(made['minds'][:8])}"
             f"{' …' if len(made['minds']) > 8 else ''} on {made['exercises']:,} exercises"
         )
 
@@ -260,4 +261,4 @@ def export(
 
     registry.built_in_only("export", trust)
     frame = read_results(run)
-    print(f"{write_results(frame, file)}: {len(frame):,} results")
+    print_line(f"{write_results(frame, file)}: {len(frame):,} results")

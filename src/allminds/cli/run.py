@@ -13,12 +13,14 @@ import typer
 from allminds.cli.app import (
     CORES,
     GIVE,
+    ConnectionsOption,
     DryRunOption,
     EngineOption,
     JobsOption,
     MaxCostOption,
     MindOption,
     PriceOption,
+    ReplyTokensOption,
     StrictOption,
     TrustOption,
     VerboseOption,
@@ -26,11 +28,12 @@ from allminds.cli.app import (
     app,
     check_length,
     complete_instrument,
+    print_line,
 )
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
-    from allminds.core.watch import Ledger
+    from allminds.core.spending import Ledger
     from allminds.runs.resolve import Resolved
 
 
@@ -80,6 +83,8 @@ def run(
     max_cost: MaxCostOption = None,
     price: PriceOption = "",
     dry_run: DryRunOption = False,
+    reply_tokens: ReplyTokensOption = 300,
+    max_connections: ConnectionsOption = 10,
     trust: TrustOption = False,
     yes: YesOption = False,
     verbose: VerboseOption = False,
@@ -91,7 +96,7 @@ def run(
     mind failed every exercise of a test.
     """
     from allminds import registry
-    from allminds.core.watch import spending
+    from allminds.core.spending import spending
     from allminds.report import write_report
     from allminds.runs import plan as plans
     from allminds.runs import run as runs
@@ -117,7 +122,7 @@ def run(
     with (
         reserved(resume or out or (Path() if dry_run else None)) as target,
         watching(again := f"allminds run --resume {target}") as progress,
-        spending(max_cost, price, dry_run) as ledger,
+        spending(max_cost, price, dry_run, reply_tokens) as ledger,
     ):
         assert target is not None
         found = RunFolder.open(resume) if resume else None
@@ -131,7 +136,7 @@ def run(
             check_length(zip(what.tests, counts, strict=True), what.plan.seed)
         how = runs.How(
             jobs=jobs, engine=engine, strict=strict, progress=progress,
-            check=lambda: stop_if_spent(ledger, again),
+            check=lambda: stop_if_spent(ledger, again), connections=max_connections,
         )  # fmt: skip
         if dry_run:
             runs.count_calls(what, how, found)
@@ -153,7 +158,7 @@ def run(
     show_answer(answer_of_run(folder), None if verbose else SCREEN)
     if ledger.calls:
         print(ledger)
-    print(f"report: {page}")
+    print_line(f"report: {page}")
     if folder.lacking():
         if not verbose:  # whose tables have said it
             _tell_missing(tests)

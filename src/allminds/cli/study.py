@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from allminds.cli.app import PEOPLE, JsonOption, TrustOption, app, print_json
+from allminds.cli.app import PEOPLE, JsonOption, TrustOption, app, print_json, print_line
 from allminds.core.errors import Error
 
 if TYPE_CHECKING:
@@ -98,13 +98,15 @@ def new(
     if as_json:
         print_json({"study": made.slug, "database": out, "token": token, "seed": made.seed})
         return
-    print(f"{out} holds the study '{made.slug}'. Keep the researcher's token; it is shown once:")
+    print_line(
+        f"{out} holds the study '{made.slug}'. Keep the researcher's token; it is shown once:"
+    )
     print(f"  {token}")
     print(
         f"Its seed, for allminds run; as secret as the answers until the study is over: {made.seed}"
     )
-    print(f"Next: allminds study invite {out} --count {made.participants}")
-    print(f"      allminds serve {out}")
+    print_line(f"Next: allminds study invite {out} --count {made.participants}")
+    print_line(f"      allminds serve {out}")
 
 
 def _check_faces(made: Study) -> None:
@@ -192,11 +194,11 @@ def export(
     if as_json:
         print_json(made)
         return
-    print(
+    print_line(
         f"{out}: {made['choices']:,} choices, {made['events']:,} events, {made['rows']:,} results"
     )
     if made["rows"]:
-        print(f"compare with a run on the same seed: allminds compare {out} RUN")
+        print_line(f"compare with a run on the same seed: allminds compare {out} RUN")
         print("where people's test is not the programs':")
         for sentence in made["parity"]:
             print(f"  {sentence}")
@@ -303,7 +305,7 @@ def _show(found: dict[str, Any]) -> None:
         f"are {same} in the runner"
     )
     if found["out"]:
-        print(f"export: {found['out']}")
+        print_line(f"export: {found['out']}")
 
 
 def _study(plan: str, slug: str | None) -> Study:
@@ -355,7 +357,7 @@ def backup(
     from allminds.web.backup import backup as made
 
     size = made(database, out)
-    print(f"{out}: {size:,} bytes. Whoever withdraws later is still in it: see the docs")
+    print_line(f"{out}: {size:,} bytes. Whoever withdraws later is still in it: see the docs")
 
 
 @study.command(epilog="Example: allminds study restore study-2027-01-31.db --out study.db")
@@ -368,7 +370,7 @@ def restore(
     from allminds.web.backup import restore as restored
 
     restored(source, out)
-    print(f"{out} is as the backup was; withdraw again whoever withdrew since then")
+    print_line(f"{out} is as the backup was; withdraw again whoever withdrew since then")
 
 
 @study.command(epilog="Example: allminds study sign study.db 5f1a... 60b2...")

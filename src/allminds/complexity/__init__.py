@@ -10,7 +10,7 @@ import math
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,7 @@ def search_space(rows: int, cols: int) -> float:
 # ---------------------------------------------------------------- the phrases of Lempel and Ziv
 
 
+SHORT = 1000  # symbols that are counted without a kernel
 EMPTY = "an empty sequence has no complexity: give at least one symbol"
 
 
@@ -124,7 +125,9 @@ def _occurs_earlier(sequence: list[Hashable], start: int, size: int) -> bool:
 
 
 def lz76(symbols: Sequence[Hashable] | str) -> int:
-    """Count the phrases K of any symbols, or characters of a text; a compiled `lz76_reference`."""
+    """Count the phrases K of any symbols, or characters of a text: a quick `lz76_reference`."""
+    if 0 < len(symbols) <= SHORT:
+        return _lz76_short(symbols)
     numbers: dict[Hashable, int] = {}
     return lz76_codes(np.array([numbers.setdefault(s, len(numbers)) for s in symbols], np.int64))
 
@@ -134,15 +137,36 @@ def lz76_codes(codes: NDArray[np.integer[Any]]) -> int:
 
     The memory used is about (distinct codes) x length / 8 bytes.
     """
-    from allminds.complexity import fast
-
     if len(codes) == 0:
         raise Error(EMPTY)
+    if len(codes) <= SHORT:
+        return _lz76_short(codes.astype(np.int64, casting="same_kind", copy=False).tolist())
+    from allminds.complexity import fast
+
     if codes.min() < 0 or codes.max() >= len(codes):
         codes = np.unique(codes, return_inverse=True)[1]
     codes = codes.astype(np.int64, casting="same_kind", copy=False)
     scratch = fast.lz76_scratch(int(codes.max()) + 1, len(codes))
     return int(fast.lz76_kernel(codes, len(codes), scratch))
+
+
+def _lz76_short(symbols: Iterable[Hashable]) -> int:
+    """Count as the kernel in `fast` does, which explains it, with whole numbers for rows of bits.
+
+    Loading the kernel takes longer than this does, unless the sequence is long.
+    """
+    rows: dict[Hashable, int] = {}
+    phrases, ends, here = 0, -1, 1
+    for symbol in symbols:
+        seen = rows.get(symbol, 0)
+        rows[symbol] = seen | here
+        here <<= 1
+        ends &= seen
+        if ends == 0:
+            phrases, ends = phrases + 1, -1
+        else:
+            ends <<= 1
+    return phrases if ends == -1 else phrases + 1
 
 
 def lz78(symbols: Sequence[Hashable] | str) -> int:

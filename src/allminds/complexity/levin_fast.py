@@ -9,6 +9,9 @@ its end; it is dropped at the first wrong letter, and as soon as its cost must r
   distance to the letter, B's plus one and C's plus one.
 - *length*: where there is no room for another instruction this one must be the last, and the last
   is a loop (which goes back) or the WRITE of the last letter.
+- *jumps*: what the instructions that there is room for cannot WRITE before the first jump back, an
+  instruction must WRITE again after one; a jump is a step, and each but the last is followed by all
+  instructions it went back over.
 - *loops*: a loop over instructions that neither WRITE nor loop nor set C takes C rounds; one that
   is the last instruction must be able to get back to a WRITE.
 
@@ -57,9 +60,12 @@ Bytes = NDArray[np.int8]
 
 END, WROTE, OUT = 0, 1, 2  # why a run stopped: at the end, all printed, no use
 # A run where it reached the end of the program. BUSY is the last index that WRITEs, loops or sets
-# C, SPOKE the last that WRITEs; SPELT are the letters after the first in five bits each; CAP is how
-# long the program may become and NEXT the instruction to try next.
-A, B, C, STEPS, WRITES, SILENT, TIME, GUESS, BUSY, SPOKE, SPELT, CAP, NEXT, FIELDS = range(14)
+# C, SPOKE the last that WRITEs; PENS are the instructions that WRITE, LOOPED those that loop; SPELT
+# are the letters after the first in five bits each; CAP is how long the program may become and NEXT
+# the instruction to try next.
+A, B, C, STEPS, WRITES, SILENT, TIME, GUESS = range(8)
+BUSY, SPOKE, PENS, LOOPED, SPELT, CAP, NEXT, FIELDS = range(8, 16)
+SHORTEST = 4  # the way back of LOOPS: no other loop goes back less, but near the top
 MOST = 32  # instructions
 NOTHING = 2**62
 
@@ -98,6 +104,12 @@ def _doubles(size: int) -> NDArray[np.bool_]:
 PAIRS, TRIPLES = _doubles(2), _doubles(3)
 
 
+@inlined
+def back(loop: int, length: int) -> int:
+    """Compute how far a loop goes back, unless that passes the top."""
+    return length if loop == LOOPTOP else (4 if loop == LOOPS else 7)
+
+
 @kernel
 def advance(
     program: Bytes, length: int, at: int, a: int, b: int, c: int, most: int
@@ -120,27 +132,79 @@ def advance(
                     if a == old_a and b == old_b and c == old_c:
                         return OUT, at, a, b, c, steps
                     old_a, old_b, old_c = a, b, c
-                if instruction == LOOPTOP:
-                    at = 0
-                else:
-                    at = max(at - (4 if instruction == LOOPS else 7), 0)
-        elif instruction == SUCC:
-            a = 0 if a == 25 else a + 1
-        elif instruction == PRED:
-            a = 25 if a == 0 else a - 1
+                at = max(at - back(instruction, at), 0)
         elif instruction == WRITE:
             return WROTE, at, a, b, c, steps
-        elif instruction == MOV_AB:
-            a = b
-        elif instruction == MOV_BA:
-            b = a
-        elif instruction == MOV_AC:
-            a = c
         else:
-            c = a
+            a, b, c = stepped(instruction, a, b, c)
         if steps >= most:
             return OUT, at, a, b, c, steps
     return END, at, a, b, c, steps
+
+
+@inlined
+def stepped(instruction: int, a: int, b: int, c: int) -> tuple[int, int, int]:
+    """Apply an instruction that neither WRITEs nor loops to the registers."""
+    if instruction == SUCC:
+        a = 0 if a == 25 else a + 1
+    elif instruction == PRED:
+        a = 25 if a == 0 else a - 1
+    elif instruction == MOV_AB:
+        a = b
+    elif instruction == MOV_BA:
+        b = a
+    elif instruction == MOV_AC:
+        a = c
+    else:
+        c = a
+    return a, b, c
+
+
+@inlined
+def patience(states: Ints, depth: int, need: Ints, clock: int, longest: int) -> int:
+    """Compute how many steps without a WRITE the run of this depth may still make, and one."""
+    most = QUIET - states[depth, SILENT]
+    writes = states[depth, WRITES]
+    if writes < clock:
+        most = min(most, longest - states[depth, STEPS] - need[writes, 0] + 1)
+    return most
+
+
+@inlined
+def straight(
+    x: int, depth: int, states: Ints, letters: Bytes, blank: int, need: Ints, clock: int,
+    longest: int,
+) -> int:  # fmt: skip
+    """Run one instruction that does not loop: what `follow` does in general."""
+    length = depth + 1
+    writes, spelt, time = states[depth, WRITES], states[depth, SPELT], states[depth, TIME]
+    a = states[depth, A]
+    states[length, WRITES], states[length, SPELT], states[length, TIME] = writes, spelt, time
+    most = patience(states, depth, need, clock, longest)
+    if most < 1 or time > longest or (x != WRITE and most == 1):
+        return OUT
+    steps = states[depth, STEPS] + 1
+    guess = states[depth, GUESS]
+    silent = states[depth, SILENT] + 1
+    b, c = states[depth, B], states[depth, C]
+    if x != WRITE:
+        a, b, c = stepped(x, a, b, c)
+    else:
+        if letters[writes] >= 0 and letters[writes] != a:
+            return OUT
+        if writes == blank:
+            guess = a
+        if writes > 0:
+            spelt = spelt << 5 | (a + 1)
+        writes += 1
+        silent = 0
+        if writes == clock:
+            time = steps
+    states[length, A], states[length, B], states[length, C] = a, b, c
+    states[length, STEPS], states[length, SILENT] = steps, silent
+    states[length, WRITES], states[length, SPELT], states[length, TIME] = writes, spelt, time
+    states[length, GUESS] = guess
+    return WROTE if x == WRITE and writes == len(letters) else END
 
 
 @inlined
@@ -161,7 +225,7 @@ def follow(
     while True:
         most = QUIET - silent
         if writes < clock:
-            most = min(most, longest - steps - need[writes] + 1)
+            most = min(most, longest - steps - need[writes, 0] + 1)
         if most < 1 or time > longest:
             why = OUT
             break
@@ -191,7 +255,7 @@ def follow(
     return why
 
 
-@kernel
+@inlined
 def redundant(program: Bytes, at: int, room: int) -> bool:
     """Check whether a program may be skipped for its instruction at `at`, with `room` for more."""
     last = program[at]
@@ -217,26 +281,17 @@ def redundant(program: Bytes, at: int, room: int) -> bool:
 
 
 @inlined
-def back(loop: int, length: int) -> int:
-    """Compute how far a loop goes back, unless that passes the top."""
-    return length if loop == LOOPTOP else (4 if loop == LOOPS else 7)
-
-
-@inlined
 def spins(program: Bytes, depth: int, states: Ints, need: Ints, clock: int, longest: int) -> bool:
     """Check whether the loop at this depth would turn too long, without a WRITE or an exit."""
     far = back(program[depth], depth + 1)
     if depth + 1 - far <= states[depth, BUSY]:
         return False
-    most = QUIET - states[depth, SILENT]
-    writes = states[depth, WRITES]
-    if writes < clock:
-        most = min(most, longest - states[depth, STEPS] - need[writes] + 1)
+    most = patience(states, depth, need, clock, longest)
     rounds = 25 if states[depth, C] == 0 else states[depth, C] - 1
     return 1 + rounds * far >= most
 
 
-@kernel
+@inlined
 def mute(program: Bytes, depth: int, spoke: int) -> bool:
     """Check whether the loop at this depth reaches a WRITE only by leaving the program's end."""
     if depth + 1 - back(program[depth], depth + 1) <= spoke:
@@ -249,16 +304,22 @@ def mute(program: Bytes, depth: int, spoke: int) -> bool:
 
 @kernel
 def needed(letters: Bytes, clock: int) -> Ints:
-    """Bound the steps from each WRITE to the clock from below, changes of A included."""
-    need = np.zeros(len(letters) + 1, np.int64)
+    """Bound the steps from each WRITE to the clock from below, changes of A included.
+
+    They are in column 0. Column m has how many WRITEs from this one on m straight instructions can
+    make at most, with the letter of the first in A.
+    """
+    need = np.zeros((len(letters) + 1, MOST + 1), np.int64)
     for n in range(clock - 1, -1, -1):
-        need[n] = need[n + 1] + 1
-        if n + 1 < clock and letters[n] >= 0 and letters[n + 1] >= 0:
-            need[n] += letters[n] != letters[n + 1]
+        known = n + 1 < clock and letters[n] >= 0 and letters[n + 1] >= 0
+        takes = 1 + (known and letters[n] != letters[n + 1])
+        need[n, 0] = need[n + 1, 0] + takes
+        for m in range(1, MOST + 1):
+            need[n, m] = 1 + (need[n + 1, m - takes] if m > takes else 0)
     return need
 
 
-@kernel
+@inlined
 def apart(a: int, b: int) -> int:
     """Compute the distance of two letters in the circle."""
     d = abs(a - b)
@@ -266,22 +327,48 @@ def apart(a: int, b: int) -> int:
 
 
 @inlined
+def jumps_left(pens: int, first: int, left: int) -> int:
+    """Bound the jumps back from below: `first` WRITEs come before, `pens` at most after each."""
+    jumps = 0
+    left -= first
+    while left > 0:
+        jumps += 1
+        left -= max(pens, 1)
+    return jumps
+
+
+@inlined
 def longest_program(
-    states: Ints, depth: int, letters: Bytes, need: Ints, clock: int, limit: int, below: int
-) -> int:
-    """Compute how long a program that goes on from here can be, with its weight below the bound."""
-    least = states[depth, TIME]
-    writes = states[depth, WRITES]
+    states: Ints, depth: int, letters: Bytes, need: Ints, clock: int, limit: int, below: int,
+    prints: int,
+) -> int:  # fmt: skip
+    """Compute how long a program that goes on from here can be, with its weight below the bound.
+
+    Unless there is room to WRITE all that is left, the last instruction is a loop.
+    """
+    writes, steps = states[depth, WRITES], states[depth, STEPS]
+    least, way = states[depth, TIME], 0
     if writes < clock:
-        least = states[depth, STEPS] + need[writes]
         to = letters[writes]
         if to >= 0:
             by_copy = 1 + min(apart(states[depth, B], to), apart(states[depth, C], to))
-            least += min(apart(states[depth, A], to), by_copy)
-    length = 0
-    while length < limit and least << (length + 1) < below:
-        length += 1
-    return length
+            way = min(apart(states[depth, A], to), by_copy)
+        least = steps + need[writes, 0] + way
+    length = limit
+    while length > depth:
+        room = length - depth
+        time = least
+        if writes < clock and room < prints - writes:
+            first = need[writes, room - 1 - way] if room - 1 > way else 0
+            jumps = jumps_left(states[depth, PENS] + room - 1, first, clock - writes)
+            # A loop may move C to the letter, but it never changes A.
+            time = max(least, steps + need[writes, 0] + (way > 0) + jumps)
+            if jumps > 1 and states[depth, LOOPED] == 0:
+                time = max(time, steps + min(SHORTEST, depth + 1) * (jumps - 1) + 2)
+        if time << length < below:
+            return length
+        length -= 1
+    return 0
 
 
 @kernel
@@ -315,14 +402,37 @@ def proposed(program: Bytes, depth: int, states: Ints, prints: int, skip: bool) 
 
 
 @inlined
-def push(program: Bytes, depth: int, states: Ints, cap: int) -> None:
-    """Make the state after this depth the place from which programs are extended."""
+def tried(
+    program: Bytes, depth: int, states: Ints, letters: Bytes, blank: int, need: Ints, clock: int,
+    longest: int,
+) -> int:  # fmt: skip
+    """Run the instruction put at this depth, and on if it loops; return why the run stopped."""
     x = program[depth]
-    busy = x <= LOOPM or x in (WRITE, MOV_CA)
-    states[depth + 1, BUSY] = depth if busy else states[depth, BUSY]
-    states[depth + 1, SPOKE] = depth if x == WRITE else states[depth, SPOKE]
-    states[depth + 1, CAP] = cap
-    states[depth + 1, NEXT] = 0
+    if x > LOOPM:
+        return straight(x, depth, states, letters, blank, need, clock, longest)
+    if spins(program, depth, states, need, clock, longest):
+        states[depth + 1, WRITES] = states[depth, WRITES]
+        return OUT
+    return follow(program, depth, states, letters, blank, need, clock, longest)
+
+
+@inlined
+def extended(
+    program: Bytes, depth: int, states: Ints, letters: Bytes, need: Ints, clock: int, below: int,
+    prints: int,
+) -> bool:  # fmt: skip
+    """Make the state after this depth the place to extend programs from, if they can be below."""
+    x = program[depth]
+    length = depth + 1
+    writes, loops = x == WRITE, x <= LOOPM
+    states[length, BUSY] = depth if loops or writes or x == MOV_CA else states[depth, BUSY]
+    states[length, SPOKE] = depth if writes else states[depth, SPOKE]
+    states[length, PENS] = states[depth, PENS] + writes
+    states[length, LOOPED] = states[depth, LOOPED] + loops
+    states[length, NEXT] = 0
+    cap = longest_program(states, length, letters, need, clock, states[depth, CAP], below, prints)
+    states[length, CAP] = cap
+    return cap > length
 
 
 @kernel
@@ -337,26 +447,22 @@ def search(
     found, ties included. Programs are put into `listed` while there is room.
     """
     need = needed(letters, clock)
+    prints = len(letters)
     program = np.zeros(MOST, np.int8)
     states = beginning(start)
-    states[0, CAP] = longest_program(states, 0, letters, need, clock, limit, below)
+    states[0, CAP] = longest_program(states, 0, letters, need, clock, limit, below, prints)
     found = depth = 0
     while depth >= 0:
         if states[depth, NEXT] == 10 or states[depth, CAP] <= depth:
             depth -= 1
             continue
-        if not proposed(program, depth, states, len(letters), skip):
+        if not proposed(program, depth, states, prints, skip):
             continue
         length = depth + 1
         longest = (below - 1) >> length
-        if program[depth] <= LOOPM and spins(program, depth, states, need, clock, longest):
-            continue
-        why = follow(program, depth, states, letters, blank, need, clock, longest)
+        why = tried(program, depth, states, letters, blank, need, clock, longest)
         if why == END:
-            cap = longest_program(states, length, letters, need, clock, limit, below)
-            if cap > length:
-                push(program, depth, states, cap)
-                depth += 1
+            depth += extended(program, depth, states, letters, need, clock, below, prints)
         elif why == WROTE:
             weight = states[length, TIME] << length
             guess = states[length, GUESS]

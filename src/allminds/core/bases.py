@@ -100,6 +100,14 @@ class BatchMind(MindBase):
 
     words = 1  # random words a step
 
+    def begin_many(self, tasks: Sequence[Task]) -> None:
+        """Begin all episodes of a block, each with its own task.
+
+        A mind that sees the future overrides this, as the futures differ; to others the tasks are
+        all the same.
+        """
+        self.begin(tasks[0])
+
     def act_many(self, observations: Any, words: Words) -> NDArray[np.integer[Any]]:
         """Choose one action for each episode; the array `words` is [episode, `self.words`]."""
         raise NotImplementedError

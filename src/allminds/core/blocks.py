@@ -43,6 +43,7 @@ class Block:
     cluster: NDArray[np.int64] | None = None  # [exercise]; None if each item is one of its own
     course: dict[str, NDArray[Any]] = field(default_factory=dict)  # [exercise]: see `LESSON`
     tenths: NDArray[np.float64] | None = None  # [exercise, slot, tenth]: mean rewards, in a course
+    asked: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # what models took
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
@@ -111,6 +112,10 @@ class Block:
                 for name in blocks[0].course
             },
             tenths=_joined([block.tenths for block in blocks]),
+            asked={
+                name: np.concatenate([block.asked[name] for block in blocks])
+                for name in blocks[0].asked
+            },
         )
 
 

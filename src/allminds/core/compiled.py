@@ -21,13 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core import seeding
-
-
-def cache_folder() -> Path:
-    """Locate the user's cache folder for allminds (compiled kernels, catalogues of patterns)."""
-    home = Path(os.path.expanduser("~"))
-    default = home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    return Path(os.environ.get("XDG_CACHE_HOME") or default) / "allminds"
+from allminds.core.files import cache_folder
 
 
 @cache
@@ -86,6 +80,11 @@ def is_warm() -> bool:
     return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
 
 
+def can_keep() -> bool:
+    """Check whether there is a place on disk where compiled kernels are kept."""
+    return _cached
+
+
 def is_cold() -> bool:
     """Check whether nothing was ever compiled here, though there is a place to keep it."""
     return _cached and not any(_kernels.rglob("*.nbi"))
@@ -93,20 +92,11 @@ def is_cold() -> bool:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function with the GIL released, and cache it on disk if the home is writable."""
-    return _kept(function, lambda cache: numba.njit(nogil=True, cache=cache))
-
-
-def ufunc(function: Callable[..., Any]) -> Any:
-    """Compile a function of numbers for whole arrays, which are broadcast, and cache it."""
-    return _kept(function, lambda cache: numba.vectorize(cache=cache))
-
-
-def _kept(function: Callable[..., Any], compiler: Callable[[bool], Any]) -> Any:
     before = numba.config.CACHE_DIR
     if _cached:  # it is read right here
         numba.config.CACHE_DIR = str(_folder(Path(function.__code__.co_filename)))
     try:
-        return compiler(_cached)(function)
+        return numba.njit(nogil=True, cache=_cached)(function)
     finally:
         numba.config.CACHE_DIR = before
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,6 +16,13 @@ from typing import IO, Any
 from allminds.core.errors import Error
 
 SUMS = "SHA256SUMS"
+
+
+def cache_folder() -> Path:
+    """Locate the user's cache folder for allminds (compiled kernels, catalogues of patterns)."""
+    home = Path(os.path.expanduser("~"))
+    default = home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+    return Path(os.environ.get("XDG_CACHE_HOME") or default) / "allminds"
 
 
 def sums_of(folder: Path) -> dict[str, set[str]]:

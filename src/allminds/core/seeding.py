@@ -138,6 +138,12 @@ def below(bits: Words, n: Any) -> Words:
     return result
 
 
+def units(bits: Words) -> NDArray[np.float64]:
+    """Compute `Random.unit` for many words at once."""
+    result: NDArray[np.float64] = _numpy.unit(bits)
+    return result
+
+
 # ---------------------------------------------------------------- words
 
 

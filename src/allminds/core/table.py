@@ -14,6 +14,7 @@ import numpy as np
 
 from allminds import registry
 from allminds.contracts import STATUSES, Exercise, Instrument
+from allminds.core import arrow
 from allminds.core.blocks import TENTHS, Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp
@@ -31,30 +32,28 @@ ORDER = ["instrument", "settings", "seed", "index", "mind", "slot"]
 def table(block: Block, run: str, tool: Instrument, line_up: LineUp, seed: int) -> pa.Table:
     """Build the rows of a block for one line-up."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     exercises, slots = block.score.shape
     rows = exercises * slots
     index = np.repeat(np.arange(block.first, block.first + exercises), slots)
     prefix = registry.exercise_prefix(tool, seed)
-    number = pc.cast(pa.array(index), pa.string())
     columns: dict[str, Any] = {
         "run": _constant(run, rows),
-        "exercise": pc.binary_join_element_wise(pa.scalar(prefix), number, ""),
+        "exercise": arrow.numbered(prefix, index),
         "instrument": _constant(tool.name, rows),
         "settings": _constant(settings_hash(tool.settings), rows),
-        "seed": pa.array(np.full(rows, seed, np.int64)),
-        "index": pa.array(index),
+        "seed": arrow.numbers(np.full(rows, seed, np.int64)),
+        "index": arrow.numbers(index),
     }
     items = numbered(prefix, np.arange(block.first, block.first + exercises))
     item = items if block.item is None else block.item
     cluster = item if block.cluster is None else block.cluster
     columns |= {
-        "item": pa.array(np.repeat(item, slots)),
-        "cluster": pa.array(np.repeat(cluster, slots)),
+        "item": arrow.numbers(np.repeat(item, slots)),
+        "cluster": arrow.numbers(np.repeat(cluster, slots)),
     }
     for name, values in (block.course | block.complexity).items():
-        columns[name] = pa.array(np.repeat(values, slots))
+        columns[name] = _column(np.repeat(values, slots))
     return pa.table(columns | _who(tool, line_up, exercises) | _what(block, index))
 
 
@@ -66,9 +65,12 @@ def units_of(exercise: Exercise) -> dict[str, int]:
     return {"item": item, "cluster": item if exercise.cluster is None else exercise.cluster}
 
 
-def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:
-    import pyarrow as pa
+def _column(values: Any) -> Any:
+    """Make a column of numbers, or of words, as the roles of a course are."""
+    return arrow.numbers(values) if values.dtype.kind in "iuf" else arrow.words(values.tolist())
 
+
+def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:
     seats = sorted((slot, seat) for seat in line_up.seats for slot in seat.slots)
     teams = tool.exercise(0, 0).environment.teams
     of = {slot: number for number, team in enumerate(teams) for slot in team}
@@ -81,35 +83,41 @@ def _who(tool: Instrument, line_up: LineUp, exercises: int) -> dict[str, Any]:
         "mind": _repeated(names, exercises),
         "traits": _repeated(traits, exercises),
         "group": _repeated(groups, exercises),
-        "slot": pa.array(np.tile(np.array(slots, np.int32), exercises)),
-        "team": pa.array(np.tile(np.array([of[slot] for slot in slots], np.int32), exercises)),
+        "slot": arrow.numbers(np.tile(np.array(slots, np.int32), exercises)),
+        "team": arrow.numbers(np.tile(np.array([of[slot] for slot in slots], np.int32), exercises)),
     }
 
 
 def _what(block: Block, index: Any) -> dict[str, Any]:
-    import pyarrow as pa
-
     exercises, slots = block.score.shape
     score, learning = block.score.reshape(-1), block.learning.reshape(-1)
-    status = pa.DictionaryArray.from_arrays(pa.array(block.status.reshape(-1)), pa.array(STATUSES))
-    reasons = [block.reasons.get(int(i)) for i in index] if block.reasons else None
+    rows = exercises * slots
+    why = [block.reasons.get(int(i)) for i in index] if block.reasons else []
     tenths = {} if block.tenths is None else _by_tenth(block.tenths.reshape(-1, TENTHS))
     return {
-        "steps": pa.array(np.repeat(block.steps, slots)),
-        "score": pa.array(score, mask=np.isnan(score)),
-        "learning": pa.array(learning, mask=np.isnan(learning)),
-        "status": status.cast(pa.string()),
-        "reason": pa.array(reasons or [None] * (exercises * slots), pa.string()),
+        "steps": arrow.numbers(np.repeat(block.steps, slots)),
+        "score": arrow.numbers(score, ~np.isnan(score)),
+        "learning": arrow.numbers(learning, ~np.isnan(learning)),
+        "status": arrow.spelt(block.status.reshape(-1), STATUSES),
+        "reason": arrow.words(why) if why else arrow.nothing(rows),
         **tenths,
+        **{name: _told(values, name != "cost") for name, values in block.asked.items()},
     }
+
+
+def _told(values: Any, whole: bool) -> Any:
+    """Make a column of what was asked of models; null where nobody counted."""
+    import pyarrow as pa
+
+    flat = values.reshape(-1)
+    kind = pa.int64() if whole else pa.float64()
+    return pa.array([None if np.isnan(x) else int(x) if whole else x for x in flat], kind)
 
 
 def _by_tenth(values: Any) -> dict[str, Any]:
     """Make a column of the mean rewards of each tenth of the steps."""
-    import pyarrow as pa
-
     return {
-        f"tenth_{n}": pa.array(of, mask=np.isnan(of)) for n, of in enumerate(values.T.copy(), 1)
+        f"tenth_{n}": arrow.numbers(of, ~np.isnan(of)) for n, of in enumerate(values.T.copy(), 1)
     }
 
 
@@ -119,11 +127,10 @@ def _constant(value: str, rows: int) -> Any:
 
 def _repeated(values: list[str], times: int) -> Any:
     """Repeat a short list `times` times, as a dictionary array."""
-    import pyarrow as pa
-
-    words = sorted(set(values))
-    codes = np.tile(np.array([words.index(value) for value in values], np.int32), times)
-    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(words))
+    known = sorted(set(values))
+    return arrow.codes(
+        np.tile(np.array([known.index(value) for value in values], np.int32), times), known
+    )
 
 
 def ordered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -200,6 +207,13 @@ COLUMNS = {
     },
     "status": ("how it ended; void and missing have no score", ", ".join(STATUSES)),
     "reason": ("why it failed; missing if it did not", "a sentence"),
+    "calls": ("replies of the language model in this slot; missing elsewhere", "1, 2, …"),
+    "input_tokens": ("tokens that the model was sent, by its provider's count", "0, 1, …"),
+    "output_tokens": ("tokens that the model replied, with those of reasoning", "0, 1, …"),
+    "reasoning_tokens": ("those of reasoning, where the provider tells", "0, 1, …"),
+    "cost": ("of these calls; missing if there is no price", "dollars"),
+    "reply_seconds": ("that the provider took for a reply, on average", "seconds"),
+    "model_settings": ("the generation settings of the model, in a log of Inspect", "JSON"),
     "repeat": ("number of the play, where an exercise was played more than once", "0, 1, …"),
     "person": ("label of the person", "a name"),
     "kind": ("what kind of mind it is", "words"),

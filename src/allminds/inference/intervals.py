@@ -26,6 +26,13 @@ from typing import Protocol
 
 import numpy as np
 
+from allminds.inference.laws import (
+    brent,
+    normal_cdf,
+    normal_quantile,
+    student_cdf,
+    student_quantile,
+)
 from allminds.inference.units import (
     EXPECTED,
     Numbers,
@@ -46,7 +53,7 @@ OUTER = 0.25  # of the scale at either end: where the mean lies there, Student's
 # n · (its distance to that end / range) of `EXPECTED`, as for a count of rare hits
 NEARLY = 0.02  # of the scale: scores that vary less than this have nearly no variance
 POOLED = 10  # units that a stratum of the stratified Wilson interval has at least
-EPSILON = float(np.finfo(float).eps)
+
 _BETS = (np.arange(24) + 0.5) / 24  # shares of the capital that are bet, mixed evenly
 
 
@@ -82,10 +89,8 @@ class Student:
 
     def tails(self, value: float) -> tuple[float, float]:
         """Compute both p-values from the t distribution."""
-        from scipy.special import stdtr
-
         t = (self.mean - value) / self.stderr
-        return float(stdtr(self.freedom, -t)), float(stdtr(self.freedom, t))
+        return student_cdf(self.freedom, -t), student_cdf(self.freedom, t)
 
 
 @dataclass(frozen=True)
@@ -199,10 +204,8 @@ class PairedHits:
 
     def tails(self, value: float) -> tuple[float, float]:
         """Compute both p-values from the score statistic."""
-        from scipy.special import ndtr
-
         z = self._score(value)
-        return float(ndtr(-z)), float(ndtr(z))
+        return normal_cdf(-z), normal_cdf(z)
 
     def _score(self, at: float) -> float:
         """Compute the score statistic (b - c - nΔ) / √(n(2q + Δ(1 - Δ))).
@@ -308,9 +311,7 @@ def mostly_alike(values: Values) -> bool:
 
 def t_interval(mean: float, stderr: float, freedom: float, level: float = LEVEL) -> Interval:
     """Compute mean ± t · standard error."""
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(freedom, (1 + level) / 2)) * stderr
+    reach = student_quantile(float(freedom), (1 + level) / 2) * stderr
     return mean - reach, mean + reach
 
 
@@ -339,9 +340,7 @@ def wilson(rate: float, n: float, z: float) -> Interval:
 
 
 def _z(level: float) -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
+    return normal_quantile((1 + level) / 2)
 
 
 def _root(function: Callable[[float], float], low: float, high: float, steps: int = 36) -> float:
@@ -350,48 +349,6 @@ def _root(function: Callable[[float], float], low: float, high: float, steps: in
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) > 0 else (low, middle)
     return (low + high) / 2
-
-
-def brent(function: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """Find where a function changes its sign between two values, by Brent's (1973) method.
-
-    The steps are those of scipy's `brentq`, so that both give the same bits; importing
-    `scipy.optimize` for this alone takes a tenth of a second.
-    """
-    last, here, other = low, high, 0.0
-    f_last, f_here, f_other = function(low), function(high), 0.0
-    before = step = 0.0
-    if f_last * f_here > 0:
-        raise ValueError(f"the function has the same sign at {low} and at {high}")
-    if f_last == 0:
-        return last
-    while f_here != 0:
-        if f_last != 0 and (f_last < 0) != (f_here < 0):  # the root is between here and last
-            other, f_other = last, f_last
-            before = step = here - last
-        if abs(f_other) < abs(f_here):
-            last, here, other = here, other, here
-            f_last, f_here, f_other = f_here, f_other, f_here
-        least, half = (near + 4 * EPSILON * abs(here)) / 2, (other - here) / 2
-        if f_here == 0 or abs(half) < least:
-            break
-        tried = math.inf  # by a line, or by an inverse parabola
-        if abs(before) > least and abs(f_here) < abs(f_last):
-            if last == other:
-                tried = -f_here * (here - last) / (f_here - f_last)
-            else:
-                slope = (f_last - f_here) / (last - here)
-                slope_other = (f_other - f_here) / (other - here)
-                tried = -f_here * (f_other * slope_other - f_last * slope)
-                tried /= slope_other * slope * (f_other - f_last)
-        if 2 * abs(tried) < min(abs(before), 3 * abs(half) - least):
-            before, step = step, tried
-        else:
-            before = step = half
-        last, f_last = here, f_here
-        here += step if abs(step) > least else math.copysign(least, half)
-        f_here = function(here)
-    return here
 
 
 def level_tails(

@@ -57,10 +57,23 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         for row in rows
         if row["score"] is not None and row["ci95"] is None
     ]
+    said += sampled(rows)
     said += dict.fromkeys(row["mixed"] for row in rows if row.get("mixed"))
     if any(row["failures"].get("timeout") for row in rows):
         said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
+
+
+def sampled(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say which floors and ceilings played a sample of the exercises only."""
+    some = [row for row in rows if row.get("sampled")]
+    if not some:
+        return []
+    minds = " and ".join(dict.fromkeys(row["mind"] for row in some))
+    return [
+        f"{minds} played {some[0]['episodes']:,} of the {some[0]['sampled']:,} exercises, evenly "
+        "spread; scores are normalised, and compared with theirs, on these. In full: --full-ends."
+    ]
 
 
 def missing(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -10,25 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from allminds.core.compiled import below, inlined, kernel, small, ufunc, unit, word
+from allminds.core.compiled import below, inlined, kernel, small, unit, word
 from allminds.instruments import rules
 
 wrapped, apart, shorter, distance, worth, reward = rules.on_ring(np.int64, small)
 narrow = rules.on_ring(np.int16, small)  # for many lanes side by side, by vector instructions
 parted, missing = small(rules.parted), small(rules.missing)
 period, weighted = small(rules.period), small(rules.weighted)
-
-
-@ufunc
-def distances(rows, cols, row, col, to_row, to_col):
-    """Count the king moves between cells, as arrays of rows and columns."""
-    return distance(rows, cols, row, col, to_row, to_col)
-
-
-@ufunc
-def worths(far):
-    """Compute what Good gives at distances, in half units."""
-    return worth(far)
 
 
 @kernel

@@ -8,7 +8,7 @@ for `compare` to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
 from typing import Any
@@ -117,6 +117,17 @@ class Play:
         if names is None:
             written = {"observation": _written(observation)}
         return {name: text for name, text in written.items() if text}
+
+    def reply(self, step: int) -> str:
+        """Return what a language model in the mind's first slot wrote at a step; its end if long.
+
+        Nothing if it was asked more or less than once a step, so that the step is not known.
+        """
+        said = [one.reply for one in self.replay.transcript if one.slot == self.slots[0]]
+        if not step <= len(said) or len(said) not in (self.steps, self.steps + 1):
+            return ""
+        words = " ".join(said[step - 1].split())
+        return words if len(words) <= LONGEST else f"…{words[1 - LONGEST :]}"
 
     def remark(self, step: int) -> str:
         """Say what the instrument has to say of the mind's first action at a step."""
@@ -441,6 +452,8 @@ def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int, 
     name, seed = data.plain[mind], folders[source.run - 1].plan.seed
     rows, actions = recorded(source.parts, name, index, data.tool.slots)
     replay = retraced(data.tool, seed, index, shown, rows, actions)
+    test = int(source.parts[0].name.split("-")[1])
+    replay = replace(replay, transcript=folders[source.run - 1].transcript(test, index, name))
     slots = tuple(data.tool.scored_slots)
     portrait = data.portraits.get(mind)
     if data.tool.scored == "first" and portrait and portrait.slots:

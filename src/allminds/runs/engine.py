@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -24,16 +23,20 @@ from allminds.contracts import Fast, Instrument
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp, parse_all
+from allminds.core.transcripts import Reply
 from allminds.core.user_code import remember_sources, sources_of, working_folder
 from allminds.core.watch import Watch
 from allminds.episode import form
 from allminds.registry import NO_OBJECTS, Objects, name_of
+from allminds.runs.plan import sample_of
 
 ENGINES = ("local", "dask")  # or the address of a Dask scheduler
 ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
 COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
 LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
+SMALL = 1 << 20  # agent-steps of a sitting that are played before kernels would be loaded
+MIDDLE = 1 << 24  # agent-steps that are played before kernels would be compiled
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,8 @@ class Sitting:
     time_limit: float = 10.0
     folder: str = ""  # the user's, to which the paths in reasons are relative
     sources: tuple[tuple[str, str], ...] = ()  # code of minds that is no file where it is played
+    episodes: int = 0  # of the whole test; 0 if it is not known
+    sampled: bool = False  # plays only a sample of a long test: see `plan.sample_of`
 
     @cached_property
     def tool(self) -> Instrument:
@@ -69,10 +74,40 @@ class Sitting:
         """The form in which each line-up is played, compiled or not."""
         return [form(self.tool, line_up, self.watch) for line_up in self.line_ups]
 
+    @cached_property
+    def small_forms(self) -> list[Fast]:
+        """The forms that need no compiler; none unless every line-up has one beside its kernels."""
+        if any(seat.subject.one_at_a_time for one in self.line_ups for seat in one.seats):
+            return []
+        found = [self.tool.small(line_up, self.watch) for line_up in self.line_ups]
+        ways = [way for way in found if way is not None]
+        return ways if len(ways) == len(found) else []
+
     @property
     def compiled(self) -> bool:
         """True if every line-up has a compiled form, so that threads run in parallel."""
-        return all(way.compiled for way in self.forms)
+        return bool(self.small_forms) or all(way.compiled for way in self.forms)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """True if the whole job is played in the forms that need no compiler."""
+        return bool(self.small_forms) and 0 < self.work <= SMALL
+
+    @cached_property
+    def work(self) -> int:
+        """The agent-steps of the whole job; 0 if it is not known how long it is."""
+        return self.cost * sum(high - low for low, high in self.wanted)
+
+    @property
+    def wanted(self) -> list[tuple[int, int]]:
+        """The exercises to be played, as ranges."""
+        return sample_of(self.episodes) if self.sampled else [(0, self.episodes)]
+
+    @cached_property
+    def cost(self) -> int:
+        """The agent-steps of all line-ups in one exercise."""
+        steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
+        return sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
 
     def bare(self, every: bool = False) -> Sitting:
         """Copy the sitting as it is sent: without prepared forms, with source that is no file.
@@ -92,10 +127,8 @@ class Sitting:
         """Choose the number of exercises in a task, for about half a second of work."""
         if self.tool.adaptive:
             return self.block
-        steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
-        cost = sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
         work = COMPILED_WORK if self.compiled else PYTHON_WORK
-        wanted = max(1, work // cost)
+        wanted = max(1, work // self.cost)
         return min(wanted // BLOCK * BLOCK, LARGEST) if wanted >= BLOCK else wanted
 
 
@@ -109,6 +142,7 @@ class Part:
     blocks: list[Block]
     seconds: list[float]
     stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
+    replies: list[Reply] = field(default_factory=list)  # of language models
 
 
 @dataclass(frozen=True)
@@ -158,24 +192,36 @@ class Given:
             objects={**self.objects, **objects},
         )  # fmt: skip
 
-    def seats(self, seed: int, traced: int, time_limit: float) -> list[Sitting]:
-        """Make the sittings: all compiled minds in one, every other in one of its own."""
+    def seats(
+        self,
+        seed: int,
+        traced: int,
+        time_limit: float,
+        episodes: int = 0,
+        sampled: Sequence[str] = (),
+    ) -> list[Sitting]:
+        """Make the sittings: all compiled minds in one, every other in one of its own.
+
+        Compiled minds that are `sampled` sit together too, for they play fewer exercises.
+        """
 
         def sitting(minds: Sequence[Any], line_ups: Sequence[LineUp]) -> Sitting:
             made = Sitting(
                 self.instrument, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
-                time_limit, working_folder(),
+                time_limit, working_folder(), episodes=episodes,
+                sampled=line_ups[0].name in sampled,
             )  # fmt: skip
             vars(made).update(tool=self.tool, line_ups=list(line_ups))  # another process looks up
             return made
 
         each = [sitting([who], [one]) for who, one in zip(self.minds, self.line_ups, strict=True)]
-        together = [one for one in each if one.compiled]
-        alone = [one for one in each if not one.compiled]
-        if together:
-            minds = [one.minds[0] for one in together]
-            alone.insert(0, sitting(minds, [one.line_ups[0] for one in together]))
-        return alone
+        made = [one for one in each if not one.compiled]
+        for kind in (True, False):
+            together = [one for one in each if one.compiled and one.sampled is kind]
+            if together:
+                minds = [one.minds[0] for one in together]
+                made.insert(0, sitting(minds, [one.line_ups[0] for one in together]))
+        return made
 
 
 def _sendable(who: Any, line_up: LineUp, objects: Objects) -> Any:
@@ -196,14 +242,21 @@ def tasks(sitting: Sitting, gaps: Iterable[tuple[int, int]]) -> Iterator[tuple[i
             yield first, min(high, first + size)
 
 
-def play(sitting: Sitting, number: int, first: int, last: int) -> Part:
-    """Play one task: every line-up of a sitting on exercises first to last - 1."""
+def play(
+    sitting: Sitting, number: int, first: int, last: int, compiling: Callable[[], bool] = bool
+) -> Part:
+    """Play one task: every line-up of a sitting on exercises first to last - 1.
+
+    A small job is played in forms that need no compiler, and so is every block that is begun while
+    kernels are still `compiling`; the records are the same.
+    """
     blocks: list[list[Block]] = [[] for _ in sitting.line_ups]
     seconds = [0.0] * len(blocks)
     remember_sources(sitting.sources)
     with sitting.watch.running():
         for low in range(first, last, sitting.block):
-            for n, way in enumerate(sitting.forms):
+            ways = sitting.small_forms if sitting.is_small or compiling() else sitting.forms
+            for n, way in enumerate(ways):
                 start = time.perf_counter()
                 high = min(last, low + sitting.block)
                 blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
@@ -260,17 +313,32 @@ def _spread_here(
 
     Parts that wait to be taken cost memory, so tasks are handed out in waves.
     """
+    if sitting.is_small or _is_over_before_compiling(sitting):
+        for task in todo:
+            yield play(sitting, number, *task, lambda: True)
+        return
     if jobs == 1:
         for task in todo:
             yield play(sitting, number, *task)
         return
+    with _compiling(sitting) as compiling:
+        while compiling() and (ahead := next(todo, None)):
+            yield play(sitting, number, *ahead, compiling)
+    wave = list(itertools.islice(todo, 2))
+    if wave and (sitting.compiled or len(wave) == 1):  # only one thread is to compile, or load
+        yield play(sitting, number, *wave.pop(0))
+    if wave:
+        yield from _in_parallel(jobs, sitting, number, itertools.chain(wave, todo))
+
+
+def _in_parallel(
+    jobs: int, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
+) -> Iterator[Part]:
+    from concurrent.futures.process import BrokenProcessPool
+
     from joblib import Parallel, delayed
 
     how: dict[str, Any] = {"prefer": "threads"} if sitting.compiled else {"prefer": "processes"}
-    wave = list(itertools.islice(todo, 1 if sitting.compiled else 2))
-    if len(wave) == 1:  # one task needs no helpers, and only one thread is to compile
-        yield play(sitting, number, *wave.pop())
-    todo = itertools.chain(wave, todo)
     try:
         with Parallel(n_jobs=jobs, return_as="generator", batch_size=1, **how) as parallel:
             for wave in _waves(todo, 2 * jobs):
@@ -312,23 +380,64 @@ _AHEAD = "from allminds.runs.engine import compile_all; import sys; compile_all(
 
 
 @contextlib.contextmanager
-def compiling_ahead(tests: Sequence[Given]) -> Iterator[None]:
+def compiling_ahead(tests: Sequence[Given], episodes: Sequence[int]) -> Iterator[None]:
     """Compile the kernels of later tests in another process, if none ever were compiled.
 
     Compiling is most of a first run and keeps one core busy. While the first test compiles its own
     kernels, another process plays one exercise of each of the others, and what it compiled is on
     disk when the run gets there. If anything goes wrong in it, the run does without.
     """
-    from allminds.core.compiled import is_cold
-
-    if len(tests) < 2 or not is_cold():
-        yield
-        return
     names = [
         (test.instrument, dict(test.settings), [who for who in test.minds if isinstance(who, str)])
-        for test in tests[1:]
+        for test, count in list(zip(tests, episodes, strict=True))[1:]
         if isinstance(test.instrument, str)
+        and any(one.compiled and not one.is_small for one in test.seats(1, 0, 10.0, count))
     ]
+    if not names:
+        yield
+        return
+    from allminds.core.compiled import is_cold
+
+    with _helper(names) if is_cold() else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def _compiling(sitting: Sitting) -> Iterator[Callable[[], bool]]:
+    """Compile the kernels of a large sitting in another process; tell whether it is at it still.
+
+    It is not if they are on disk already, and if no other process could compile the same.
+    """
+    named = isinstance(sitting.instrument, str) and all(isinstance(m, str) for m in sitting.minds)
+    if not sitting.small_forms or not named or _kernels_are_kept(sitting):
+        yield bool
+        return
+    names = [(sitting.instrument, dict(sitting.settings), list(sitting.minds))]
+    with _helper(names) as helper:
+        yield lambda: helper.poll() is None
+
+
+def _is_over_before_compiling(sitting: Sitting) -> bool:
+    """Check whether a job is played sooner than its kernels, which are not on disk, compiled."""
+    if not sitting.small_forms or not 0 < sitting.work <= MIDDLE:
+        return False
+    assert sitting.forms  # imports the kernels, so that it is known which there are
+    from allminds.core.compiled import is_warm
+
+    return not is_warm()
+
+
+def _kernels_are_kept(sitting: Sitting) -> bool:
+    """Check whether the kernels are on disk, or there is no place where they would be kept."""
+    assert sitting.forms  # imports the kernels, so that it is known which there are
+    from allminds.core.compiled import can_keep, is_warm
+
+    return is_warm() or not can_keep()
+
+
+@contextlib.contextmanager
+def _helper(names: Sequence[Any]) -> Iterator[subprocess.Popen[bytes]]:
+    """Compile the kernels of some tests in another process, which ends with this."""
     with subprocess.Popen(
         [sys.executable, "-c", _AHEAD],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -339,7 +448,7 @@ def compiling_ahead(tests: Sequence[Given]) -> Iterator[None]:
             with contextlib.suppress(BrokenPipeError):
                 helper.stdin.write(json.dumps(names).encode())
                 helper.stdin.close()
-            yield
+            yield helper
         finally:
             helper.kill()
 

@@ -42,6 +42,18 @@ def with_course(values: Any) -> Any:
     return {**given, "settings": {**settings, "course": made.plain()}}
 
 
+MOST_ENDS = 20_000  # exercises that floor and ceiling play, unless they are asked for in full
+PIECES = 20  # stretches that their sample has
+
+
+def sample_of(exercises: int) -> list[tuple[int, int]]:
+    """Choose the exercises that floor and ceiling play: `PIECES` stretches, evenly spread."""
+    if exercises <= MOST_ENDS:
+        return [(0, exercises)]
+    starts = [n * exercises // PIECES for n in range(PIECES)]
+    return [(first, first + MOST_ENDS // PIECES) for first in starts]
+
+
 class Test(Settings):
     """One instrument with its settings, given to some minds.
 
@@ -80,6 +92,7 @@ class Test(Settings):
     settings: dict[str, Any] = Field(default_factory=dict)
     levels: dict[str, str] = Field(default_factory=dict)
     words: dict[str, dict[str, str]] = Field(default_factory=dict)
+    sampled: list[str] = Field(default_factory=list)  # floors and ceilings that play a sample
     _objects: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     if TYPE_CHECKING:  # what validation accepts is more than what the fields hold
@@ -107,6 +120,12 @@ class Test(Settings):
     def objects(self) -> dict[str, Any]:
         """The minds that were given as classes, functions or objects, by their names."""
         return self._objects
+
+    @model_serializer(mode="wrap")
+    def _dumped(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out an empty `sampled`, so that runs have the names that they always had."""
+        made: dict[str, Any] = handler(self)
+        return made if self.sampled else {k: v for k, v in made.items() if k != "sampled"}
 
     def joined(self, minds: Iterable[str], objects: Mapping[str, Any]) -> Test:
         """Add minds by name, with the objects that these names stand for."""

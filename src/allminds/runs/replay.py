@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp
+from allminds.core.transcripts import SHEET, Journal, Reply, Sheet
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play_on
 from allminds.runs.store import RunFolder, read_part
@@ -25,6 +28,7 @@ class Replay:
     mind: str
     states: list[Any]
     record: Record
+    transcript: Sequence[Reply] = ()  # what language models were asked and replied
 
     def as_text(self) -> str:
         """Write the exercise state by state, as the instrument draws them."""
@@ -42,6 +46,10 @@ class Replay:
                 )
             lines += ["", f"step {step}  {done}".rstrip()]
             lines.append(self.tool.show_state(self.exercise.environment, state))
+        for one in self.transcript:
+            took = f"{one.input_tokens:,} tokens in, {one.output_tokens:,} out, {one.seconds:g} s"
+            lines += ["", f"slot {one.slot}, {one.model} was asked:", _indented(one.asked)]
+            lines += [f"and replied ({took}):", _indented(one.reply)]
         scores = ", ".join("–" if s is None else f"{s:+.4f}" for s in self.record.score)
         return "\n".join([*lines, "", f"score {scores}, as recorded"])
 
@@ -55,6 +63,7 @@ class Replay:
             "rewards": [list(rewards) for rewards in self.record.rewards],
             "score": list(self.record.score),
             "status": list(self.record.status),
+            **({"transcript": list(map(_plainly, self.transcript))} if self.transcript else {}),
         }
 
     def action(self, slot: int, action: Any) -> str:
@@ -87,8 +96,18 @@ def replayed(folder: RunFolder, index: int, mind: str | None, test: int) -> Repl
     name = mind or next(iter(line_ups))
     if name not in line_ups:
         raise Error(f"the mind '{name}' is not in this test; {nearest(name, line_ups)}")
+    said = folder.transcript(test, index, name)
     exercise, record = _again(folder, tool, line_ups[name], index, test)
-    return Replay(tool, exercise, name, _states(exercise, record), record)
+    return Replay(tool, exercise, name, _states(exercise, record), record, said)
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
+
+
+def _plainly(reply: Reply) -> dict[str, Any]:
+    """Convert a reply to plain values, without its form on the wire."""
+    return {name: value for name, value in asdict(reply).items() if name != "output"}
 
 
 def _again(
@@ -97,7 +116,7 @@ def _again(
     """Play the exercise again; reject a result that is not the one in the table."""
     folder.check_version(test, tool)
     watch = Watch(folder.plan.time_limit)
-    with watch.running():
+    with _from_the_record(folder, test, line_up), watch.running():
         ((exercise, record),) = play_on(tool, line_up, folder.plan.seed, index, index + 1, watch)
     rows = folder.rows(test, record.index, line_up.name)
     recorded = [None if score is None else float(score) for score in rows["score"]]
@@ -107,6 +126,22 @@ def _again(
             f"now {list(record.score)}; it, or allminds, has changed since the run"
         )
     return exercise, record
+
+
+@contextlib.contextmanager
+def _from_the_record(folder: RunFolder, test: int, line_up: LineUp) -> Iterator[None]:
+    """Let language models reply what they have replied in the run; none is asked."""
+    if not any(seat.subject.paid for seat in line_up.seats):
+        yield
+        return
+    stopped = threading.Event()
+    stopped.set()
+    journal = folder.journal(test)
+    token = SHEET.set(Sheet(Journal(None, test, journal.kept), 0, stopped))
+    try:
+        yield
+    finally:
+        SHEET.reset(token)
 
 
 def _states(exercise: Exercise, record: Record) -> list[Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from allminds import registry
 from allminds.contracts import Instrument
@@ -19,7 +19,7 @@ from allminds.course import COURSES, Course
 from allminds.episode import play
 from allminds.registry import NO_OBJECTS, Objects
 from allminds.runs.engine import Given
-from allminds.runs.plan import Plan, Test, check_word, names_of, seated
+from allminds.runs.plan import MOST_ENDS, Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
 
 Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument, or its tests -> why not
@@ -135,13 +135,22 @@ class Resolved:
         }  # fmt: skip
         return replace(self, plan=plan, tests=given_now, reasons={**self.reasons, **told})
 
-    def with_ends(self) -> Resolved:
-        """Add the floor and the ceiling of every line-up that lacks them."""
+    def with_ends(self, full: bool = False) -> Resolved:
+        """Add the floor and the ceiling of every line-up that lacks them.
+
+        In a long test they play a sample of the exercises, unless they shall play it in `full`; an
+        adaptive test and a course cannot be cut.
+        """
         pairs = []
         for test, given in zip(self.plan.tests, self.tests, strict=True):
             ends = missing_ends(given.line_ups, given.tool)
             objects = given.objects  # a line-up's others may be the user's
-            pairs.append((test.joined(ends, {}), given.joined(ends, objects=objects)))
+            now, made = test.joined(ends, {}), given.joined(ends, objects=objects)
+            whole = full or given.tool.adaptive or given.tool.parts
+            if test.exercises > MOST_ENDS and not whole:
+                names = [one.name for one in made.line_ups[len(given.line_ups) :]]
+                now = now.model_copy(update={"sampled": names})
+            pairs.append((now, made))
         plan = self.plan.model_copy(update={"tests": [test for test, _ in pairs]})
         return replace(self, plan=plan, tests=[given for _, given in pairs])
 
@@ -281,7 +290,7 @@ def prepared(
     episodes: int | None = None,
     seed: int = 1,
     time_limit: float = 10.0,
-    ends: bool = True,
+    ends: bool | Literal["full"] = True,
     course: Any = None,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
@@ -307,7 +316,9 @@ def prepared(
     found = found.joined(minds) if minds else found
     for number, who in rivals.items():
         found = found.joined(who, yours=False, only=number)
-    found = found.with_ends() if ends else found
+    if not isinstance(ends, bool) and ends != "full":
+        raise Error(f"ends must be True, False or 'full', not {ends!r}")
+    found = found.with_ends(ends == "full") if ends else found
     for test in found.plan.tests:
         if not test.minds:
             raise Error(f"minds: there is none for {test.instrument}; give one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from allminds.core import arrow, transcripts
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.files import path_of
 from allminds.core.line_up import LineUp
 from allminds.core.settings import checked
-from allminds.runs import engine
+from allminds.core.transcripts import CONNECTIONS
+from allminds.runs import asking, engine
 from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
@@ -42,8 +44,10 @@ def _all_is_well() -> None:
 class How:
     """How exercises are played: jobs, engine, strictness; the results do not depend on it.
 
-    Minds that are paid by the call are always played in this process, one exercise after the other,
-    so that `core.watch` counts every call, and each exercise is kept as soon as it is over.
+    Minds that are paid by the call are always played in this process, so that `core.spending`
+    counts every call, and each reply is kept as soon as it is there. Their exercises are played
+    side by side, as many as there may be `connections`; one after the other if a mind of the user's
+    plays too, whose time is limited.
 
     Parameters
     ----------
@@ -56,7 +60,9 @@ class How:
     progress : callable
         Called with what is played, the exercises done, and how many there are in all.
     check : callable
-        Called after each exercise of a mind that is paid by the call; it raises to stop.
+        Called when an exercise of a mind that is paid by the call is missing; it raises to stop.
+    connections : int
+        The most calls of language models at once.
 
     Examples
     --------
@@ -72,7 +78,8 @@ class How:
     engine: str = "local"
     strict: bool = False  # stop at the first exercise that fails
     progress: Callable[[str, int, int], None] = _nobody  # what, exercises done, in all
-    check: Callable[[], None] = _all_is_well  # after each exercise of a paid mind; raise to stop
+    check: Callable[[], None] = _all_is_well  # if a paid mind's exercise is missing; raise to stop
+    connections: int = CONNECTIONS  # calls of language models at once
 
     def __post_init__(self) -> None:
         """Require one job or more, and an engine that exists."""
@@ -80,6 +87,8 @@ class How:
             raise Error(f"jobs must be a whole number, 1 or more, not {self.jobs!r}")
         if not isinstance(self.engine, str):
             raise Error(f"engine must be local, dask or an address, not {self.engine!r}")
+        if not isinstance(self.connections, int) or self.connections < 1:
+            raise Error(f"connections must be a whole number, 1 or more, not {self.connections!r}")
         engine.check_engine(self.engine)
 
     @contextlib.contextmanager
@@ -91,12 +100,10 @@ class How:
     def _spread(
         self, spread: Spread, sitting: Sitting, number: int, todo: Iterator[tuple[int, int]]
     ) -> Iterator[Part]:
-        if not _is_paid(sitting):
+        if not asking.is_paid(sitting):
             yield from spread(sitting, number, todo)
             return
-        for part in _one_by_one(sitting, number, todo):
-            self.check()
-            yield part
+        yield from asking.side_by_side(sitting, number, todo, self.connections, self.check)
 
 
 def checked_how(how: How | None) -> How:
@@ -104,19 +111,6 @@ def checked_how(how: How | None) -> How:
     if how is not None and not isinstance(how, How):
         raise Error(f"how must be an allminds.How, such as How(jobs=2), not {how!r}")
     return how or How()
-
-
-def _is_paid(sitting: Sitting) -> bool:
-    seats = (seat for line_up in sitting.line_ups for seat in line_up.seats)
-    return any(seat.subject.paid for seat in seats)
-
-
-def _one_by_one(sitting: Sitting, number: int, todo: Iterable[tuple[int, int]]) -> Iterator[Part]:
-    """Play one exercise at a time, here; an administration of an adaptive test is never split."""
-    size = sitting.tool.sitting if sitting.tool.adaptive else 1
-    for first, last in todo:
-        for low in range(first, last, size):
-            yield engine.play(sitting, number, low, min(last, low + size))
 
 
 # ---------------------------------------------------------------- giving tests
@@ -142,7 +136,7 @@ def give(
     plan = checked(Plan, what, f"evaluate {name}")
     how = checked_how(how)
     with how.engaged() as spread:
-        sittings = given.seats(seed, 0, time_limit)
+        sittings = given.seats(seed, 0, time_limit, episodes)
         return _give(given, plan, episodes, sittings, how, spread, name, keep)
 
 
@@ -156,7 +150,7 @@ def give_all(
         for n, (test, given) in enumerate(zip(plan.tests, found.tests, strict=True)):
             name = given.tool.name
             what = name if len(plan.tests) == 1 else f"{name} ({n + 1} of {len(plan.tests)})"
-            sittings = given.seats(plan.seed, traced, plan.time_limit)
+            sittings = given.seats(plan.seed, traced, plan.time_limit, test.exercises, test.sampled)
             one = None if keep is None else partial(keep, n)
             tests.append(_give(given, plan, test.exercises, sittings, how, spread, what, one))
     return summary_of(plan, tests)
@@ -179,7 +173,7 @@ def _give(
         if keep is not None:
             keep(sittings[part.sitting], part)
 
-    _play(sittings, [[(0, episodes)]] * len(sittings), how, spread, what, take)
+    _play(sittings, [one.wanted for one in sittings], how, spread, what, take)
     return scores.summary(plan.seed, episodes)
 
 
@@ -282,11 +276,26 @@ def resume(
 
 def _is_complete(folder: RunFolder, plan: Resolved) -> bool:
     """Check whether nothing is left to be played."""
+    what = plan.plan
     return not any(
-        folder.gaps(number, n, test.exercises, remove=False)
-        for number, (test, given) in enumerate(zip(plan.plan.tests, plan.tests, strict=True))
-        for n in range(len(given.seats(plan.plan.seed, 0, plan.plan.time_limit)))
+        _lacking(folder, number, n, sitting, remove=False)
+        for number, (test, given) in enumerate(zip(what.tests, plan.tests, strict=True))
+        for n, sitting in enumerate(
+            given.seats(what.seed, 0, what.time_limit, test.exercises, test.sampled)
+        )
     )
+
+
+def _lacking(
+    folder: RunFolder, test: int, number: int, sitting: Sitting, remove: bool = True
+) -> list[tuple[int, int]]:
+    """List the exercises that a sitting still has to play, as ranges."""
+    return [
+        (max(low, first), min(high, last))
+        for low, high in folder.gaps(test, number, sitting.episodes, remove)
+        for first, last in sitting.wanted
+        if max(low, first) < min(high, last)
+    ]
 
 
 def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> None:
@@ -296,21 +305,26 @@ def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> No
     """
     what = plan.plan
     for number, (test, given) in enumerate(zip(what.tests, plan.tests, strict=True)):
-        for n, sitting in enumerate(given.seats(what.seed, 0, what.time_limit)):
-            if not _is_paid(sitting):
+        seats = given.seats(what.seed, 0, what.time_limit, test.exercises, test.sampled)
+        for n, sitting in enumerate(seats):
+            if not asking.is_paid(sitting):
                 continue
-            gaps = [(0, test.exercises)]
+            gaps = sitting.wanted
             if folder:
-                gaps = folder.gaps(number, n, test.exercises, remove=False)
+                gaps = _lacking(folder, number, n, sitting, remove=False)
             told = f"{test.instrument}, {sitting.line_ups[0].name}"
-            for part in _one_by_one(sitting, n, gaps):
+            for part in asking.side_by_side(sitting, n, gaps, 1):
                 how.progress(told, part.last, test.exercises)
 
 
 def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
     here = how.jobs > 1 and how.engine == "local"
-    with folder.locked(), compiling_ahead(tests) if here else contextlib.nullcontext():
+    counts = [test.exercises for test in folder.plan.tests]
+    ahead = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
+    with folder.locked(), ahead:
         found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
+        if not folder.lacking():
+            folder.end_journal()
         folder.tidy_sums()
         folder.write_json("summary.json", summary_of(folder.plan, found))
     return folder
@@ -325,8 +339,10 @@ def _fill_test(
     summed in the same order.
     """
     plan, test = folder.plan, folder.plan.tests[number]
-    sittings = given.seats(plan.seed, plan.traces, plan.time_limit)
-    gaps = [folder.gaps(number, n, test.exercises) for n in range(len(sittings))]
+    sittings = given.seats(plan.seed, plan.traces, plan.time_limit, test.exercises, test.sampled)
+    paid = any(map(asking.is_paid, sittings))
+    journal = folder.journal(number) if paid else None  # before parts that lack something go
+    gaps = [_lacking(folder, number, n, one) for n, one in enumerate(sittings)]
     if any(gaps) and "instruments" not in folder.made:  # else `resume` has compared versions
         folder.check_version(number, given.tool)
     scores = TestScores(given.tool, given.line_ups)
@@ -344,7 +360,8 @@ def _fill_test(
 
     name = test.instrument
     what = name if len(plan.tests) == 1 else f"{name} ({number + 1} of {len(plan.tests)})"
-    _play(sittings, gaps, how, spread, what, take)
+    with asking.kept_in(journal):
+        _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
         add_stored(n, test.exercises)
     return scores.summary(plan.seed, test.exercises, folder.mixed)
@@ -391,14 +408,21 @@ def tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
     import pyarrow as pa
 
     pairs = list(zip(sitting.line_ups, part.blocks, strict=True))
+    took = {"reply_seconds": [sum(one.seconds for one in part.replies)]} if part.replies else {}
     made = {
         "timings": pa.table(
-            {"mind": [line_up.name for line_up, _ in pairs], "seconds": part.seconds}
+            {
+                "mind": arrow.words([line_up.name for line_up, _ in pairs]),
+                "seconds": arrow.numbers(np.array(part.seconds, np.float64)),
+                **took,
+            }
         ),
         "curves": pa.concat_tables([_curve(line_up, block) for line_up, block in pairs]),
         "records": records(run, sitting, part),
     }
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
+    if part.replies:
+        made["transcripts"] = transcripts.table(sitting.line_ups[0].name, part.replies)
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})
 
 
@@ -421,10 +445,10 @@ def _curve(line_up: LineUp, block: Block) -> pa.Table:
     reached = np.searchsorted(np.sort(made), np.arange(1, steps + 1))  # fewer steps than this
     return pa.table(
         {
-            "mind": [line_up.name] * steps,
-            "step": np.arange(1, steps + 1, dtype=np.int32),
-            "count": (len(made) - reached) * block.score.shape[1],
-            "total": block.curve,
+            "mind": arrow.spelt(np.zeros(steps, np.int8), [line_up.name]),
+            "step": arrow.numbers(np.arange(1, steps + 1, dtype=np.int32)),
+            "count": arrow.numbers((len(made) - reached) * block.score.shape[1]),
+            "total": arrow.numbers(block.curve),
         }
     )
 
@@ -435,10 +459,10 @@ def _trace(line_up: LineUp, block: Block) -> pa.Table:
     index, step, slot = np.indices(block.actions.shape).reshape(3, -1)
     return pa.table(
         {
-            "mind": [line_up.name] * len(index),
-            "index": index + block.first,
-            "slot": slot.astype(np.int32),
-            "step": (step + 1).astype(np.int32),
-            "action": block.actions.reshape(-1),
+            "mind": arrow.spelt(np.zeros(len(index), np.int8), [line_up.name]),
+            "index": arrow.numbers(index + block.first),
+            "slot": arrow.numbers(slot.astype(np.int32)),
+            "step": arrow.numbers((step + 1).astype(np.int32)),
+            "action": arrow.numbers(block.actions.reshape(-1)),
         }
     )

@@ -5,6 +5,8 @@
     curves/part-*.parquet     sums of rewards per mind and step, for the same parts
     traces/part-*.parquet     every action of the first exercises
     timings/part-*.parquet    seconds per mind, which are no part of the results
+    transcripts/part-*.parquet  what language models were asked and replied, if any played
+    transcripts/journal.jsonl   their replies as they come, until the run is complete
     summary.json              the scores; written last
     SHA256SUMS                of all of these, as sha256sum -c reads them
 
@@ -31,6 +33,7 @@ from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
+from allminds.core.transcripts import JOURNAL, Journal, Reply, read_journal, replies_of
 from allminds.runs.plan import Plan
 from allminds.runs.provenance import Portrait, changed, made_with, plan_json, versions
 
@@ -42,7 +45,9 @@ if TYPE_CHECKING:
     from allminds.runs.engine import Given
 
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
-FOLDERS = ("timings", "curves", "traces", "records")  # records last: they say that a part is done
+FOLDERS = ("timings", "curves", "traces", "transcripts", "records")
+# records last: they say that a part is done
+OPTIONAL = ("traces/", "transcripts/")  # of which not every part has a file
 
 
 class Stored(NamedTuple):
@@ -178,7 +183,8 @@ class RunFolder:
     def _tidy(self) -> None:
         """Remove what a killed run left behind: temporaries, and parts without their records."""
         for kind in (".", *FOLDERS):
-            (self.path / kind).mkdir(exist_ok=True)
+            if kind != "transcripts":  # which most runs have none of
+                (self.path / kind).mkdir(exist_ok=True)
             for leftover in (self.path / kind).glob("*.tmp"):
                 leftover.unlink()
         done = {path.name for path in (self.path / "records").iterdir()}
@@ -227,13 +233,13 @@ class RunFolder:
                     raise _damaged(self.path / name)
 
     def _files(self, part: Stored) -> list[str]:
-        """List the files of a part; not every part has traces."""
+        """List the files of a part; not every part has traces and transcripts."""
         files = [f"{kind}/{part.name}" for kind in FOLDERS]
         known = sums_of(self.path) if self.summed else ()
         return [
             name
             for name in files
-            if not name.startswith("traces/") or name in known or (self.path / name).exists()
+            if not name.startswith(OPTIONAL) or name in known or (self.path / name).exists()
         ]
 
     # ------------------------------------------------------------ what it was made with
@@ -348,7 +354,41 @@ class RunFolder:
                 fill = partial(
                     pq.write_table, tables[kind], compression="zstd", write_page_checksum=True
                 )
+                if kind == "transcripts":
+                    (self.path / kind).mkdir(exist_ok=True)
                 self.write(f"{kind}/{name}", fill)
+
+    # ------------------------------------------------------------ transcripts
+
+    def journal(self, test: int) -> Journal:
+        """Open the journal of replies, with all that were paid for in a test."""
+        path = self.path / "transcripts" / JOURNAL
+        kept = read_journal(path, test)
+        known = {one.place for one in kept}
+        for part in self.stored(test):
+            with contextlib.suppress(Error):  # a damaged part is asked again, where it must be
+                if (self.path / "transcripts" / part.name).exists():
+                    found = replies_of(self.read(f"transcripts/{part.name}"))
+                    kept += [one for one in found if one.place not in known]
+        return Journal(path, test, kept)
+
+    def transcript(self, test: int, index: int, mind: str) -> list[Reply]:
+        """Read what was asked and replied in an exercise; empty if no language model played."""
+        return [
+            one
+            for part in self.stored(test)
+            if part.first <= index < part.last
+            and (self.path / "transcripts" / part.name).exists()
+            and (rows := self.read(f"transcripts/{part.name}"))["mind"][0].as_py() == mind
+            for one in replies_of(rows)
+            if one.index == index
+        ]
+
+    def end_journal(self) -> None:
+        """Remove the journal of a run that is complete: its parts have all replies."""
+        (self.path / "transcripts" / JOURNAL).unlink(missing_ok=True)
+
+    # ------------------------------------------------------------ writing
 
     def write(self, name: str, fill: Callable[[IO[bytes]], Any]) -> None:
         """Write a file whole or not at all."""

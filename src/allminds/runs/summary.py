@@ -108,13 +108,17 @@ class TestScores:
     def summary(self, seed: int, episodes: int, mixed: str = "") -> dict[str, Any]:
         """Convert the test and its results to a plain value; `mixed` is a note on all of them."""
         more = {"mixed": mixed} if mixed else {}
+        known = [self._row(score) | more for score in self.of.values()]
+        for row in known:
+            if row["end"] and row["episodes"] < episodes:
+                row["sampled"] = episodes  # of which it played a sample
         fair = self.tool.fair_ceiling().score
         return {
             "instrument": self.tool.name,
             "settings": self.tool.settings.model_dump(mode="json"),
             "seed": seed,
             "episodes": episodes,
-            "results": [self._row(score) | more for score in self.of.values()],
+            "results": known,
             **({} if fair is None else {"fair_ceiling": fair}),
         }
 

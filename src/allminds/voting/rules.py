@@ -263,7 +263,7 @@ def vote(
     totals = {answer: math.fsum(of) for answer, of in votes.items()}
     tie = TIE * math.fsum(abs(weight) for _, weight in given)
     best = max(totals.values())
-    return _by_lot([answer for answer, total in totals.items() if total >= best - tie], random)
+    return by_lot([answer for answer, total in totals.items() if total >= best - tie], random)
 
 
 def majority_vote(
@@ -284,10 +284,11 @@ def majority_vote(
     halves: list[Answer | None] = [a for a, count in counts.items() if 2 * count == len(given)]
     if ties == "fail" or not halves:
         return None
-    return _by_lot(halves if len(halves) == 2 else [*halves, None], random)
+    return by_lot(halves if len(halves) == 2 else [*halves, None], random)
 
 
-def _by_lot(tied: Sequence[Answer], random: Random) -> Answer:
+def by_lot(tied: Sequence[Answer], random: Random) -> Answer:
+    """Draw one of the answers that tie; a single one needs no lot."""
     return tied[random.below(len(tied))] if len(tied) > 1 else tied[0]
 
 

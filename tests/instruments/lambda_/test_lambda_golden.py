@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playthroughs import on_file
+from playthroughs import on_file, walked
 
 from allminds import registry
-from allminds.episode import Episode, play_on
+from allminds.episode import play_on
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = {
@@ -37,16 +37,7 @@ def transcript(instrument, mind, settings, numbers):
         world = exercise.environment
         complexity = " ".join(f"{k}={v:.15g}" for k, v in world.complexity.items())
         lines += [f"{exercise.id} {complexity}", f"{world.space} {world.pattern}"]
-        episode = Episode(exercise)
-        for actions, rewards in zip(record.actions, record.rewards, strict=True):
-            state = episode.state
-            episode.play(actions)
-            moves = " ".join(str(actions[slot]) for slot in sorted(actions))
-            lines.append(
-                f"{state.step:2} good {state.good} evil {state.evil} minds {list(state.minds)} "
-                f"-> {moves} : {list(rewards)}"
-            )
-        lines.append(f"score {list(record.score)} learning {list(record.learning)}")
+        lines += walked(exercise, record)
     return "\n".join(lines) + "\n"
 
 

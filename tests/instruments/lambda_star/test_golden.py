@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playthroughs import on_file
+from playthroughs import on_file, walked
 
 from allminds import registry
-from allminds.episode import Episode, play
+from allminds.episode import play
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 CASES = {
@@ -35,16 +35,7 @@ def transcript(mind, settings):
         record = play(exercise, registry.line_up(mind, tool))
         complexity = " ".join(f"{k}={v:.6g}" for k, v in exercise.environment.complexity.items())
         lines.append(f"{exercise.id} {complexity}")
-        episode = Episode(exercise)
-        for actions, rewards in zip(record.actions, record.rewards, strict=True):
-            state = episode.state
-            episode.play(actions)
-            moves = " ".join(str(actions[slot]) for slot in sorted(actions))
-            lines.append(
-                f"{state.step:2} good {state.good} evil {state.evil} minds {list(state.minds)} "
-                f"-> {moves} : {list(rewards)}"
-            )
-        lines.append(f"score {list(record.score)} learning {list(record.learning)}")
+        lines += walked(exercise, record)
     return "\n".join(lines) + "\n"
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from allminds.contracts import FairCeiling, MindBase, Task, Traits
 from allminds.core.errors import Error
-from allminds.core.files import keep
+from allminds.core.files import cache_folder, keep
 from allminds.core.seeding import Random
 from allminds.instruments.lambda_.world import View, connected
 from allminds.registry import mind
@@ -353,8 +353,6 @@ def _why_not(given: LambdaSettings, most: dict[tuple[int, int], int]) -> str:
 @lru_cache(maxsize=64)
 def _kept(cells: int, actions: int, steps: int, disabled: float) -> float:
     """Read a figure that was kept, or compute it and keep it in the user's cache folder."""
-    from allminds.core.compiled import cache_folder
-
     name = f"lambda-v{VERSION}-{cells}-{actions}-{steps}-{disabled!r}.txt"
     path = cache_folder() / "fair-ceilings" / name
     with contextlib.suppress(OSError, ValueError):

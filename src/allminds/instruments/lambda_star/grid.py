@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ ACTIONS = (
 
 MOVES = tuple((row, col) for row in (-1, 0, 1) for col in (-1, 0, 1))  # of actions 1..9
 KING = tuple(range(1, 10))  # all actions
+Cells = NDArray[np.int64]  # or moves, of many episodes
 _plain = on_ring(int, lambda function: function)
 
 
@@ -65,6 +67,11 @@ class Torus:
         """Count the king moves between two cells."""
         return int(_plain.distance(self.rows, self.cols, *self.place(a), *self.place(b)))
 
+    def distances(self, a: Cells, b: Cells) -> Cells:
+        """Count the king moves between many cells."""
+        (row, col), (to_row, to_col) = (np.divmod(of - 1, self.cols) for of in (a, b))
+        return king_moves(self.rows, self.cols, row, col, to_row, to_col)
+
     def walk(self, a: int, b: int) -> int:
         """Count the moves between two cells along rows and columns only."""
         (row, col), (to_row, to_col) = self.place(a), self.place(b)
@@ -96,6 +103,16 @@ class Torus:
 
         return min(moves, key=left)
 
+    def toward_many(
+        self, cells: NDArray[np.int64], targets: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Compute `toward` with all king moves, for many cells at once."""
+        (row, col), (to_row, to_col) = (np.divmod(of - 1, self.cols) for of in (cells, targets))
+        by_row, by_col = to_row - row, to_col - col
+        up = np.sign(by_row) * np.where(2 * np.abs(by_row) <= self.rows, 1, -1)
+        along = np.sign(by_col) * np.where(2 * np.abs(by_col) <= self.cols, 1, -1)
+        return np.asarray(3 * (up + 1) + along + 2)
+
     def starts(self, count: int, random: Random, j: int) -> tuple[int, ...]:
         """Draw different cells, the first of a random permutation, by words j, j + 1, …"""
         cells = list(range(1, self.cells + 1))
@@ -103,6 +120,26 @@ class Torus:
             other = place + random.below_at(len(cells) - place, j + place)
             cells[place], cells[other] = cells[other], cells[place]
         return tuple(cells[:count])
+
+
+def king_moves(rows: int, cols: int, row: Any, col: Any, to_row: Any, to_col: Any) -> NDArray[Any]:
+    """Count the king moves between cells, as arrays of rows and columns from 0."""
+    by_row, by_col = np.abs(to_row - row), np.abs(to_col - col)
+    found = np.maximum(np.minimum(by_row, rows - by_row), np.minimum(by_col, cols - by_col))
+    return np.asarray(found)
+
+
+def half_worths(far: NDArray[Any]) -> NDArray[Any]:
+    """Compute what Good gives at distances, in half units."""
+    return np.asarray(np.maximum(0, 2 - far))
+
+
+@lru_cache(maxsize=8)
+def half_worths_of(torus: Torus) -> NDArray[np.int8]:
+    """Compute what Good gives in all cells, in half units: [cell, Good's cell], from 0."""
+    cells = np.arange(1, torus.cells + 1)
+    rows = (torus.distances(cells[n : n + 1], cells) for n in range(torus.cells))
+    return np.stack([half_worths(far).astype(np.int8) for far in rows])
 
 
 @lru_cache(maxsize=8)

@@ -314,3 +314,11 @@ class LambdaStar(Instrument):
         from allminds.instruments.lambda_star.fast.walks import fast_form
 
         return fast_form(self, line_up, watch)
+
+    def small(self, line_up: LineUp, watch: Watch) -> Fast | None:
+        """Play single minds that have `act_many` with NumPy."""
+        if self.own or type(self) is not LambdaStar:  # a subclass has another world
+            return None
+        from allminds.instruments.lambda_star.fast.lockstep import small_form
+
+        return small_form(self, line_up, watch)

@@ -9,12 +9,20 @@ from functools import lru_cache
 import numpy as np
 
 from allminds.contracts import Discrete, MindBase, Task, Traits
+from allminds.core.bases import BatchMind
 from allminds.core.errors import Error
-from allminds.core.seeding import Random
+from allminds.core.seeding import Random, Words, below, units
 from allminds.instruments import tables
-from allminds.instruments.lambda_star.grid import KING, Torus, action_of, neighbours
+from allminds.instruments.lambda_star.grid import (
+    KING,
+    Cells,
+    Torus,
+    action_of,
+    half_worths_of,
+    neighbours,
+)
 from allminds.instruments.lambda_star.world import View
-from allminds.instruments.tables import planned, uniform_best
+from allminds.instruments.tables import planned, planned_many, uniform_best
 from allminds.registry import mind
 
 INSTRUMENT = "lambda-star"
@@ -33,6 +41,14 @@ def moves_of(task: Task) -> tuple[int, ...]:
     return tuple(space.allowed(None)) if isinstance(space, Discrete) else KING
 
 
+def toward_all(torus: Torus, cells: Cells, targets: Cells, moves: tuple[int, ...]) -> Cells:
+    """Compute `Torus.toward` for many cells at once."""
+    if moves == KING:
+        return torus.toward_many(cells, targets)
+    pairs = zip(cells.tolist(), targets.tolist(), strict=True)
+    return np.array([torus.toward(cell, target, moves) for cell, target in pairs])
+
+
 def toward_best(torus: Torus, view: View, random: Random, moves: tuple[int, ...] = KING) -> int:
     """Step toward a best reward in sight, the own cell included; by lot among equals."""
     return torus.toward(view.cell, view.cells[uniform_best(view.rewards, random)], moves)
@@ -40,7 +56,7 @@ def toward_best(torus: Torus, view: View, random: Random, moves: tuple[int, ...]
 
 @dataclass
 @mind("local-search", INSTRUMENT)
-class LocalSearch(MindBase):
+class LocalSearch(BatchMind):
     """Goes toward the best reward it sees, its own cell included; uniform among equals.
 
     `slip` is the share of steps that it makes at random instead: a worse mind of the same kind.
@@ -54,6 +70,7 @@ class LocalSearch(MindBase):
         """Require a `slip` in [0, 1]."""
         if not 0 <= self.slip <= 1:
             raise Error(f"local-search: slip must be in [0, 1], not {self.slip:g}")
+        self.words = 4 if self.slip > 0 else 1
 
     def begin(self, task: Task) -> None:
         """Remember the torus of the task, and the moves."""
@@ -65,10 +82,24 @@ class LocalSearch(MindBase):
             return self.moves[random.below_at(len(self.moves), 3)]
         return toward_best(self.torus, observation, random, self.moves)
 
+    def act_many(self, observations: View, words: Words) -> Cells:
+        """Step toward a best cell in sight, in many episodes at once."""
+        cells, rewards = np.asarray(observations.cells), np.asarray(observations.rewards)
+        best = rewards == rewards.max(axis=1, keepdims=True)
+        pick = below(words[:, 0], best.sum(axis=1)).astype(np.int64)
+        place = (best.cumsum(axis=1) > pick[:, None]).argmax(axis=1)
+        targets = cells[np.arange(len(cells)), place]
+        made = toward_all(self.torus, cells[:, cells.shape[1] // 2], targets, self.moves)
+        if self.slip > 0:
+            moves = np.array(self.moves)
+            other = moves[below(words[:, 3], len(moves)).astype(np.int64)]
+            made = np.where(units(words[:, 2]) < self.slip, other, made)
+        return made
+
 
 @dataclass
 @mind("expert", INSTRUMENT)
-class Expert(MindBase):
+class Expert(BatchMind):
     """The oracle of Chmait et al. (2016): knows where Good will be, and goes there.
 
     In a slot in which Evil weighs more than Good, it goes after Evil.
@@ -87,6 +118,22 @@ class Expert(MindBase):
         self.sought: tuple[int, ...] = task.secret.sought
         self.step = 0
 
+    def begin_many(self, tasks: Sequence[Task]) -> None:
+        """Learn the future cells of Good in every episode."""
+        self.begin(tasks[0])
+        self.all_sought = np.array([task.secret.sought for task in tasks])
+
+    def act_many(self, observations: View, words: Words) -> Cells:
+        """Step toward where Good will be, in many episodes at once."""
+        cells = np.asarray(observations.cells)
+        cell, ahead = cells[:, cells.shape[1] // 2], self.all_sought[:, self.step + 1 :]
+        self.step += 1
+        targets = ahead[:, 0]
+        if self.intercept:
+            in_time = self.torus.distances(cell[:, None], ahead) <= np.arange(1, ahead.shape[1] + 1)
+            targets = ahead[np.arange(len(cell)), in_time.argmax(axis=1)]  # 0 if in time for none
+        return toward_all(self.torus, cell, targets, self.moves)
+
     def act(self, observation: View, random: Random) -> int:
         """Step toward where Good will be."""
         cell, ahead = observation.cell, self.sought[self.step + 1 :]
@@ -101,7 +148,7 @@ class Expert(MindBase):
 
 
 @mind("optimum", INSTRUMENT)
-class Optimum(MindBase):
+class Optimum(BatchMind):
     """The true ceiling: backward induction over the ways of Good and Evil; first among equals."""
 
     traits = Traits(deterministic=True, sees="future")
@@ -124,6 +171,22 @@ class Optimum(MindBase):
         """Take the move that was planned."""
         self.step += 1
         return self.moves[int(self.plan[self.step - 1][observation.cell - 1])]
+
+    def begin_many(self, tasks: Sequence[Task]) -> None:
+        """Compute the best move for every step and cell of every episode, with plain weights."""
+        torus, self.moves, self.step = torus_of(tasks[0]), moves_of(tasks[0]), 0
+        told, worths = [task.secret for task in tasks], half_worths_of(torus)
+        good, evil = (np.array(of).T - 1 for of in zip(*(one[:2] for one in told), strict=True))
+        fields = (worths[:, good[t]] - worths[:, evil[t]] for t in range(1, len(good)))
+        own = [move - 1 for move in self.moves]
+        self.plans = planned_many(fields, neighbours(torus)[own])
+
+    def act_many(self, observations: View, words: Words) -> Cells:
+        """Take the moves that were planned."""
+        cells = np.asarray(observations.cells)
+        self.step += 1
+        place = self.plans[self.step - 1][cells[:, cells.shape[1] // 2] - 1, np.arange(len(cells))]
+        return np.asarray(np.array(self.moves)[place])
 
 
 @dataclass

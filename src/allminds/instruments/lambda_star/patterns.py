@@ -6,21 +6,24 @@ hundreds of thousands of draws and is made by their compiled twins in `fast.worl
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.core.files import keep
+from allminds.core.files import cache_folder, keep
 from allminds.core.seeding import MAKING, Random
 from allminds.instruments.lambda_star.grid import MOVES, Torus, action_of
 from allminds.instruments.rules import period, weighted
 
 if TYPE_CHECKING:
-    from allminds.instruments.lambda_star.fast.worlds import TorusRules
+    from allminds.instruments.lambda_star.fast.arrays import TorusRules
 
 Kind = Literal["cyclic", "drift", "released"]
 Segment = tuple[int, ...]  # actions 1..9
@@ -214,26 +217,24 @@ def draws(steps: int) -> int:
     return max(20_000, min(1_000_000, 30_000_000 // steps))
 
 
+_UNREADABLE = (OSError, ValueError, KeyError, EOFError, BadZipFile)
+SHIPPED = Path(__file__).with_name("data")  # the catalogue of the default settings
+
+
 @lru_cache(maxsize=16)
 def catalogue(kind: Kind, torus: Torus, steps: int) -> Catalogue:
-    """Load the catalogue for a torus and a number of steps; make it at the first call."""
-    from allminds.core.compiled import cache_folder
+    """Load the catalogue for a torus and a number of steps; make it at the first call.
 
+    That of the default settings comes with the package: drawing it takes a compiler.
+    """
     name = f"segments-v{VERSION}-{kind}-{torus.rows}x{torus.cols}-{steps}.npz"
     path = cache_folder() / "catalogues" / name
-    try:
-        with np.load(path) as kept:
+    for file in (SHIPPED / name, path):
+        with contextlib.suppress(*_UNREADABLE), np.load(file) as kept:
             return Catalogue(kept["shelf"], kept["moves"], kept["lengths"], kept["distinct"])
-    except (OSError, ValueError, KeyError, EOFError):
-        made = make(kind, torus, steps)
-        keep(
-            path,
-            lambda file: np.savez(
-                file, shelf=made.shelf, moves=made.moves, lengths=made.lengths,
-                distinct=made.distinct,
-            ),
-        )  # fmt: skip
-        return made
+    made = make(kind, torus, steps)
+    keep(path, lambda file: np.savez(file, **vars(made)))
+    return made
 
 
 def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
@@ -256,12 +257,18 @@ def make(kind: Kind, torus: Torus, steps: int) -> Catalogue:
     return Catalogue(shelf, moves, lengths, distinct)
 
 
-def base_rules(kind: Kind, torus: Torus, steps: int, **more: Any) -> TorusRules:
-    """Build the kernels' rules for drawing segments; `more` adds what whole worlds need."""
-    from allminds.instruments.lambda_star.fast.worlds import CYCLIC, DRIFT, RELEASED, TorusRules
+def base_rules(
+    kind: Kind, torus: Torus, steps: int, picked: bool = False, **more: Any
+) -> TorusRules:
+    """Build the rules for drawing segments; `more` adds what whole worlds need.
+
+    Where segments are `picked` from the catalogue, the chances of drawing one are left out.
+    """
+    from allminds.instruments.lambda_star.fast.arrays import CYCLIC, DRIFT, RELEASED, TorusRules
 
     limit = max(1, steps // 2)
-    chances = walk_chances(torus, limit) if kind == "cyclic" else np.zeros((1, torus.cells))
+    drawn = kind == "cyclic" and not picked
+    chances = walk_chances(torus, limit) if drawn else np.zeros((1, torus.cells))
     nothing: dict[str, Any] = {
         "agents": 0,
         "shelf": np.zeros(1, np.int64),

@@ -31,6 +31,7 @@ from allminds.instruments.series.bank import SIZES, STAGES, BankItem, questions,
 from allminds.instruments.series.fresh import (
     AT_ONCE,
     FIRST,
+    FIRST_OF_FIVE,
     THERE,
     TOGETHER,
     Fresh,
@@ -147,8 +148,11 @@ def private(
     """Make so many fresh questions in all, spread over k as evenly as possible; none is public."""
     made: list[Fresh] = []
     for n, k in enumerate(ks):
-        if k not in TOGETHER:
-            raise Error(f"there are no fresh series of k = {k}: choose {FIRST}..{max(TOGETHER)}")
+        if k not in TOGETHER or (five and k < FIRST_OF_FIVE):
+            first, offered = (FIRST_OF_FIVE, " with five options") if five else (FIRST, "")
+            raise Error(
+                f"there are no fresh series of k = {k}{offered}: choose {first}..{max(TOGETHER)}"
+            )
         done(f"fresh series of k = {k}")
         supply = Supply(task, k, seed, five, jobs=jobs)
         share = count // len(ks) + (n < count % len(ks))
@@ -331,8 +335,9 @@ class SeriesGenerator(Generator):
         made = "the bank that ships is public"
         if settings.fresh:
             usual = settings.k == SeriesSettings.model_fields["k"].default
-            ks = whole_numbers(f"{FIRST}..{AT_ONCE}" if usual else settings.k, "--k")
             five = settings.options < len(LETTERS)
+            first = FIRST_OF_FIVE if five else FIRST
+            ks = whole_numbers(f"{first}..{AT_ONCE}" if usual else settings.k, "--k")
             drawn = private(ks, settings.count, settings.form, settings.seed, five, tell, jobs)
             found, offered = [one.question for one in drawn], [one.options for one in drawn]
             made = f"none public: {used_of(found, settings.form)}"

@@ -1,6 +1,6 @@
 """All series that programs below a bound print: one walk through the programs, compiled.
 
-The walk is that of `complexity.levin.kernels.search` with every letter but the first left open.
+The walk is that of `complexity.levin_fast.search` with every letter but the first left open.
 Whatever a run has printed when it stops goes into a hash table with its weight and its program.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.complexity.levin import CLOCK, LOOPM
+from allminds.complexity.levin import CLOCK
 from allminds.complexity.levin_fast import (
     CAP,
     END,
@@ -20,12 +20,11 @@ from allminds.complexity.levin_fast import (
     TIME,
     WRITES,
     beginning,
-    follow,
+    extended,
     longest_program,
     needed,
     proposed,
-    push,
-    spins,
+    tried,
 )
 from allminds.core.compiled import inlined, kernel
 
@@ -80,7 +79,7 @@ def sweep(start: int, below: int, total: int) -> Ints:
     rows = depth = 0
     program = np.zeros(MOST, np.int8)
     states = beginning(start)
-    states[0, CAP] = longest_program(states, 0, letters, need, CLOCK, MOST, below)
+    states[0, CAP] = longest_program(states, 0, letters, need, CLOCK, MOST, below, CLOCK)
     while depth >= 0:
         if states[depth, NEXT] == 10 or states[depth, CAP] <= depth:
             depth -= 1
@@ -89,9 +88,7 @@ def sweep(start: int, below: int, total: int) -> Ints:
             continue
         length = depth + 1
         longest = (below - 1) >> length
-        if program[depth] <= LOOPM and spins(program, depth, states, need, CLOCK, longest):
-            continue
-        why = follow(program, depth, states, letters, -1, need, CLOCK, longest)
+        why = tried(program, depth, states, letters, -1, need, CLOCK, longest)
         writes = states[length, WRITES]
         if writes >= CLOCK and writes > states[depth, WRITES]:
             code, weight = states[length, SPELT], states[length, TIME] << length
@@ -104,8 +101,5 @@ def sweep(start: int, below: int, total: int) -> Ints:
                 if 2 * rows > len(table):
                     table = doubled(table)
         if why == END:
-            cap = longest_program(states, length, letters, need, CLOCK, MOST, below)
-            if cap > length:
-                push(program, depth, states, cap)
-                depth += 1
+            depth += extended(program, depth, states, letters, need, CLOCK, below, CLOCK)
     return table[table[:, CODES] != EMPTY]

@@ -8,9 +8,10 @@ from k = 10 on their shifts too. All series of k = 7 and 8 could be listed in a 
 are no fresh ones.
 
 With five options questions come in *closed blocks*: five questions with different answers that
-show the same letters, and the same letters three times or more, and whose answers are within one
-letter of those shown. Their five answers are the options of each, and one of the five is asked, by
-lot. So each option is right equally often, whatever a mind knows of letters.
+show the same letters, each of them once, twice or more often alike, and whose answers are within
+one letter of those shown. Their five answers are the options of each, and one of the five is asked,
+by lot. So each option is right equally often, whatever a mind knows of letters, and a mind that
+has learnt from many blocks what to make of the letters without their order gains little.
 ``python -m allminds.instruments.series.fresh`` counts all that there are.
 """
 
@@ -31,7 +32,7 @@ import numpy as np
 
 from allminds.complexity.levin import CLOCK, letter, number, parsed, rounded, run, weight
 from allminds.core.errors import Error
-from allminds.core.files import keep
+from allminds.core.files import cache_folder, keep
 from allminds.core.seeding import MAKING, Random, key, keys, stratum, words
 from allminds.instruments.series.bank import (
     MOST,
@@ -57,10 +58,10 @@ Tasks = Literal["induction", "abduction", "both"]
 
 VERSION = 1  # of the files in the cache: raise it when a certificate could change
 FIRST, AT_ONCE = 9, 12  # k of fresh series; above the second, a start letter takes too long
-FIRST_OF_FIVE = 11  # k from which there are enough closed blocks
+FIRST_OF_FIVE = 12  # k from which there are enough closed blocks that give nothing away
 SHIFTS = 10  # k from which shifts of public series are left out too
 TOGETHER = {9: 26, 10: 26, 11: 8, 12: 2, 13: 1, 14: 1, 15: 1}  # start letters made at one time
-OFTEN = 3  # times that a letter is shown, to be one that the members of a block share
+OFTEN = 3  # times that a letter is shown from which more make no difference to a block
 FIVE = 5
 GROUP_STEP = 1 << 16  # steps of the making stream that are drawn at here, beyond other uses
 # How many there are, and the shares of the commonest answers, as `main` prints them.
@@ -135,8 +136,6 @@ def is_public(whole: str, k: int) -> bool:
 
 def of_start(start: str, k: int) -> dict[Form, Certified]:
     """Certify all series of a k from a start letter, or load what was certified before."""
-    from allminds.core.compiled import cache_folder
-
     path = cache_folder() / "series" / f"certified-v{VERSION}-{k}-{start}.npy"
     forms: tuple[Form, ...] = ("induction", "abduction")
     try:
@@ -160,9 +159,12 @@ def of_start(start: str, k: int) -> dict[Form, Certified]:
 
 
 def candidates(
-    starts: Sequence[str], task: Tasks, k: int, seed: int, jobs: int = 1
+    starts: Sequence[str], task: Tasks, k: int, seed: int, jobs: int = 1, places: bool = False
 ) -> list[Candidate]:
-    """List the series from some start letters that are not public, in an order by the seed."""
+    """List the series from some start letters that are not public, in an order by the seed.
+
+    The blank of a series is at a place by lot; with `places` there is a candidate for each place.
+    """
     with ThreadPoolExecutor(max(jobs, 1)) as pool:
         parts = list(pool.map(lambda start: of_start(start, k), starts))
     forms: list[Form] = ["induction", "abduction"] if task == "both" else [task]
@@ -170,20 +172,22 @@ def candidates(
     total = sum(len(part.codes) for _, part in rows)
     step = GROUP_STEP + 64 * k + number(starts[0])
     of_rows = keys(seed, np.arange(total), MAKING)
-    places = words(of_rows, step, 1)
-    found: list[Candidate | None] = []
+    lots = words(of_rows, step, 1)
+    found: list[list[Candidate]] = []
     for form, part in rows:
         columns = (part.starts, part.codes, part.blanks, part.programs)
         for start, code, blanks, program in zip(*(one.tolist() for one in columns), strict=True):
             whole = spelt(start, code)
             if is_public(whole, k):
-                found.append(None)
+                found.append([])
                 continue
             free = [place for place in range(2, MOST + 1) if blanks >> (place - 1) & 1]
-            place = free[int(places[len(found)]) % len(free)]
-            found.append(Candidate(form, whole, place, k, unpacked(program)))
+            chosen = free if places else [free[int(lots[len(found)]) % len(free)]]
+            made = unpacked(program)
+            found.append([Candidate(form, whole, place, k, made) for place in chosen])
     ordered = (found[n] for n in np.argsort(words(of_rows, step), kind="stable").tolist())
-    return list({one.whole: one for one in ordered if one is not None}.values())
+    unlike = {one[0].whole: one for one in ordered if one}
+    return [one for several in unlike.values() for one in several]
 
 
 # ---------------------------------------------------------------- closed blocks
@@ -195,27 +199,40 @@ def near(shown: str) -> set[str]:
 
 
 def blocks(found: Iterable[Candidate]) -> list[tuple[Candidate, ...]]:
-    """Put candidates into closed blocks of five, each candidate into one block at most.
+    """Put candidates into closed blocks of five, each series into one block at most.
 
-    Members show the same letters, and the same ones three times or more; their answers differ
-    and are within one letter of those shown. Blocks are in the order of their first members.
+    Members show the same letters, each once, twice or more often alike; their answers differ and
+    are within one letter of those shown. Blocks are in the order of their first members.
     """
-    alike: dict[tuple[frozenset[str], frozenset[str]], dict[str, list[int]]] = {}
+    alike: dict[frozenset[tuple[str, int]], dict[str, list[int]]] = {}
     listed = list(found)
     for n, one in enumerate(listed):
         if one.answer in near(one.shown):
-            times = Counter(one.shown)
-            often = frozenset(x for x, count in times.items() if count >= OFTEN)
-            by_answer = alike.setdefault((frozenset(times), often), {})
-            by_answer.setdefault(one.answer, []).append(n)
+            bag = frozenset((x, min(times, OFTEN)) for x, times in Counter(one.shown).items())
+            alike.setdefault(bag, {}).setdefault(one.answer, []).append(n)
     made: list[list[int]] = []
+    used: set[str] = set()
     for by_answer in alike.values():
-        while len(by_answer) >= FIVE:
-            fullest = sorted(by_answer, key=lambda x: (-len(by_answer[x]), by_answer[x][0]))
-            made.append([by_answer[answer].pop(0) for answer in fullest[:FIVE]])
-            for answer in [answer for answer, left in by_answer.items() if not left]:
-                del by_answer[answer]
+        while (block := _block(by_answer, listed, used)) is not None:
+            made.append(block)
+            used.update(listed[n].whole for n in block)
     return [tuple(listed[n] for n in sorted(block)) for block in sorted(made, key=min)]
+
+
+def _block(
+    by_answer: dict[str, list[int]], listed: Sequence[Candidate], used: set[str]
+) -> list[int] | None:
+    """Take five candidates with different answers and series, of the commonest answers first."""
+    for answer in list(by_answer):
+        by_answer[answer] = [n for n in by_answer[answer] if listed[n].whole not in used]
+    block: list[int] = []
+    wholes: set[str] = set()
+    for answer in sorted(by_answer, key=lambda x: (-len(by_answer[x]), *by_answer[x][:1])):
+        free = [n for n in by_answer[answer] if listed[n].whole not in wholes]
+        if free and len(block) < FIVE:
+            block.append(free[0])
+            wholes.add(listed[free[0]].whole)
+    return block if len(block) == FIVE else None
 
 
 # ---------------------------------------------------------------- in the order of a seed
@@ -263,7 +280,7 @@ class Supply:
         order = Random(key(self.seed, self.k, MAKING), GROUP_STEP).permutation(len(LETTERS))
         for first in range(0, len(order), TOGETHER[self.k]):
             starts = [LETTERS[n] for n in order[first : first + TOGETHER[self.k]]]
-            yield candidates(starts, self.task, self.k, self.seed, self.jobs)
+            yield candidates(starts, self.task, self.k, self.seed, self.jobs, self.five)
 
     def _from_bank(self, bank: Sequence[Candidate]) -> Iterator[list[Candidate]]:
         """Yield the candidates of a private bank, in an order by the seed."""
@@ -300,14 +317,19 @@ class Stock:
             there = sorted({one.k for one in read_bank(bank) if task in (one.form, "both")})
         else:
             there = list(range(FIRST, AT_ONCE + 1))
-        usually = [n for n in there if bank or not five or n >= FIRST_OF_FIVE]
-        self.ks = usually if k == usual else [n for n in wanted if n in there]
+        there = [n for n in there if not five or n >= FIRST_OF_FIVE]
+        self.ks = there if k == usual else [n for n in wanted if n in there]
         missing = [n for n in wanted if n not in there]
         if not self.ks or (missing and k != usual):
             self._refuse(missing, there)
 
     def _refuse(self, missing: Sequence[int], there: Sequence[int]) -> None:
-        if self.bank:
+        if self.five and missing and missing[0] < FIRST_OF_FIVE:
+            said = (
+                f"below k = {FIRST_OF_FIVE} too few series show the same letters for five options; "
+                f"choose k from {FIRST_OF_FIVE} on, or options=26"
+            )
+        elif self.bank:
             said = f"the bank has k = {', '.join(map(str, there)) or 'none'} for task={self.task}"
         elif missing[0] < FIRST:
             said = f"all are public below k = {FIRST}; choose k from {FIRST} to {AT_ONCE}"

@@ -121,8 +121,11 @@ def headline(cause: Cause) -> str:
 
 
 def sentences(cause: Cause) -> list[str]:
-    """Say what happened in an exercise."""
-    return _asked(cause) if cause.question else _played(cause)
+    """Say what happened in an exercise, and what language models wrote at the step shown."""
+    told = _asked(cause) if cause.question else _played(cause)
+    step = 1 if cause.question else cause.step
+    written = ((play.mind, play.reply(step)) for play in (cause.mine, cause.rival))
+    return [*told, *(f"{mind} wrote: “{words}”" for mind, words in written if words)]
 
 
 def signed(value: float) -> str:

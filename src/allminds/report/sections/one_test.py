@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from allminds.core.settings import settings_text
-from allminds.inference.words import best_first, heading, unit_columns
+from allminds.inference.words import best_first, heading, sampled, unit_columns
 from allminds.report.data import Stretch, TestData
 from allminds.report.sections.people import People
 from allminds.report.sections.profile import best, places
@@ -36,6 +36,7 @@ def section(data: TestData, people: People | None = None) -> dict[str, Any]:
         "spread_over": None if tool.adaptive else tool.strata,
         "seats": _seats(data),
         "caution": tool.cautioned(data.summary["episodes"]),
+        "sampled": sampled(data.summary["results"]),
         "rows": _rows(data),
         "fair": data.summary.get("fair_ceiling"),
         "people": people,

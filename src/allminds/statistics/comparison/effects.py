@@ -113,18 +113,17 @@ def repeated_measures(
     table = _crossed(frame, subject, within, score)
     places = range(len(within))
     sets = [of for size in places for of in itertools.combinations(places, size + 1)]
-    tests = _f_tests(table, sets)
     effects = tuple(
-        _effect(tuple(within[n] for n in of), tests[of], greenhouse_geisser(table, of))
+        _effect(tuple(within[n] for n in of), f_test(table, of), greenhouse_geisser(table, of))
         for of in sets
     )
     return Anova(subject, len(table), effects)
 
 
-def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
-    """Compute ε = (tr S)² / (d tr S²) of an effect in table[subject, level, level, …].
+def contrasts_of(table: Values, factors: Sequence[int]) -> Values:
+    """Compute the d orthonormal contrasts of an effect in table[subject, level, level, …].
 
-    S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
+    The result is [subject, contrast].
     """
     from scipy.linalg import helmert
 
@@ -132,30 +131,33 @@ def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
     for number, levels in enumerate(table.shape[1:]):
         part = helmert(levels).T if number in factors else np.full((levels, 1), levels**-0.5)
         contrasts = np.asarray(np.kron(contrasts, part), float)
-    spread = np.atleast_2d(np.cov(table.reshape(len(table), -1) @ contrasts, rowvar=False))
+    return np.asarray(table.reshape(len(table), -1) @ contrasts)
+
+
+def greenhouse_geisser(table: Values, factors: Sequence[int]) -> float | None:
+    """Compute ε = (tr S)² / (d tr S²) of an effect in table[subject, level, level, …].
+
+    S is the covariance over subjects of the d orthonormal contrasts that make up the effect.
+    """
+    found = contrasts_of(table, factors)
+    spread = np.atleast_2d(np.cov(found, rowvar=False))
     trace, squares = float(np.trace(spread)), float((spread * spread).sum())
-    return trace**2 / (contrasts.shape[1] * squares) if squares > 0 else None
+    return trace**2 / (found.shape[1] * squares) if squares > 0 else None
 
 
-def _f_tests(
-    table: Values, sets: Sequence[tuple[int, ...]]
-) -> dict[tuple[int, ...], tuple[float, float, float]]:
-    """Compute F and its two degrees of freedom for every set of factors."""
-    import pandas as pd
-    from statsmodels.stats.anova import AnovaRM  # type: ignore[import-untyped] # theirs
+def f_test(table: Values, factors: Sequence[int]) -> tuple[float, float, float]:
+    """Compute F of an effect and its two degrees of freedom: its contrasts against their spread.
 
-    # The names go into a formula that also sees Python's, so they are plain ones of our own.
-    names = [f"factor{number}" for number in range(table.ndim - 1)]
-    places = np.indices(table.shape).reshape(table.ndim, -1)
-    frame = pd.DataFrame(dict(zip(["subject", *names], places, strict=True)))
-    frame["score"] = table.reshape(-1)
-    with np.errstate(all="ignore"):
-        found = AnovaRM(frame, "score", "subject", within=names).fit().anova_table
-    rows = {of: found.loc[":".join(names[n] for n in of)] for of in sets}
-    return {
-        of: (float(row["F Value"]), float(row["Num DF"]), float(row["Den DF"]))
-        for of, row in rows.items()
-    }
+    Every subject has every combination of levels, so the contrasts of an effect hold nothing of
+    the others, and their spread over subjects is its error.
+    """
+    found = contrasts_of(table, factors)
+    subjects, d = found.shape
+    mean = found.mean(axis=0)
+    error = float(((found - mean) ** 2).sum()) / ((subjects - 1) * d)
+    effect = subjects * float((mean**2).sum()) / d
+    f = effect / error if error > 0 else math.inf if effect > 0 else math.nan
+    return f, float(d), float((subjects - 1) * d)
 
 
 def _effect(

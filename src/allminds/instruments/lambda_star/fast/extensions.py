@@ -25,7 +25,6 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import (
     choose,
     distance,
-    distances,
     largest,
     learn,
     nth,
@@ -33,7 +32,6 @@ from allminds.instruments.fast import (
     reward,
     shorter,
     uniform_best,
-    worths,
 )
 from allminds.instruments.lambda_star.extensions.responsive import (
     EVIL_RESPONDS,
@@ -42,16 +40,16 @@ from allminds.instruments.lambda_star.extensions.responsive import (
     Responsive,
 )
 from allminds.instruments.lambda_star.fast import singles
+from allminds.instruments.lambda_star.fast.arrays import Worlds, meets_itself
 from allminds.instruments.lambda_star.fast.forms import (
     Slots,
     Walk,
-    Worlds,
     actions_of,
     make_worlds,
     settled,
 )
-from allminds.instruments.lambda_star.fast.walks import habits_of, meets_itself, walks_of
-from allminds.instruments.lambda_star.grid import neighbours
+from allminds.instruments.lambda_star.fast.walks import habits_of, walks_of
+from allminds.instruments.lambda_star.grid import half_worths, king_moves, neighbours
 from allminds.instruments.lambda_star.groups import SharedTable
 from allminds.instruments.lambda_star.instrument import LambdaStar
 from allminds.instruments.lambda_star.minds import (
@@ -314,10 +312,10 @@ def together_rewards(tool: LambdaStar, here: Worlds, row: Way, col: Way) -> NDAr
     rows, cols = tool.torus.rows, tool.torus.cols
     good = flat(ways.good_row, here), flat(ways.good_col, here)
     evil = flat(ways.evil_row, here), flat(ways.evil_col, here)
-    to_good, to_evil = (distances(rows, cols, row, col, *of) for of in (good, evil))
-    near = worths(to_good)  # in half units
+    to_good, to_evil = (king_moves(rows, cols, row, col, *of) for of in (good, evil))
+    near = half_worths(to_good)  # in half units
     enough = (near > 0).sum(axis=0) >= tool.settings.needed
-    halves = np.where(enough, near, 0) - worths(to_evil)
+    halves = np.where(enough, near, 0) - half_worths(to_evil)
     return np.ascontiguousarray(halves[:, 1:].transpose(2, 1, 0)) * 0.5
 
 

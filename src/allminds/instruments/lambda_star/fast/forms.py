@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,59 +15,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allminds.contracts import FAILURES, STATUSES, Failure, Record
+from allminds.contracts import Record
 from allminds.core.blocks import Block
 from allminds.core.compiled import keys, strata
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import MAKING, MINDS, WORLD
-from allminds.instruments.fast import distances, worths
 from allminds.instruments.lambda_star.fast import singles, worlds
-from allminds.instruments.lambda_star.fast.worlds import LANES, TorusRules, Ways
+from allminds.instruments.lambda_star.fast.arrays import (
+    LANES,
+    Failures,
+    Ways,
+    Worlds,
+    block_of,
+    half_rewards,
+    note_failure,
+    rules_of,
+    shared,
+)
 from allminds.instruments.lambda_star.grid import Torus
-from allminds.instruments.lambda_star.patterns import base_rules
 
 if TYPE_CHECKING:
     from allminds.instruments.lambda_star.instrument import LambdaStar
-
-Failures = dict[int, tuple[int, dict[int, Failure]]]  # exercise -> step, and the slots at fault
-
-
-@dataclass(frozen=True)
-class Worlds:
-    """Exercises first, first + 1, … with Good and Evil on their way."""
-
-    rules: TorusRules
-    seed: int
-    first: int
-    count: int
-    ways: Ways
-    complexity: dict[str, NDArray[np.float64]]
-
-    @property
-    def blocks(self) -> int:
-        """The number of blocks of `LANES` exercises; surplus lanes of the last are not counted."""
-        return len(self.ways.good_row)
-
-
-def rules_of(tool: LambdaStar) -> TorusRules:
-    """Build the kernels' rules of an instrument."""
-    given = tool.settings
-    more: dict[str, Any] = {"agents": given.agents}
-    if given.patterns != "released":
-        shelves = tool.catalogue
-        more |= {
-            "shelf": shelves.shelf,
-            "catalogue": shelves.moves,
-            "lengths": shelves.lengths,
-            "distinct": shelves.distinct,
-        }
-    return base_rules(given.patterns, tool.torus, given.iterations, **more)
 
 
 @lru_cache(maxsize=4)
 def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
     """Make the worlds of a block of exercises; the last few are remembered for other minds."""
-    rules, count = _rules(tool), last - first
+    rules, count = rules_of(tool), last - first
     shape = (math.ceil(count / LANES), rules.steps + 1, LANES)
     starts = (shape[0], rules.agents, LANES)
     ways = Ways(*(np.empty(shape, np.int16) for _ in range(4)),
@@ -79,16 +52,7 @@ def make_worlds(tool: LambdaStar, seed: int, first: int, last: int) -> Worlds:
         rules, _wanted(tool, seed, numbers), keys(seed, numbers, MAKING),
         keys(seed, numbers, WORLD), ways, columns,
     )  # fmt: skip
-    k, length, distinct = columns[:count].T.astype(np.float64)
-    search = math.log2(tool.torus.cells * (tool.torus.cells - 1))
-    complexity = {
-        "K": k,
-        "H": np.full(count, search),
-        "bits": search + k * math.log2(rules.steps),
-        "segment": length,
-        "cells": distinct,
-    }
-    return Worlds(rules, seed, first, count, ways, complexity)
+    return Worlds.of(tool, seed, first, last, ways, columns)
 
 
 def _wanted(tool: LambdaStar, seed: int, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -97,11 +61,6 @@ def _wanted(tool: LambdaStar, seed: int, numbers: NDArray[np.int64]) -> NDArray[
         return np.empty(0, np.int64)
     values = np.array(tool.complexities, np.int64)
     return values[strata(seed, numbers, len(values))]
-
-
-@lru_cache(maxsize=16)
-def _rules(tool: LambdaStar) -> TorusRules:
-    return rules_of(tool)
 
 
 # ---------------------------------------------------------------- compiled
@@ -125,19 +84,6 @@ class Slots:
 
 
 Walk = Callable[[Slots], None]  # fills the ways
-
-
-def note_failure(failures: Failures, lane: int, step: int, slot: int, failure: Failure) -> None:
-    """Note a failure; of several in an exercise the earliest step counts."""
-    if lane not in failures or step < failures[lane][0]:
-        failures[lane] = (step, {})
-    if step == failures[lane][0]:
-        failures[lane][1][slot] = failure
-
-
-def shared(failures: Failures, line_up: LineUp) -> Failures:
-    """Copy failures to all slots of the minds at fault."""
-    return {lane: (step, line_up.shared(of)) for lane, (step, of) in failures.items()}
 
 
 class Compiled:
@@ -185,55 +131,6 @@ class Compiled:
 
         failed = shared(failed, self.line_up)
         return block_of(self.tool, here, sums, curve, actions.transpose(1, 2, 0), failed, rewards)
-
-
-def half_rewards(torus: Torus, row: Any, col: Any, good: Any, evil: Any) -> NDArray[Any]:
-    """Compute the rewards of cells, in half units; Good and Evil are (rows, columns)."""
-    rows, cols = torus.rows, torus.cols
-    gain = worths(distances(rows, cols, row, col, *good))
-    return np.asarray(gain - worths(distances(rows, cols, row, col, *evil)))
-
-
-def block_of(
-    tool: LambdaStar,
-    here: Worlds,
-    sums: NDArray[Any],
-    curve: NDArray[Any],
-    actions: NDArray[np.int16],
-    failed: Failures,
-    rewards: Callable[[int, int], NDArray[Any]],
-) -> Block:
-    """Build the block of records from sums [slot, exercise, (first half, second half, all)].
-
-    `rewards` gives those of a slot in an exercise that failed, step by step, in half units.
-    """
-    steps = here.rules.steps
-    half = steps // 2
-    early, late, total = (sums[:, :, n].T * 0.5 for n in range(3))
-    block = Block(
-        first=here.first,
-        complexity=here.complexity,
-        score=total / steps,
-        learning=late / half - early / half if half else np.full(total.shape, np.nan),
-        status=np.zeros(total.shape, np.int8),
-        steps=np.full(here.count, steps, np.int32),
-        curve=curve * 0.5,
-        actions=actions,
-    )
-    for lane, (step, of) in failed.items():
-        block.score[lane] = block.learning[lane] = np.nan
-        block.steps[lane] = step
-        block.status[lane] = STATUSES.index("void")
-        for slot, failure in of.items():
-            block.status[lane, slot] = STATUSES.index(failure.status)
-            if failure.status in FAILURES:
-                world = tool.exercise(here.seed, here.first + lane).environment
-                made = rewards(slot, lane)[:step] * 0.5
-                block.score[lane, slot] = tool.failed_score(world, slot, made.tolist())
-        block.reasons[here.first + lane] = of[min(of)].reason
-        if lane < len(actions):
-            actions[lane, step:] = 0
-    return block
 
 
 # ---------------------------------------------------------------- for other worlds on a torus

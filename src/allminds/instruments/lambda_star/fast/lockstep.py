@@ -1,14 +1,17 @@
-"""Minds without kernels on Λ*, many episodes side by side: one step of all, then the next.
+"""Λ* with NumPy, many episodes side by side: one step of all, then the next.
 
-The worlds come from the kernels and the observations of all episodes are made at once, so that
-what is left to pay for a plain Python mind is its own `act`. A mind with ``act_many`` is asked
-once for all episodes. Results are those of the plain loop, bit for bit.
+The observations of all episodes are made at once, so that what is left to pay for a plain Python
+mind is its own `act`. A mind with ``act_many`` is asked once for all episodes; built-in minds with
+kernels have it too, for jobs so small that kernels would not be worth loading. Results are those
+of the plain loop, bit for bit.
 """
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,22 +24,28 @@ from allminds.core.blocks import Block
 from allminds.core.line_up import LineUp, Subject
 from allminds.core.seeding import MINDS
 from allminds.core.watch import Watch, malformed
-from allminds.instruments.lambda_star.fast.forms import (
+from allminds.instruments.chance import RandomMind
+from allminds.instruments.lambda_star.fast.arrays import (
     Failures,
     Worlds,
     block_of,
     half_rewards,
     make_worlds,
+    makes_arrays,
+    meets_itself,
     shared,
+    sight,
+    worlds_by_arrays,
 )
-from allminds.instruments.lambda_star.fast.singles import look_up
 from allminds.instruments.lambda_star.instrument import LambdaStar
+from allminds.instruments.lambda_star.minds import Expert, LocalSearch, Optimum
 from allminds.instruments.lambda_star.world import MOVE, Foresight, View
 
 if TYPE_CHECKING:
     from allminds.instruments.lambda_star.instrument import LambdaStar
 
 Numbers = NDArray[np.int64]
+MakeWorlds = Callable[["LambdaStar", int, int, int], Worlds]
 STAY = 5
 
 
@@ -63,18 +72,38 @@ class Word(seeding.Random):
         return (self.first >> 32) * n >> 32
 
 
+MOST_PLANS = 1 << 26  # bytes: the plans of an optimum for all exercises of a block
+
+
+def small_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Lockstep | None:
+    """Return the form without kernels of built-in minds that have kernels, and `act_many` too."""
+    kinds = {type(seat.subject.make()) for seat in line_up.seats if not seat.subject.group}
+    plans = tool.torus.cells * tool.settings.iterations * 1024
+    if (
+        any(seat.subject.group for seat in line_up.seats)
+        or not kinds <= {RandomMind, LocalSearch, Expert, Optimum}
+        or (Optimum in kinds and plans > MOST_PLANS)
+        or meets_itself(tool)
+        or not makes_arrays(tool)
+    ):
+        return None
+    return Lockstep(tool, line_up, watch, worlds_by_arrays)
+
+
 class Lockstep:
-    """A line-up of single minds without rehearsals, some of which have no kernel."""
+    """A line-up of single minds without rehearsals; `worlds` makes those of a block."""
 
     compiled = False
 
-    def __init__(self, tool: LambdaStar, line_up: LineUp, watch: Watch) -> None:
-        self.tool, self.line_up, self.watch = tool, line_up, watch
+    def __init__(
+        self, tool: LambdaStar, line_up: LineUp, watch: Watch, worlds: MakeWorlds = make_worlds
+    ) -> None:
+        self.tool, self.line_up, self.watch, self.worlds = tool, line_up, watch, worlds
         self.sights = Sights(tool)
 
     def play(self, seed: int, first: int, last: int, traced: int) -> Block:
         """Play all episodes of the block, step by step."""
-        here = make_worlds(self.tool, seed, first, last)
+        here = self.worlds(self.tool, seed, first, last)
         stage = Stage(self.tool, here, self.sights)
         casts = [
             _cast(self.tool, here, stage, seat.subject, seat.slots[0], self.watch)
@@ -94,19 +123,24 @@ class Lockstep:
 
 
 class Sights:
-    """The two halves of a `View`; equal ones are made once."""
+    """The views from all cells; equal ones are made once."""
 
     def __init__(self, tool: LambdaStar) -> None:
         reach, torus = tool.settings.range, tool.torus
-        self.table = table = look_up(torus.rows, torus.cols, reach)
-        kept = lru_cache(maxsize=1 << 16)
-        self.cells = kept(lambda cell: torus.around(cell + 1, reach))
+        self.table = table = sight(torus.rows, torus.cols, reach)
+        cells = lru_cache(maxsize=1 << 16)(lambda cell: torus.around(cell + 1, reach))
+        both = table.classes**2
 
-        def rewards(both: int) -> tuple[float, ...]:
-            good, evil = divmod(both, table.classes)
+        @lru_cache(maxsize=1 << 12)
+        def rewards(good_and_evil: int) -> tuple[float, ...]:
+            good, evil = divmod(good_and_evil, table.classes)
             return tuple(((table.gains[good] - table.gains[evil]) * 0.5).tolist())
 
-        self.rewards = kept(rewards)
+        @lru_cache(maxsize=1 << 17)
+        def view(place: int) -> View:
+            return View(cells(place // both), rewards(place % both))
+
+        self.view = view  # by cell from 0, class of Good and class of Evil, in one number
 
 
 class Stage:
@@ -135,23 +169,24 @@ class Stage:
         """Compute the cells round a slot and the rewards in them: [exercise, cell]."""
         row = (self.row[slot][:, None] + self.by_row) % self.rows
         col = (self.col[slot][:, None] + self.by_col) % self.cols
-        rewards = (self._rewards(row, col) * 0.5).astype(np.float64, copy=False)
-        return row * self.cols + col + 1, rewards
+        good, evil = self._classes(slot)
+        gains = self.sights.table.gains
+        return row * self.cols + col + 1, (gains[good] - gains[evil]) * 0.5
 
     def views(self, slot: int) -> list[View]:
         """Make the views of a slot in every episode."""
-        row, col, table = self.row[slot], self.col[slot], self.sights.table
+        good, evil = self._classes(slot)
+        cells, classes = self.row[slot] * self.cols + self.col[slot], self.sights.table.classes
+        return list(map(self.sights.view, ((cells * classes + good) * classes + evil).tolist()))
 
-        def seen(at_row: Numbers, at_col: Numbers) -> Any:
-            return (
-                table.row_class[at_row - row + self.rows]
-                + table.col_class[at_col - col + self.cols]
-            )
-
-        good = seen(self.good_row[self.step], self.good_col[self.step])
-        evil = seen(self.evil_row[self.step], self.evil_col[self.step])
-        cells, both = (row * self.cols + col).tolist(), (good * table.classes + evil).tolist()
-        return list(map(View, map(self.sights.cells, cells), map(self.sights.rewards, both)))
+    def _classes(self, slot: int) -> tuple[Any, Any]:
+        """Classify where Good and Evil lie from a slot in every episode, as `SightTable` says."""
+        table, now = self.sights.table, self.step
+        row, col = self.row[slot] - self.rows, self.col[slot] - self.cols
+        ways = (self.good_row, self.good_col), (self.evil_row, self.evil_col)
+        good, evil = (table.row_class[rows[now] - row] + table.col_class[cols[now] - col]
+                      for rows, cols in ways)  # fmt: skip
+        return good, evil
 
     def advance(self, step: int) -> None:
         """Move the minds, then Good and Evil, and write down the rewards."""
@@ -159,18 +194,11 @@ class Stage:
         self.row = (self.row + moves // 3 - 1) % self.rows
         self.col = (self.col + moves % 3 - 1) % self.cols
         self.step = step + 1
-        for slot in range(len(self.row)):
-            here = self._rewards(self.row[slot][:, None], self.col[slot][:, None])
-            self.rewards[slot, step] = here[:, 0]
-
-    def _rewards(self, row: Numbers, col: Numbers) -> Numbers:
-        """Compute the rewards of cells [exercise, cell], in half units."""
-        now = np.s_[self.step, :, None]
-        good, evil = (
-            (self.good_row[now], self.good_col[now]),
-            (self.evil_row[now], self.evil_col[now]),
-        )
-        return half_rewards(self.torus, row, col, good, evil)
+        self.rewards[:, step] = half_rewards(
+            self.torus, self.row, self.col,
+            (self.good_row[step + 1], self.good_col[step + 1]),
+            (self.evil_row[step + 1], self.evil_col[step + 1]),
+        )  # fmt: skip
 
 
 class _OneByOne:
@@ -191,31 +219,49 @@ class _OneByOne:
 
     def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> list[int]:
         """Ask every mind; an episode that has failed stands still."""
-        actions = [STAY] * self.count
-        watch, failures, randoms, minds = self.watch, self.failures, self.randoms, self.minds
-        words = seeding.words(self.keys, step).tolist()
+        watch, answers = self.watch, list[Any]()
+        views, words = stage.views(slot), seeding.words(self.keys, step).tolist()
         watch.inside = True
-        for lane, view in enumerate(stage.views(slot)):
-            if lane in failures or lane in dead:
-                continue
-            random = randoms[lane]
-            random.begin(step, words[lane])
-            watch.calls += 1
+        while len(answers) < self.count:
             try:
-                action = minds[lane].act(view, random)
+                self._ask(answers, views, words, step, dead)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in `Watch.call`
-                failures[lane] = watch.failure(error)
-                continue
-            if type(action) is int and 1 <= action <= 9:
-                actions[lane] = action
-            elif MOVE.contains(action):
-                actions[lane] = operator.index(action)
-            else:
-                failures[lane] = action if isinstance(action, Failure) else malformed(action, MOVE)
+                self.failures[len(answers)] = watch.failure(error)
+                answers.append(STAY)
         watch.inside = False
-        return actions
+        if set(map(type, answers)) == {int} and min(answers) >= 1 and max(answers) <= 9:
+            return answers
+        return [self._checked(lane, answer) for lane, answer in enumerate(answers)]
+
+    def _ask(
+        self, answers: list[Any], views: list[View], words: list[int], step: int, dead: Failures
+    ) -> None:
+        """Ask the minds from the next one on; there is nothing to look up until one has failed."""
+        watch, failures = self.watch, self.failures
+        several = zip(self.minds, views, self.randoms, words, strict=True)
+        if not failures and not dead:
+            for mind, view, random, word in several:
+                random.step, random.first, random.drawn = step, word, 0  # as `begin` does
+                watch.calls += 1
+                answers.append(mind.act(view, random))
+            return
+        for lane, (mind, view, random, word) in islice(enumerate(several), len(answers), None):
+            if lane in failures or lane in dead:
+                answers.append(STAY)
+                continue
+            random.begin(step, word)
+            watch.calls += 1
+            answers.append(mind.act(view, random))
+
+    def _checked(self, lane: int, action: Any) -> int:
+        """Return an action as a number, or note that it is none and stand still."""
+        if MOVE.contains(action):
+            return operator.index(action)
+        said = action if isinstance(action, Failure) else malformed(action, MOVE)
+        self.failures[lane] = said
+        return STAY
 
     def learn(self, stage: Stage, slot: int, step: int, dead: Failures) -> None:
         """Tell every mind what its action brought."""
@@ -247,7 +293,7 @@ class _Together:
         self.failures: dict[int, Failure] = {}
         self.mind = watch.call(subject.make)
         failed = isinstance(self.mind, Failure)
-        begun = self.mind if failed else watch.call(self.mind.begin, tasks[0])
+        begun = self.mind if failed else watch.call(self.mind.begin_many, tasks)
         if isinstance(begun, Failure):
             self._all(begun)
 
@@ -295,10 +341,13 @@ def _cast(
     tool: LambdaStar, here: Worlds, stage: Stage, subject: Subject, slot: int, watch: Watch
 ) -> _Cast:
     future = subject.traits.sees == "future"
-    tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
     own = watch.over(subject)
-    batch = isinstance(own.call(subject.make), BatchMind) and not future
-    return (_Together if batch else _OneByOne)(here, tasks, subject, slot, own)
+    mind = own.call(subject.make)
+    if isinstance(mind, BatchMind) and not future:
+        return _Together(here, [_task(tool, stage, slot, None)], subject, slot, own)
+    tasks = [_task(tool, stage, slot, lane if future else None) for lane in range(here.count)]
+    ready = isinstance(mind, BatchMind) and type(mind).begin_many is not BatchMind.begin_many
+    return (_Together if ready else _OneByOne)(here, tasks, subject, slot, own)
 
 
 def _task(tool: LambdaStar, stage: Stage, slot: int, lane: int | None) -> Task:

@@ -24,6 +24,7 @@ from allminds.instruments.fast import (
     worth,
     wrapped,
 )
+from allminds.instruments.lambda_star.fast.arrays import axis_of
 from allminds.instruments.lambda_star.fast.worlds import make_moves
 
 _0, _2, _3, _9 = (np.uint64(n) for n in (0, 2, 3, 9))
@@ -83,8 +84,8 @@ class LookUp(NamedTuple):
 @lru_cache(maxsize=8)
 def look_up(rows: int, cols: int, reach: int) -> LookUp:
     """Build the table for a torus and a range of sight."""
-    row_class, row_seen = _axis(rows, reach)
-    col_class, col_seen = _axis(cols, reach)
+    row_class, row_seen = axis_of(rows, reach)
+    col_class, col_seen = axis_of(cols, reach)
     classes, sight = len(row_seen) * len(col_seen), (2 * reach + 1) ** 2
     table = LookUp(
         (row_class * len(col_seen)).astype(np.uint32),
@@ -97,15 +98,6 @@ def look_up(rows: int, cols: int, reach: int) -> LookUp:
     )
     _tabulate(rows, cols, reach, row_seen, col_seen, *table[3:])
     return table
-
-
-def _axis(size: int, reach: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the class of each displacement -size..size, and a displacement of each class."""
-    shift = np.arange(-size, size + 1) % size
-    shift = np.where(shift > size // 2, shift - size, shift)
-    shift = np.where(np.abs(shift) > reach + 1, size // 2, shift)  # all that is far, alike
-    seen, of = np.unique(shift, return_inverse=True)
-    return of, seen
 
 
 @kernel

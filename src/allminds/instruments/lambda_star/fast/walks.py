@@ -15,7 +15,8 @@ from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import Habits
 from allminds.instruments.lambda_star import groups as collectives
 from allminds.instruments.lambda_star.fast import groups, singles
-from allminds.instruments.lambda_star.fast.forms import Compiled, Slots, Walk, Worlds, note_failure
+from allminds.instruments.lambda_star.fast.arrays import Worlds, meets_itself, note_failure
+from allminds.instruments.lambda_star.fast.forms import Compiled, Slots, Walk
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
 from allminds.instruments.lambda_star.fast.singles import look_up
 from allminds.instruments.lambda_star.grid import Torus, neighbours
@@ -48,12 +49,6 @@ def fast_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Fast | None:
     if any(seat.subject.group or seat.subject.traits.practice for seat in line_up.seats):
         return None
     return Lockstep(tool, line_up, watch)
-
-
-def meets_itself(tool: LambdaStar) -> bool:
-    """Return whether a neighbourhood meets itself on so small a torus: left to plain Python."""
-    side = min(tool.torus.rows, tool.torus.cols)
-    return side < 3 or 2 * tool.settings.range >= side
 
 
 def walks_of(tool: LambdaStar, line_up: LineUp) -> list[tuple[tuple[int, ...], Walk]] | None:

@@ -3,47 +3,15 @@
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from allminds.complexity.fast import lz76_kernel, lz76_scratch
 from allminds.core.compiled import below, fold, kernel, unit, word
 from allminds.instruments.fast import narrow, parted, period, weighted, wrapped
-
-LANES = 128
-CYCLIC, DRIFT, RELEASED = 0, 1, 2
+from allminds.instruments.lambda_star.fast.arrays import DRIFT, RELEASED
 
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 _wrapped = narrow.wrapped
-
-
-class TorusRules(NamedTuple):
-    """What a setting of Λ* comes to: the numbers and tables that every episode shares."""
-
-    kind: int
-    rows: int
-    cols: int
-    steps: int
-    agents: int
-    limit: int  # of a segment's length
-    chances: Any  # float64[limit + 1, cells]: patterns.walk_chances
-    plain: Any  # uint8[9]: patterns.plain_actions, from 0
-    shelf: Any  # int64: segments of complexity K stand at shelf[K]..shelf[K + 1]
-    catalogue: Any  # uint8[segments, limit]: moves 0..8
-    lengths: Any  # int64[segments]
-    distinct: Any  # int64[segments]: cells visited
-
-
-class Ways(NamedTuple):
-    """Where Good, Evil and the minds are: int16[block, step, lane], starts [block, slot, lane]."""
-
-    good_row: Any
-    good_col: Any
-    evil_row: Any
-    evil_col: Any
-    start_row: Any
-    start_col: Any
 
 
 @kernel
