@@ -6,8 +6,8 @@ import pytest
 from studio import CELLS, study
 
 from allminds.core.errors import Error
+from allminds.web.checking import read_study
 from allminds.web.simulate import fitting, simulate
-from allminds.web.study import read_study
 
 STAR = {"rows": 3, "cols": 3, "iterations": 8}
 STAIRS = {"time": 24, "steps": 8, "cells": 4}
@@ -64,8 +64,8 @@ def test_minds_are_matched_with_tests_and_the_floor_fills_in():
 
 
 def test_the_example_study_can_be_read_for_a_trial():
+    from allminds.web.checking import EXAMPLE
     from allminds.web.simulate import roomy
-    from allminds.web.study import EXAMPLE
 
     trial = roomy(read_study(EXAMPLE), 50)
     assert trial.participants == 50

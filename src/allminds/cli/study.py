@@ -68,7 +68,7 @@ def new(
 ) -> None:
     """Make the database of a study. It prints the researcher's token, which is not kept."""
     from allminds import registry
-    from allminds.web.study import example, read_study, weak_seed
+    from allminds.web.checking import example, read_study, weak_seed
 
     registry.built_in_only("study new", trust)
     if write_plan:
@@ -310,8 +310,9 @@ def _show(found: dict[str, Any]) -> None:
 
 def _study(plan: str, slug: str | None) -> Study:
     """Read a study from its file, or from its database."""
+    from allminds.web.checking import read_study
     from allminds.web.store import Store
-    from allminds.web.study import read_study, stored
+    from allminds.web.study import stored
 
     if plan.endswith(".toml"):
         made = read_study(plan)

@@ -372,10 +372,19 @@ def _add_participants(app: FastAPI) -> None:
         """Answer the questions on the instructions."""
         return await _done(request, sent, lambda live: live.check(sent.place, sent.given))
 
+    @app.post("/answers")
+    async def answers(request: Request, sent: Annotated[forms.Answers, Form()]) -> Response:
+        """Answer a page of the researcher's questions."""
+        return await _done(request, sent, lambda live: live.answer(sent.place, sent.given))
+
     @app.post("/choice")
     async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
         """Make a move in an exercise."""
-        how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
+        changes = number(sent.changes)
+        mind: dict[str, Any] = (
+            {} if changes is None else {"first": sent.first, "changes": int(changes)}
+        )
+        how = (number(sent.rt_ms), sent.input, number(sent.client_ts), mind)
         move = (sent.exercise, sent.step, sent.choice)
         return await _done(request, sent, lambda live: live.choose(*move, *how))
 

@@ -245,6 +245,7 @@ _HAPPENED = (
     .order_by(EventRow.id)
 )
 _THERE = select(func.max(EventRow.server_ts)).where(_OF_EXERCISE, EventRow.kind.in_(PRESENT))
+_CHOSEN = select(func.max(EventRow.server_ts)).where(_OF_EXERCISE, EventRow.kind == "choice")
 _NOTES = (
     select(EventRow.id).where(EventRow.session_id == _SESSION, EventRow.kind == bindparam("of"))
 ).limit(bindparam("most"))
@@ -348,6 +349,14 @@ class Rows:
         before = self.db.scalar(_THERE, {"session": self.session_id, "exercise": idx})
         now = (one["server_ts"] for one in self._new(idx, *PRESENT))
         return max(now, default=before)
+
+    def since(self, row: ExerciseRow) -> int:
+        """Return when the present choice of an exercise became due."""
+        where = {"session": self.session_id, "exercise": row.idx}
+        before = self.db.scalar(_CHOSEN, where)
+        return max((one["server_ts"] for one in self._new(row.idx, "choice")), default=before) or (
+            row.started
+        )
 
     def met(self, idx: int) -> int:
         """Count the moves of another participant in an exercise, this request included."""
