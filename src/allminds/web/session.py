@@ -274,6 +274,7 @@ class LiveSession:
             self.row.plan = mine.text
             self.agenda = agenda(self.row.plan)
             self.study = self.agenda.study
+            self.__dict__.pop("replays", None)  # nothing is begun yet
 
     def _placed(self) -> bool:
         """Take a place in the study, with exercises that nobody else has; return False if full."""
