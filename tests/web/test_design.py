@@ -286,3 +286,34 @@ def test_no_markup_but_that_of_markdown_gets_into_a_page(nasty):
     assert "<strong>bold</strong>" in made
     for bad in ("<script", "<img", 'href="javascript', 'href="data', "<b "):
         assert bad not in made.lower()
+
+
+# ---------------------------------------------------------------- enlarged, paused, closed
+
+
+def test_a_study_can_be_enlarged_paused_and_closed(where, clock):
+    _, links = make(where, study(participants=1), 1, clock)
+    server = Server(where, clock).start()
+    try:
+        store = server.store
+        inside = Person(server)
+        inside.join(links[0])
+        inside.begin()
+        link = store.open_link(store.study())
+        assert Person(server).join(link) == "closed"
+        store.extend(store.study(), 2)
+        store.set_state(store.study(), "paused")
+        waiting = Person(server)
+        assert waiting.join(link) == "closed"
+        assert waiting.context["reason"] == "paused"
+        store.set_state(store.study(), "open")
+        assert waiting.join(link) == "consent"
+        store.set_state(store.study(), "closed")
+        assert waiting.begin() == "exercise", "whoever is in it can finish"
+        assert waiting.finish() == "done"
+        store.set_state(store.study(), "closed", ends=clock())
+        assert inside.load() == "closed"
+        with pytest.raises(Error, match="name a larger number"):
+            store.extend(store.study(), 2)
+    finally:
+        server.stop()

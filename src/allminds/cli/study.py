@@ -113,9 +113,53 @@ def _check_faces(made: Study) -> None:
     """Require that every instrument has a face, without which no participant can take it."""
     from allminds.web.questions import face
 
-    for test in range(len(made.tests)):
-        face(made.tool(test))
-        face(made.practice_tool(test))
+    for variant in made.variants:
+        for test in range(len(variant.tests)):
+            face(variant.tool(test))
+            face(variant.practice_tool(test))
+
+
+@study.command(epilog="Example: allminds study extend study.db --participants 60")
+def extend(
+    database: DatabaseArgument,
+    participants: Annotated[int, typer.Option(min=1, max=100_000, help="The new number.")],
+    slug: SlugOption = None,
+) -> None:
+    """Let more participants into a study. Arms and orders of tests go on as they began."""
+    need_web()
+    from allminds.web.store import Store
+
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        store.extend(row, participants)
+    print(f"'{row.slug}' is for {participants} participants now")
+
+
+@study.command(epilog="Example: allminds study close study.db")
+def close(
+    database: DatabaseArgument,
+    slug: SlugOption = None,
+    pause: Annotated[bool, typer.Option("--pause", help="For a while only.")] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Let participants in again.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="End the sessions of those who are in it, too.")
+    ] = False,
+) -> None:
+    """Close a study for newcomers; whoever is in it can finish, unless it is closed --now."""
+    need_web()
+    from allminds.web.app import now_in_ms
+    from allminds.web.store import Store
+
+    if pause + reopen + now > 1:
+        raise Error("--pause, --reopen and --now exclude each other: name one of them")
+    state = "paused" if pause else "open" if reopen else "closed"
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        if reopen and row.closes is not None and row.closes <= now_in_ms():
+            raise Error(f"'{row.slug}' was closed for good; make a new study")
+        store.set_state(row, state, now_in_ms() if now else None)
+    inside = "" if reopen else "; sessions end" if now else "; whoever is in it can finish"
+    print(f"'{row.slug}' is {state} now{inside}")
 
 
 @study.command(

@@ -51,10 +51,8 @@ def check(study: Study, where: str) -> None:
             f"{where}: two people who play with each other take the same tests in one order; set "
             "order = 'fixed' and leave out arms"
         )
-    for arm in study.arms:
-        _check_tests(study.in_arm(arm), f"{where}, arm '{arm.name}'")
-    if not study.arms:
-        _check_tests(study, where)
+    for made in study.variants:
+        _check_tests(made, f"{where}, arm '{made.arm}'" if made.arm else where)
 
 
 def _check_tests(study: Study, where: str) -> None:

@@ -452,6 +452,8 @@ Act = Callable[[LiveSession], None]
 
 def open_now(study: StudyRow, now: int) -> str:
     """Return the reason why no participant can begin now; empty if one can."""
+    if study.state != "open":
+        return study.state
     if study.opens is not None and now < study.opens:
         return "not-open"
     return "closed" if study.closes is not None and now > study.closes else ""

@@ -226,15 +226,24 @@ class Study(Settings):
             found.append(name)
         return found
 
-    def of(self, place: int) -> Study:
-        """Return the study as the participant at a place is given it: one arm, in one order."""
+    def of(self, participant: int) -> Study:
+        """Return the study as a participant is given it: one arm, its tests in one order.
+
+        Places of those who are gone are given again, and so are their arms.
+        """
         if not self.arms and self.order == "fixed":
             return self
+        place = participant % self.participants
         arm, rank = arm_of([arm.weight for arm in self.arms] or [1], self.seed, place)
         found = self.in_arm(self.arms[arm]) if self.arms else self
         order = order_of(self.order, len(found.tests), self.seed, place, rank)
         tests = [found.tests[n].model_copy(update={"name": found.names[n]}) for n in order]
         return found.model_copy(update={"tests": tests, "arms": [], "order": "fixed"})
+
+    @property
+    def variants(self) -> list[Study]:
+        """The study as each arm is given it; itself if it has no arms."""
+        return [self.in_arm(arm) for arm in self.arms] or [self]
 
     def in_arm(self, arm: Arm) -> Study:
         """Return the study as all participants of an arm are given it, in the order of the file."""

@@ -72,6 +72,7 @@ class StudyRow(Base):
     admin_hash: Mapped[str] = mapped_column(HASH, unique=True)
     open_hash: Mapped[str | None] = mapped_column(HASH, unique=True)  # of a link for everybody
     panel_key: Mapped[str | None] = mapped_column(HASH)  # by which a panel's ids are signed
+    state: Mapped[str] = mapped_column(String(16), server_default="open")  # open, paused, closed
     created: Mapped[int] = mapped_column(BigInteger)
 
 

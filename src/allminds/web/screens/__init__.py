@@ -218,7 +218,7 @@ class Done(Common):
 class Closed(Common):
     """The end of a session that cannot go on: nothing more to do here."""
 
-    reason: Literal["not-open", "closed", "full", "abandoned"]
+    reason: Literal["not-open", "closed", "paused", "full", "abandoned"]
     opens: str  # ISO date and time; "" if the study was always open
 
 
