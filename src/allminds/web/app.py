@@ -380,13 +380,10 @@ def _add_participants(app: FastAPI) -> None:
     @app.post("/choice")
     async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
         """Make a move in an exercise."""
-        changes = number(sent.changes)
-        mind: dict[str, Any] = (
-            {} if changes is None else {"first": sent.first, "changes": int(changes)}
-        )
-        how = (number(sent.rt_ms), sent.input, number(sent.client_ts), mind)
+        selected = {"first": sent.first, "changes": int(number(sent.changes) or 0)}
+        how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
         move = (sent.exercise, sent.step, sent.choice)
-        return await _done(request, sent, lambda live: live.choose(*move, *how))
+        return await _done(request, sent, lambda live: live.choose(*move, *how, selected))
 
     @app.post("/partner")
     async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from allminds.contracts import Failure, Record
 from allminds.web.agenda import Agenda, Stop, agenda
@@ -24,6 +25,7 @@ from allminds.web.tables import (
     Held,
     Rows,
     StudyRow,
+    closes_of,
     held,
     here,
 )
@@ -78,6 +80,7 @@ class LiveSession:
         self.db, self.now, self.seen = db, now, seen
         self._moved, self.crowded_out, self.game = False, False, None
         db.add(self.row)
+        set_committed_value(self.study_row, "closes", closes_of(db, self.study_row.id))
         self.rows.again(db)
         return True
 

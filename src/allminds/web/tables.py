@@ -231,6 +231,7 @@ _HELD = (
     .options(load_only(StudyRow.opens, StudyRow.closes))
 )
 _LOCKED = _HELD.with_for_update(of=SessionRow)
+_CLOSES = select(StudyRow.closes).where(StudyRow.id == bindparam("study"))
 _HERE = (
     update(SessionRow)
     .where(SessionRow.id == _SESSION, SessionRow.version == bindparam("known"))
@@ -271,6 +272,11 @@ def held(db: Session, token_hash: str, lock: bool = True) -> Held | None:
     """Return and lock the session of a token until this transaction is over."""
     found = db.execute(_LOCKED if lock else _HELD, {"token": token_hash}).one_or_none()
     return None if found is None else (found[0], found[1], found[2])
+
+
+def closes_of(db: Session, study: int) -> int | None:
+    """Return when a study closes, as it is said now: it can be closed while people are in it."""
+    return db.connection().execute(_CLOSES, {"study": study}).scalar()
 
 
 def here(db: Session, row: SessionRow, now: int) -> bool:
