@@ -94,6 +94,7 @@ def test_an_order_of_tests_follows_from_the_place():
         ({"arms": [{"name": "a"}, {"name": "a"}]}, "two of them have the same name"),
         ({"arm": "a"}, "'arm' is drawn for each participant"),
         ({"questions": [asked("q", "choice")]}, "a choice needs options"),
+        ({"questions": [asked("age", "number")]}, "'age' is a column of the data already"),
         ({"questions": [asked("q", "text", when="never")]}, "there is no test 'never'"),
         ({"questions": [asked("q", "text") | {"text": {"en": "a"}}]}, "missing in the language"),
         ({"questions": [asked("q", "number", right="x")]}, "'x' is not an answer"),
@@ -177,7 +178,7 @@ def test_questions_are_asked_at_their_time_and_page_by_page(where, clock):
     questions = [
         asked("mood", "scale", when="before", rows=[option("calm"), option("tired")]),
         asked("seen", "choice", when="lambda", options=ANIMALS, right="cat"),
-        asked("age", "number", least=18, most=99, page=2),
+        asked("years", "number", least=18, most=99, page=2),
         asked("said", "text", required=False, page=1),
     ]
     made = study(questions=questions)
@@ -200,12 +201,12 @@ def test_questions_are_asked_at_their_time_and_page_by_page(where, clock):
         assert person.finish() == "questions"
         person.post("/answers", seen="dog")
         person.post("/answers", said="")
-        assert person.post("/answers", age="17") == "questions"
-        assert person.post("/answers", age="18") == "done"
+        assert person.post("/answers", years="17") == "questions"
+        assert person.post("/answers", years="18") == "done"
         found = {}
         for event in events(server, "answer"):
             found |= event.payload["answers"]
-        assert found == {"mood.calm": "1", "mood.tired": "5", "seen": "dog", "age": "18"}
+        assert found == {"mood.calm": "1", "mood.tired": "5", "seen": "dog", "years": "18"}
     finally:
         server.stop()
 

@@ -97,4 +97,4 @@ def test_what_a_study_exports_is_in_the_report_with_its_caveats(tmp_path):
         assert reply.exit_code == 0, (what, reply.exception)
         assert "How 2 minds and 3 people" in (tmp_path / "other.html").read_text("utf-8")
     with pytest.raises(Error, match=r"name results\.csv"):
-        write_report(folder, tmp_path / "no.html", exports=[tmp_path / "people" / "choices.csv"])
+        write_report(folder, tmp_path / "no.html", exports=[tmp_path / "people" / "trials.csv"])

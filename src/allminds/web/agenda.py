@@ -95,6 +95,10 @@ class Agenda:
             return None
         return self.exercise(test, False, number, ()).lesson
 
+    def moves(self, test: int) -> int:
+        """Count the moves of the first exercise of a test; of a question, 1."""
+        return self._steps[test]
+
     @cached_property
     def _steps(self) -> tuple[int, ...]:
         """The steps of the first exercise of every test; of a question, 1."""

@@ -39,7 +39,7 @@ from starlette.staticfiles import StaticFiles
 from allminds.web import forms
 from allminds.web import screens as own_screens
 from allminds.web.debrief import Machines
-from allminds.web.export import Lines, choices_csv, events_jsonl
+from allminds.web.export import Lines, events_jsonl, trials_csv
 from allminds.web.monitor import monitor
 from allminds.web.pages import refused
 from allminds.web.pairing import decide
@@ -69,7 +69,7 @@ def _add_researcher(app: FastAPI) -> None:
     def csv(request: Request, external: bool = False) -> Response:
         """Export every choice, one row each."""
         service, study = _admitted(request)
-        lines = _streamed(service, study, external, choices_csv)
+        lines = _streamed(service, study, external, trials_csv)
         return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_file("csv"))
 
     @app.get("/admin/export.jsonl")

@@ -9,7 +9,7 @@ from pathlib import Path
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.settings import checked, file_text
-from allminds.web.study import PERSON, Study, all_of
+from allminds.web.study import PERSON, QUESTIONS, Study, all_of
 
 EXAMPLE = Path(__file__).with_name("study_example.toml")
 
@@ -38,10 +38,17 @@ def read_study(path: str | Path) -> Study:
 
 def check(study: Study, where: str) -> None:
     """Find what is wrong with the tests of a study before participants are invited."""
+    from allminds.web.dataset import MEANINGS
     from allminds.web.languages import language
 
     for code in study.languages:
         language(code)  # one without a catalogue is found here
+    for one in study.questions:
+        if one.name in (*MEANINGS, *QUESTIONS):
+            raise Error(
+                f"{where}: questions: '{one.name}' is a column of the data already; name it "
+                f"'my_{one.name}', or otherwise"
+            )
     if study.arm:
         raise Error(f"{where}: 'arm' is drawn for each participant; write [[arms]] instead")
     if any(given.opponent == PERSON for given in study.tests) and (

@@ -207,6 +207,30 @@ def inattentive(questions: Sequence[Question], answers: Mapping[str, str]) -> in
     return sum(answers.get(one.name, "") != one.right for one in questions if one.right)
 
 
+# ---------------------------------------------------------------- careless participants
+
+
+Sign = Literal["fast", "same-choice", "hidden", "pasted", "misread", "attention", "unfinished"]
+
+
+class Careless(Settings):
+    """When a participant is marked as careless, and which marks exclude from the analysis.
+
+    Write `exclude` before the first participant comes: the report applies it, and shows the figures
+    with and without.
+    """
+
+    fast_ms: float = Field(350, ge=0, description="a test whose median move is quicker")
+    fast_question_ms: float = Field(1500, ge=0, description="likewise, of questions")
+    same_choices: int = Field(20, ge=2, description="choices from which on sameness is looked at")
+    same_share: float = Field(0.75, gt=0, le=1, description="share of the commonest choice")
+    hidden_seconds: float = Field(60, ge=0, description="in the background")
+    pastes: int = Field(1, ge=1)
+    misreads: int = Field(3, ge=1, description="wrong attempts at the checks of instructions")
+    attention: int = Field(1, ge=1, description="failed attention checks")
+    exclude: list[Sign] = Field(default_factory=list, description="the rule of exclusion")
+
+
 # ---------------------------------------------------------------- the end
 
 

@@ -27,6 +27,7 @@ from allminds.web.design import (
     NAME,
     Arm,
     Bonus,
+    Careless,
     Debrief,
     Order,
     Question,
@@ -56,6 +57,7 @@ class GivenTest(Settings):
     choice_seconds: float = Field(0, ge=0, le=86_400, description="for a choice; 0: no limit")
     exercise_seconds: float = Field(0, ge=0, le=86_400, description="for an exercise; 0: no limit")
     rest: bool = Field(False, description="offer a rest before this test")
+    fast_ms: float | None = Field(None, ge=0, description="in the place of careless.fast_ms")
     exercises: int | None = Field(None, ge=1, le=1000, description="how many; all of a fixed form")
     first: int = Field(0, ge=0, lt=2**31, description="number of the first one")
     shuffled: bool = Field(False, description="in an order drawn for each person")
@@ -133,6 +135,7 @@ class Study(Settings):
     questions: list[Question] = Field(default_factory=list, max_length=200)
     bonus: Bonus | None = None
     debrief: Debrief = Debrief.model_validate({})
+    careless: Careless = Careless.model_validate({})
     opens: datetime | None = None
     closes: datetime | None = None
     contact: str = Field("", max_length=200)
