@@ -119,7 +119,7 @@ def test_no_export_tells_the_seed_and_its_exercises_are_still_the_runners(opened
     person.finish()
     export_folder(server.store, server.store.study(), tmp_path / "people")
     sent = exported((server, token, [person]), "/admin/export.csv")
-    files = [path.read_bytes() for path in (tmp_path / "people").iterdir()]
+    files = [path.read_bytes() for path in (tmp_path / "people").rglob("*") if path.is_file()]
     assert not any(str(seed).encode() in one for one in [*files, sent.encode()])
     plan = Plan(seed=seed, tests=[{"instrument": "lambda", "settings": CELLS, "minds": ["random"],
                                    "episodes": 2}])  # fmt: skip
