@@ -7,11 +7,14 @@ import re
 import shutil
 import subprocess
 import warnings
+from html import unescape
 
 import pandas as pd
 import pytest
 from studio import CELLS, Person, Server, make, study
+from typer.testing import CliRunner
 
+from allminds.cli import app
 from allminds.web.export import export_folder
 
 EN = {"en": "How calm, =1+1?", "es": "¿Tranquilo?"}
@@ -132,3 +135,50 @@ def test_r_reads_it_without_a_warning(folder):
     for line in out.splitlines():
         table, rows, columns = line.split()
         assert (int(rows), int(columns)) == read(folder, table).shape
+
+
+def test_the_report_and_compare_apply_the_rule_of_exclusion_and_show_both(where, clock, tmp_path):
+    """One of nine is excluded; the page has the comparison with and without, and says who."""
+    from allminds.evaluate import evaluate
+    from allminds.runs.imports import read_together
+    from allminds.runs.run import How
+    from allminds.statistics.comparison import included
+
+    check = {
+        "name": "reads", "kind": "choice", "text": EN, "when": "before", "right": "yes",
+        "options": [{"value": v, "text": EN} for v in ("yes", "no")],
+    }  # fmt: skip
+    test = {"instrument": "c-test", "exercises": 6, "pause_every": 0}
+    made = study(tests=[test], questions=[check], careless={"exclude": ["attention"]})
+    _, links = make(where, made, 9, clock)
+    server = Server(where, clock).start()
+    try:
+        for number, link in enumerate(links):
+            person = Person(server)
+            person.join(link)
+            person.post("/consent", accept="yes")
+            person.post("/answers", reads="no" if number == 4 else "yes")
+            person.post("/next")
+            while person.screen == "exercise":
+                person.choose(number)
+            assert person.screen == "done"
+        export_folder(server.store, server.store.study(), tmp_path / "people")
+    finally:
+        server.stop()
+    evaluate("c-test", ["random"], episodes=6, seed=1, out=tmp_path / "run", how=How(jobs=1))
+    frame = read_together([tmp_path / "people", tmp_path / "run"])
+    kept, said = included(frame)
+    assert said == "1 of 9 participants are left out by their study's rule (attention)"
+    assert set(frame["mind"]) - set(kept["mind"]) == {"person/p4"}
+    assert len(frame) - len(kept) == 6
+    page = tmp_path / "page.html"
+    words = ["report", str(tmp_path / "run"), str(tmp_path / "people"), "-o", str(page)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    text = " ".join(unescape(re.sub("<[^>]+>", " ", page.read_text("utf-8"))).split())
+    assert said in text
+    assert "8 persons took 6 exercises" in text
+    assert "by the study's rule of exclusion, and with everybody" in text
+    both = ["compare", str(tmp_path / "run"), str(tmp_path / "people"), "--json"]
+    ruled, whole = (CliRunner().invoke(app, [*both, *more]) for more in ([], ["--with-excluded"]))
+    assert f"{said}; --with-excluded keeps them." in json.loads(ruled.stdout)["notes"]
+    assert json.loads(ruled.stdout)["comparisons"] != json.loads(whole.stdout)["comparisons"]

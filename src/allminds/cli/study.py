@@ -250,7 +250,11 @@ def export(
 
 @contextlib.contextmanager
 def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Export study databases among some results into a folder that is removed afterwards."""
+    """Export study databases among some results into a folder that is removed afterwards.
+
+    The file of a study, STUDY.toml, stands for the database of that name beside it.
+    """
+    paths = [_database_of(path) if path.suffix == ".toml" else path for path in paths]
     databases = [path for path in paths if _is_database(path)]
     if not databases:
         yield list(paths)
@@ -270,6 +274,17 @@ def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 raise Error(f"{path}: no participant has finished an exercise of '{row.slug}' yet")
             places[path] = out
         yield [places.get(path, path) for path in paths]
+
+
+def _database_of(plan: Path) -> Path:
+    """Find the database of a study beside its file."""
+    found = plan.with_suffix(".db")
+    if not _is_database(found):
+        raise Error(
+            f"there is no database {found} beside {plan}; name the study's database, or the "
+            "folder that allminds study export wrote"
+        )
+    return found
 
 
 def _is_database(path: Path) -> bool:
