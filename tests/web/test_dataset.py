@@ -176,7 +176,7 @@ def test_the_report_and_compare_apply_the_rule_of_exclusion_and_show_both(where,
     assert CliRunner().invoke(app, words).exit_code == 0
     text = " ".join(unescape(re.sub("<[^>]+>", " ", page.read_text("utf-8"))).split())
     assert said in text
-    assert "8 persons took 6 exercises" in text
+    assert "8 people took 6 exercises" in text
     assert "by the study's rule of exclusion, and with everybody" in text
     both = ["compare", str(tmp_path / "run"), str(tmp_path / "people"), "--json"]
     ruled, whole = (CliRunner().invoke(app, [*both, *more]) for more in ([], ["--with-excluded"]))
