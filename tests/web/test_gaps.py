@@ -13,8 +13,8 @@ from studio import CELLS, HOUR, MINUTE, Person, study
 from allminds import registry
 from allminds.episode import Episode
 from allminds.web.export import export_folder, results
+from allminds.web.gaps import meaning
 from allminds.web.serve import SteadyClock
-from allminds.web.session import meaning
 from allminds.web.tables import EventRow, ExerciseRow, SessionRow
 
 

@@ -40,12 +40,12 @@ from allminds.web.dataset import (
     write_csv,
 )
 from allminds.web.debrief import parity
+from allminds.web.gaps import broken_off, meaning
 from allminds.web.replays import (
     ReplayedExercise,
     again,
     fingerprint,
 )
-from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
 from allminds.web.study import PERSON, stored
 from allminds.web.tables import (

@@ -9,6 +9,7 @@ from allminds.core.seeding import Random, key
 from allminds.presentation import Face
 from allminds.web.agenda import SCREEN
 from allminds.web.design import read
+from allminds.web.gaps import due
 from allminds.web.languages import direction
 from allminds.web.pairing import offers
 from allminds.web.questions import checks
@@ -191,8 +192,8 @@ def _exercise(live: LiveSession, shared: Common) -> Screen:
 
 def _left(live: LiveSession, row: ExerciseRow) -> int | None:
     """Return the milliseconds that are left for the exercise or the choice; None: no limit."""
-    due = live.due(row)
-    return None if due is None else max(0, due - live.now)
+    ends = due(live, row)
+    return None if ends is None else max(0, ends - live.now)
 
 
 def _room(live: LiveSession, shared: Common) -> Screen:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from sqlalchemy import Select, select
 
+from allminds.web.places import games_of
 from allminds.web.session import LiveSession
-from allminds.web.store import games_of
 from allminds.web.study import PERSON
 from allminds.web.tables import EventRow, ExerciseRow, GameRow, SessionRow, StudyRow
 

@@ -1,11 +1,11 @@
-"""One session: every request of a participant, the rules for gaps, and what a server remembers."""
+"""One session: every request of a participant, and what a server remembers of it."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
@@ -13,10 +13,10 @@ from sqlalchemy.orm.attributes import set_committed_value
 from allminds.contracts import Failure, Record
 from allminds.web.agenda import Agenda, Stop, agenda
 from allminds.web.design import read
+from allminds.web.places import forget, free_number, full
 from allminds.web.questions import checks
 from allminds.web.replays import Replays, fingerprint, own_side
-from allminds.web.store import forget, free_number, full, part
-from allminds.web.study import PERSON, QUESTIONS, Study
+from allminds.web.study import PERSON, QUESTIONS
 from allminds.web.tables import (
     MOST_SHOWN,
     ConsentRow,
@@ -29,23 +29,6 @@ from allminds.web.tables import (
     held,
     here,
 )
-
-Meaning = Literal["go on", "again", "replace", "void", "over"]
-MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
-GRACE = 1_500  # milliseconds that a choice may be on its way when its time is over
-
-
-def meaning(study: Study, gap: int, begun: bool, midst: bool) -> Meaning:
-    """Return what a gap of so many milliseconds means; `midst`: between two moves."""
-    rules = study.resume
-    if begun and gap > rules.long_hours * HOUR:
-        return "over"
-    if not midst or gap < rules.short_minutes * MINUTE:
-        return "go on"
-    if rules.policy == "continue":
-        return "again"
-    return rules.policy
-
 
 # ---------------------------------------------------------------- one request of one participant
 
@@ -122,9 +105,10 @@ class LiveSession:
         there = self.open_exercise()
         if there is not None:
             return there
-        return self._begin(self.agenda.number(self.place, self.participant.number))
+        return self.begin(self.agenda.number(self.place, self.participant.number))
 
-    def _begin(self, number: int) -> ExerciseRow:
+    def begin(self, number: int) -> ExerciseRow:
+        """Begin an exercise at this place, by its number in the series."""
         place = self.place
         tool = self.agenda.tool(place.test, place.practice)
         return self.rows.begin(
@@ -154,98 +138,11 @@ class LiveSession:
 
     def give_up(self, row: ExerciseRow, flag: str) -> None:
         """End an exercise before its time; the participant is told before it goes on."""
-        self._flag(row, flag)
+        self.flag(row, flag)
         row.finished = self.now
 
-    # ------------------------------------------------------------ arriving
-
-    def arrive(self, token_hash: str) -> None:
-        """Accept a newer token, which means another device; then apply the resume rules."""
-        if self.row.next_hash == token_hash:
-            self.row.token_hash, self.row.next_hash = token_hash, None
-            if not self.rows.full("resume"):
-                self.event("resume", payload={"device": "other"})
-        if self.row.status not in ("running", "abandoned"):
-            return
-        gap = self.now - self.seen
-        means = meaning(self.study, gap, self.rows.latest is not None, self._midst())
-        late = self.study_row.closes is not None and self.now > self.study_row.closes
-        if means == "over" or late:
-            self.row.last_seen = self.seen  # so that a clock that is wrong ends nothing for good
-            if self.running:
-                self._leave("abandoned" if means == "over" else "closed")
-        elif not self.running:
-            self._return()
-        elif not self._ended_late() and means != "go on":
-            self._interrupted(means, gap)
-
-    def due(self, row: ExerciseRow) -> int | None:
-        """Return when the time for an open exercise, or for its present choice, is over.
-
-        It runs by the server's clock from the moment at which the choice was due, so that no
-        reload gives more of it.
-        """
-        given = self.study.tests[row.test]
-        ends = []
-        if given.exercise_seconds:
-            ends.append(row.started + int(given.exercise_seconds * 1000))
-        if given.choice_seconds:
-            ends.append(self.rows.since(row) + int(given.choice_seconds * 1000))
-        return min(ends, default=None)
-
-    def _ended_late(self) -> bool:
-        """End the open exercise if its time is over: steps that were not made count the lowest."""
-        row = self.open_exercise()
-        due = None if row is None else self.due(row)
-        if row is None or due is None or self.now <= due + GRACE:
-            return False
-        self._flag(row, "time")
-        self.finish(row)
-        self.row.again = False
-        return True
-
-    def _midst(self) -> bool:
-        """Return whether the session is between two moves of an exercise."""
-        row = self.rows.latest
-        return row is not None and row.finished is None and bool(self.rows.done(row.idx))
-
-    def _interrupted(self, meaning: Meaning, gap: int) -> None:
-        row = self.exercise()
-        self.event("resume", row, len(self.replays.table(row).made), payload={"gap_ms": gap})
-        self._flag(row, "interrupted")
-        if row.practice or row.game_id is not None:
-            pass  # it does not count, or the other person decides by waiting
-        elif broken_off(self.rows.exercises) >= self.study.resume.most:
-            pass  # whoever leaves what goes badly does so once
-        elif meaning == "replace":
-            self._flag(row, "replaced")
-            row.finished = self.now
-            used = [other.number for other in self.rows.exercises if not other.practice]
-            self._begin(self.agenda.fresh(row.test, row.number, used, self.participant.number))
-        elif meaning == "void":
-            self._flag(row, "void")
-            row.finished = self.now
-            self.advance(early=True)
-        self.row.again = self.place.kind == "exercise"
-
-    def _leave(self, flag: str) -> None:
-        """End the session; flag an open exercise with the reason: abandoned, or study closed."""
-        row = self.rows.latest
-        if row is not None and row.finished is None:
-            self._flag(row, flag)
-        self.row.status = "abandoned"
-        self.db.flush()
-        part(self.db, self.row)
-
-    def _return(self) -> None:
-        """Go on with a session that was ended by a clock that was wrong."""
-        self.row.status = "running"
-        self.event("resume", payload={"clock": "set right"})
-        row = self.rows.latest
-        if row is not None and row.finished is None:
-            row.flags = [flag for flag in row.flags if flag not in ("abandoned", "closed")]
-
-    def _flag(self, row: ExerciseRow, flag: str) -> None:
+    def flag(self, row: ExerciseRow, flag: str) -> None:
+        """Mark an exercise with something that happened in it."""
         if flag not in row.flags:
             row.flags = [*row.flags, flag]
 
@@ -416,7 +313,7 @@ class LiveSession:
             return  # whoever loads a page without end does not fill the database
         if not self._moved and times:  # after a move the step is new
             self.event("resume", row, step, payload={"gap_ms": gap})
-            self._flag(row, "reloaded")
+            self.flag(row, "reloaded")
         self.event("shown", row, step)
 
     def event(
@@ -439,11 +336,6 @@ class LiveSession:
         return [row for row in self.rows.exercises if row.test == test and not row.practice]
 
 
-def broken_off(exercises: Iterable[ExerciseRow]) -> int:
-    """Count the exercises that the rules for gaps ended before their time."""
-    return sum("void" in row.flags or "replaced" in row.flags for row in exercises)
-
-
 def find(db: Session, digest: str, now: int, lock: bool = True) -> LiveSession | None:
     """Take up the session that belongs to a token; it is locked meanwhile."""
     whose = held(db, digest, lock)
@@ -451,15 +343,6 @@ def find(db: Session, digest: str, now: int, lock: bool = True) -> LiveSession |
 
 
 Act = Callable[[LiveSession], None]
-
-
-def open_now(study: StudyRow, now: int) -> str:
-    """Return the reason why no participant can begin now; empty if one can."""
-    if study.state != "open":
-        return study.state
-    if study.opens is not None and now < study.opens:
-        return "not-open"
-    return "closed" if study.closes is not None and now > study.closes else ""
 
 
 # ---------------------------------------------------------------- sessions memory

@@ -12,12 +12,14 @@ from sqlalchemy.orm import Session
 
 from allminds.contracts import Record
 from allminds.web import forms
+from allminds.web.gaps import arrive, open_now
 from allminds.web.pages import closed, common, present, refused
 from allminds.web.pairing import catch_up
+from allminds.web.places import add_participant, full, sweep
 from allminds.web.screens import Join, Screen
 from allminds.web.security import form_token, hashed, new_token, same, signature
-from allminds.web.session import Act, LiveSession, Memory, find, open_now
-from allminds.web.store import Store, add_participant, full, sweep
+from allminds.web.session import Act, LiveSession, Memory, find
+from allminds.web.store import Store
 from allminds.web.study import Study, stored
 from allminds.web.tables import ParticipantRow, SessionRow, StudyRow, here
 
@@ -53,7 +55,7 @@ class Sessions:
             if live is None:
                 return NO_SESSION
             live.ended = self.ended.get(live.row.id)
-            live.arrive(digest)
+            arrive(live, digest)
             catch_up(live)
             if act is not None and live.running:
                 act(live)
