@@ -20,15 +20,17 @@ CHECK = {
 def behaviour(events, status="finished", **changes):
     made = study(**changes)
     row = SessionRow(plan=made.text, status=status)
-    return Behaviour.of(row, events, dict.fromkeys(range(50), 0))
+    return Behaviour.of(row, events, dict.fromkeys(range(50), (0, 0)))
 
 
 def choices(moves, exercise=0):
-    """Events of (choice, reward, milliseconds)."""
-    return [
-        EventRow(kind="choice", exercise_idx=exercise, step=n, choice=c, reward=r, rt_ms=ms)
-        for n, (c, r, ms) in enumerate(moves)
-    ]
+    """Events of (choice, reward, milliseconds), each a tenth of a second on its way."""
+    found, now = [], 0.0
+    for n, (c, r, ms) in enumerate(moves):
+        now += ms + 100
+        more = {"choice": c, "reward": r, "rt_ms": ms, "server_ts": int(now)}
+        found.append(EventRow(kind="choice", exercise_idx=exercise, step=n, **more))
+    return found
 
 
 def test_a_clicker_is_marked():
@@ -74,6 +76,25 @@ def test_careful_ones_are_not_marked_and_clickers_are():
         marked["clicker"] += bool(behaviour(choices(clicker)).marks())
     assert marked["careful"] <= 4
     assert marked["clicker"] >= 380
+
+
+@pytest.mark.parametrize("told", [None, 5_000.0])
+def test_a_browser_that_hides_how_fast_it_was_is_marked_by_the_servers_clock(told):
+    events = choices([("1", 1.0, 150.0), ("2", 0.0, 150.0)] * 10)
+    for event in events:
+        event.rt_ms = told
+    assert behaviour(events).fast == ["lambda"]
+    slow = choices([("1", 1.0, 900.0), ("2", 0.0, 900.0)] * 10)
+    for event in slow:
+        event.rt_ms = told
+    assert behaviour(slow).fast == []
+
+
+def test_a_server_whose_clock_was_set_back_believes_the_browser():
+    events = choices([("1", 1.0, 900.0), ("2", 0.0, 900.0)] * 10)
+    for event in events[10:]:
+        event.server_ts -= 3_600_000
+    assert behaviour(events).fast == []
 
 
 def test_what_else_is_marked():

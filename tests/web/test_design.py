@@ -260,18 +260,13 @@ def test_a_choice_that_was_on_its_way_is_taken(where, clock):
 # ---------------------------------------------------------------- bonus and texts
 
 
-class Scored:
-    def __init__(self, *score):
-        self.score = score
-
-
 @pytest.mark.parametrize(
     ("scores", "bonus"),
-    [([], 1.0), ([0.5, 0.29], 2.58), ([1.0] * 9, 5.0), ([-1.0] * 9, 0.0), ([None, 0.1], 1.2)],
+    [([], 1.0), ([0.5, 0.29], 2.58), ([1.0] * 9, 5.0), ([-1.0] * 9, 0.0), ([0.1], 1.2)],
 )
 def test_a_bonus_is_in_whole_cents_between_nothing_and_its_most(scores, bonus):
     rule = Bonus(currency="GBP", base=1, per_point={"a": 2}, most=5)
-    assert rule.of(["a", "b"], [[Scored(one) for one in scores], [Scored(9)]]) == bonus
+    assert rule.of(["a", "b"], [scores, [9.0]]) == bonus
 
 
 @pytest.mark.parametrize(
@@ -314,6 +309,7 @@ def test_a_study_can_be_enlarged_paused_and_closed(where, clock):
         assert waiting.finish() == "done"
         store.set_state(store.study(), "closed", ends=clock())
         assert inside.load() == "closed"
+        assert inside.context["reason"] == "closed", "not that a day went by"
         with pytest.raises(Error, match="name a larger number"):
             store.extend(store.study(), 2)
     finally:

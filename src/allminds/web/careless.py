@@ -1,7 +1,8 @@
 """How a session was done, and whether it was careless: shown and exported, never acted upon.
 
 The thresholds are the study's (`design.Careless`). Speed is judged test by test, by the median of
-the choices that count. One choice again and again is a sign only if it does not pay: a participant
+the choices that count; a browser that says it took longer than the server waited, or says nothing,
+is not believed. One choice again and again is a sign only if it does not pay: a participant
 who has found the best cell stays there.
 """
 
@@ -56,22 +57,24 @@ class Behaviour:
 
     @classmethod
     def of(
-        cls, session: SessionRow, events: Iterable[EventRow], counted: dict[int, int]
+        cls, session: SessionRow, events: Iterable[EventRow], counted: dict[int, tuple[int, int]]
     ) -> Behaviour:
         """Read the behaviour off the events, in their order.
 
-        `counted` maps the exercises that count to their tests.
+        `counted` maps the exercises that count to their tests, and to when they began.
         """
+        since = {idx: began for idx, (_, began) in counted.items()}
         plan = agenda(session.plan)
         found, hidden_since = cls(plan, unfinished=session.status != "finished"), None
         pages = iter([place.page for place in plan.places if place.kind == "questions"])
         for event in events:
             what = (event.payload or {}).get("what")
             if event.kind == "choice" and event.exercise_idx in counted:
-                made = found.tests.setdefault(counted[event.exercise_idx], Made())
+                made = found.tests.setdefault(counted[event.exercise_idx][0], Made())
                 made.choices.append(event.choice or "")
                 made.rewards.append(event.reward or 0.0)
-                made.times += [] if event.rt_ms is None else [event.rt_ms]
+                made.times += time_of(event, since[event.exercise_idx])
+                since[event.exercise_idx] = event.server_ts
             elif event.kind == "check":
                 found.misread += bool(event.payload["wrong"])
             elif event.kind == "answer":
@@ -134,6 +137,16 @@ class Behaviour:
         return " ".join(name for name in self.marks() if name in rule)
 
 
+def time_of(event: EventRow, since: int) -> list[float]:
+    """Return the time of a choice: the browser's, but no longer than the server waited for it.
+
+    Nothing is returned if neither clock tells it.
+    """
+    known = [time for time in (event.rt_ms, event.server_ts - since) if time is not None]
+    told = [time for time in known if time >= 0]  # a clock may have been set back
+    return [float(min(told))] if told else []
+
+
 def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
     """Compute how every session of a study was done, by its id."""
     own = ParticipantRow.study_id == study.id
@@ -145,15 +158,15 @@ def behaviours(db: Session, study: StudyRow) -> dict[int, Behaviour]:
             .where(own)
         )
     }
-    counted: dict[int, dict[int, int]] = {}
+    counted: dict[int, dict[int, tuple[int, int]]] = {}
     rows = db.execute(
-        select(ExerciseRow.session_id, ExerciseRow.idx, ExerciseRow.test)
+        select(ExerciseRow.session_id, ExerciseRow.idx, ExerciseRow.test, ExerciseRow.started)
         .join(SessionRow, SessionRow.id == ExerciseRow.session_id)
         .join(ParticipantRow, ParticipantRow.id == SessionRow.participant_id)
         .where(own, ExerciseRow.practice.is_(False))
     )
-    for session, idx, test in rows:
-        counted.setdefault(session, {})[idx] = test
+    for session, idx, test, began in rows:
+        counted.setdefault(session, {})[idx] = (test, began)
     query = (
         select(EventRow)
         .join(SessionRow, SessionRow.id == EventRow.session_id)

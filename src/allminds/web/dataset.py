@@ -23,7 +23,7 @@ from allminds.core.table import harmless
 from allminds.web.agenda import Agenda
 from allminds.web.careless import Behaviour, behaviours
 from allminds.web.monitor import iso
-from allminds.web.replays import Replays, own_side
+from allminds.web.replays import Replays
 from allminds.web.study import QUESTIONS, Study, stored
 from allminds.web.tables import ConsentRow, EventRow, ExerciseRow, SessionRow, StudyRow
 from allminds.web.taken import (
@@ -54,7 +54,7 @@ MEANINGS: dict[str, str] = {
     "viewport": "size of the window in pixels, in steps of 50",
     "pointer": "fine (mouse), coarse (touch) or none",
     "browser": "family of the browser",
-    "bonus": "what the rule of the study pays beside the base, in the currency of the study",
+    "bonus": "what the study's rule pays, its base included; empty unless all was finished",
     "exercises": "exercises that count and were finished",
     "broken_off": "exercises that were replaced or void after a long gap",
     "hidden_s": "seconds for which the page was in the background",
@@ -124,7 +124,7 @@ def participants(db: Session, study: StudyRow, external: bool = False) -> Iterat
             **{name: ((about and about.about) or {}).get(name) for name in plan.ask},
             **dict.fromkeys(fields) | answers(db, session),
             "exercises": sum(replays.record(row).status[row.slot] == "ok" for row in over),
-            **(_bonus(agenda, replays, exercises, session) if plan.bonus else {}),
+            **(_bonus(agenda, replays, session) if plan.bonus else {}),
             **_carefulness(seen.get(session.id)),
         }
 
@@ -149,19 +149,12 @@ def answers(db: Session, session: SessionRow) -> dict[str, str]:
     return {name: value for told in db.scalars(query) for name, value in told["answers"].items()}
 
 
-def _bonus(
-    agenda: Agenda, replays: Replays, exercises: Sequence[ExerciseRow], session: SessionRow
-) -> Row:
-    """Compute the bonus of a session that is over; empty while it runs."""
+def _bonus(agenda: Agenda, replays: Replays, session: SessionRow) -> Row:
+    """Compute the bonus of a session that was finished; else the researcher decides."""
     study = agenda.study
-    if study.bonus is None or session.status == "running":
+    if study.bonus is None or session.status != "finished":
         return {"bonus": None}
-    counted = [row for row in exercises if not row.practice]
-    records = [
-        [own_side(replays.record(row), row.slot) for row in counted if row.test == test]
-        for test in range(len(study.tests))
-    ]
-    return {"bonus": study.bonus.of(study.names, records)}
+    return {"bonus": study.bonus.of(study.names, replays.paid())}
 
 
 def _carefulness(how: Behaviour | None) -> Row:

@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from allminds.contracts import Record
 from allminds.core.seeding import Random, key
 from allminds.core.settings import Settings
 
@@ -245,15 +244,11 @@ class Bonus(Settings):
     most: float = Field(gt=0, le=10_000)
     shown: bool = Field(True, description="at the end, to the participant")
 
-    def of(self, tests: Sequence[str], records: Sequence[Sequence[Record]]) -> float:
-        """Compute the bonus for the records of the named tests, cut to whole cents.
-
-        An exercise that was left unfinished counts with the score that it has in every table.
-        """
+    def of(self, tests: Sequence[str], scores: Sequence[Sequence[float]]) -> float:
+        """Compute the bonus for the scores in the named tests, cut to whole cents."""
         gained = self.base
-        for name, made in zip(tests, records, strict=True):
-            scores = [record.score[0] for record in made]
-            gained += self.per_point.get(name, 0.0) * math.fsum(s for s in scores if s is not None)
+        for name, made in zip(tests, scores, strict=True):
+            gained += self.per_point.get(name, 0.0) * math.fsum(made)
         cents = math.floor(round(100 * min(max(gained, 0.0), self.most), 6))
         return cents / 100
 

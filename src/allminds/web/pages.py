@@ -9,7 +9,7 @@ from allminds.core.seeding import Random, key
 from allminds.presentation import Face
 from allminds.web.agenda import SCREEN
 from allminds.web.design import read
-from allminds.web.gaps import due
+from allminds.web.gaps import due, over
 from allminds.web.languages import direction
 from allminds.web.pairing import offers
 from allminds.web.questions import checks
@@ -75,7 +75,8 @@ def present(live: LiveSession, token: str) -> Screen:
     if live.participant.withdrawn_at is not None:
         return Screen("withdrawn", shared)
     if live.row.status == "abandoned":
-        return closed("abandoned", shared, live.study_row)
+        reason = "closed" if over(live.study_row, live.now) else "abandoned"
+        return closed(reason, shared, live.study_row)
     if live.crowded_out:
         return closed("full", shared, live.study_row)
     if live.row.again:
@@ -267,7 +268,7 @@ def _done(live: LiveSession, shared: Common) -> Screen:
     slots = {row.test: row.slot for row in live.rows.exercises if not row.practice}
     records = live.records() if live.ended is None else live.ended
     if study.bonus is not None and study.bonus.shown:
-        context["bonus"] = (study.bonus.of(study.names, records), study.bonus.currency)
+        context["bonus"] = (study.bonus.of(study.names, live.replays.paid()), study.bonus.currency)
     return Screen("done", context, records=records, slots=slots, plan=live.row.plan)
 
 

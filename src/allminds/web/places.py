@@ -102,8 +102,10 @@ def _placed(study: StudyRow, now: int) -> Select[int]:
 def free_number(db: Session, study: StudyRow, now: int, mine: int | None = None) -> int:
     """Return the number for a new participant, whose exercises nobody with a place has.
 
-    Exercises of one's own go by the number modulo the places of the study. `mine` is kept if it
-    will do. Call it while the study is locked (`full`) and not full.
+    Exercises of one's own, arms and orders go by the number modulo the places of the study. `mine`
+    is kept if it will do. Where all have the same exercises, the place that was left last is given
+    first: whoever withdraws and comes again gets the same arm, not another draw. Call it while the
+    study is locked (`full`) and not full.
     """
     held = {number % study.max_n for number in db.scalars(_placed(study, now))}
     if mine is not None and mine % study.max_n not in held:
@@ -111,7 +113,23 @@ def free_number(db: Session, study: StudyRow, now: int, mine: int | None = None)
     query = select(func.max(ParticipantRow.number)).where(ParticipantRow.study_id == study.id)
     last = db.scalar(query)
     first = 0 if last is None else last + 1
+    if stored(study.plan).assignment == "same":
+        left = (number % study.max_n for number in db.scalars(_begun(study)))
+        place = next((one for one in left if one not in held), None)
+        if place is not None:
+            return first + (place - first) % study.max_n
     return next(first + n for n in range(study.max_n) if (first + n) % study.max_n not in held)
+
+
+def _begun(study: StudyRow) -> Select[int]:
+    """Select the numbers of all who ever agreed to take part, those who left last first."""
+    left = func.coalesce(ParticipantRow.withdrawn_at, SessionRow.last_seen)
+    return (
+        select(ParticipantRow.number)
+        .join(SessionRow, SessionRow.participant_id == ParticipantRow.id)
+        .where(ParticipantRow.study_id == study.id, SessionRow.place > 0)
+        .order_by(left.desc())
+    )
 
 
 def sweep(db: Session, study: StudyRow, before: int, external_id: str = "") -> None:

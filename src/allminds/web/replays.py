@@ -156,6 +156,29 @@ class Replays:
         assert episode.record is not None
         return episode.record
 
+    def paid(self) -> list[list[float]]:
+        """Return the scores by which a bonus is paid, test by test, so that leaving never pays.
+
+        An exercise that was broken off after a gap counts as failed, though it has no score in the
+        results; of one that was replaced by another, the lower of both scores counts.
+        """
+        found: list[list[float]] = [[] for _ in self.agenda.study.tests]
+        of_places: dict[int, list[ExerciseRow]] = {}
+        for row in self._rows():
+            if not row.practice:
+                of_places.setdefault(row.place, []).append(row)
+        for rows in of_places.values():
+            scores = [score for row in rows if (score := self._paid(row)) is not None]
+            found[rows[0].test] += [min(scores)] if scores else []
+        return found
+
+    def _paid(self, row: ExerciseRow) -> float | None:
+        if "void" not in row.flags and "replaced" not in row.flags:
+            return self.record(row).score[row.slot] if row.score is None else row.score
+        episode = self.table(row).episode
+        rewards = [made[row.slot] for made in episode.rewards]
+        return episode.exercise.tool.failed_score(episode.environment, row.slot, rewards)
+
     def fresh(self, row: ExerciseRow) -> ReplayedExercise:
         """Return the exercise before its first move."""
         history: list[Record] = []

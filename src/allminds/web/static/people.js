@@ -278,7 +278,7 @@ document.addEventListener("keydown", (event) => {
 
 /** That something happened which may explain a time or an answer. */
 function note(kind) {
-  const form = get("#choice");
+  const form = get("#choice, form.questions");
   if (!form) return;
   const body = { kind, ms: at(performance.now()), token: form.elements.token.value };
   navigator.sendBeacon("/note", new URLSearchParams(body));
