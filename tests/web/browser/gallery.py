@@ -11,10 +11,11 @@ from allminds import web as people
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.presentation import Move
+from allminds.web.design import Option, Question, read
 from allminds.web.questions import checks, face
 from allminds.web.replays import ReplayedExercise
+from allminds.web.screens import markdown, sign
 from allminds.web.screens import page as html_of
-from allminds.web.screens import sign
 
 STATIC = Path(people.__file__).parent / "static"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -30,6 +31,18 @@ COMMON: dict[str, Any] = {
     "form": {"place": 3},
 }
 ALONE = {"other": "", "move_seconds": 0}
+UNLIMITED = {"limited": False, "choice_seconds": 0.0, "exercise_seconds": 0.0, "own": ""}
+OWN = """## Before you begin
+
+Think of **two** things, *slowly*:
+
+1. what you see, and
+2. what you do (more at [the laboratory](https://example.org/)).
+
+| Sign | Meaning |
+| --- | --- |
+| up | it was good for you |
+"""
 TESTS: dict[str, tuple[str, dict[str, Any], int]] = {
     "lambda-3": ("lambda", {}, 0),
     "lambda-5": ("lambda", {}, 2),
@@ -74,6 +87,7 @@ def exercise(test: str, moves: int = 6) -> dict[str, Any]:
         "number": None,
         "slot": 0,
         "mine": "",
+        "left": None,
     }
 
 
@@ -114,7 +128,7 @@ def game(test: str, moves: int = 2, mine: str = "") -> dict[str, Any]:
         "exercise": 3, "exercises": 7, "move": moves + 1,
         "moves": table.episode.environment.steps, "practice": False,
         "reward": sign(table.steps[-1].reward) if moves else None, "number": None,
-        "slot": table.slot, "mine": mine,
+        "slot": table.slot, "mine": mine, "left": None,
     }  # fmt: skip
 
 
@@ -131,7 +145,11 @@ def games() -> Iterator[tuple[str, str, dict[str, Any]]]:
             about = seated(test, 0)[0]
             about["told"] = about["told"] | {"other": other}
             counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
-            yield f"instructions-{test}-{other}", "instructions", COMMON | about | counts
+            yield (
+                f"instructions-{test}-{other}",
+                "instructions",
+                COMMON | about | counts | UNLIMITED,
+            )
         wrong = [checks(face(tool, slot))[0].name]
         asked = {"questions": [], "wrong": wrong, "given": {}, "attempt": 2}
         yield f"check-{test}", "check", COMMON | about | asked
@@ -176,7 +194,7 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         tool = registry.make_instrument(name, settings)
         told = COMMON | {"face": name, "told": face(tool).told() | ALONE, "show_numbers": False}
         counts = {"practice": 1, "exercises": 7, "again": test == "matrices"}
-        yield f"instructions-{test}", "instructions", told | counts
+        yield f"instructions-{test}", "instructions", told | counts | UNLIMITED
         wrong = [checks(face(tool))[0].name] if test != "lambda-star" else []
         asked = {"questions": [], "wrong": wrong, "given": {"aim": "reward"}, "attempt": 2}
         yield f"check-{test}", "check", told | asked
@@ -185,11 +203,16 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         "told": face(registry.make_instrument("landscape")).told() | ALONE,
     }
     counts = {"practice": 1, "exercises": 7, "again": False, "show_numbers": False}
-    yield "instructions-plain", "instructions", COMMON | plain | counts
+    yield "instructions-plain", "instructions", COMMON | plain | counts | UNLIMITED
+    own = {"own": markdown(OWN), "limited": True, "choice_seconds": 20.0, "exercise_seconds": 90.5}
+    cells = {"face": "lambda", "told": face(registry.make_instrument("lambda")).told() | ALONE}
+    yield "instructions-own", "instructions", COMMON | cells | counts | own
+    yield from asking()
     yield from games()
     yield "exercise-start", "exercise", exercise("lambda-5", 0) | {"practice": True}
     for test in TESTS:
         yield f"exercise-{test}", "exercise", exercise(test)
+    yield "exercise-countdown", "exercise", exercise("lambda-5") | {"left": 8_000}
     yield "exercise-number", "exercise", exercise("lambda-9") | {"number": -0.5, "reward": -1}
     between = COMMON | {"exercise": 1, "exercises": 7, "practice": False, "next_practice": False}
     yield "between", "between", between | news("lambda", 0)
@@ -215,10 +238,14 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         "code": "C1A2B3",
         "redirect": "https://example.org/",
         "results": results,
+        "text": "",
+        "bonus": None,
     }
     yield "done", "done", COMMON | end
+    own = {"results": [], "bonus": (2.5, "EUR"), "text": markdown(OWN)}
+    yield "done-own", "done", COMMON | end | own
     yield "withdrawn", "withdrawn", COMMON
-    for reason in ("closed", "full", "abandoned", "not-open"):
+    for reason in ("closed", "full", "abandoned", "not-open", "paused"):
         yield f"closed-{reason}", "closed", COMMON | {"reason": reason, "opens": "2027-01-15T08:00"}
     row = {"label": "P-1", "status": "running", "language": "es", "at": "7 of 19"}
     row |= {"started": "2026-11-16T01:50:00+00:00", "last seen": "2026-11-16T01:58:21+00:00"}
@@ -227,6 +254,37 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
     watched = {"study": "moving-between-cells", "participants": 30, "counts": counts, "rows": rows}
     yield "monitor", "monitor", COMMON | watched
     yield "error", "error", COMMON | {"reason": "too-fast", "status": 429}
+
+
+def asking() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The researcher's questions, of all kinds: new, and with answers that cannot be taken."""
+    said = [Option(value=value, text=words(text)) for value, text in (
+        ("cat", "A cat"), ("dog", "A dog that barks at night, and at the neighbours by day"),
+    )]  # fmt: skip
+    ends = dict.fromkeys(WORDS, ("not at all", "very much")) | {"ar": ("", "")}
+    one = [
+        {"name": "pet", "kind": "choice", "options": said},
+        {"name": "years", "kind": "number", "least": 18, "most": 99},
+        {"name": "sure", "kind": "scale", "points": 11, "ends": ends},
+        {"name": "mood", "kind": "scale", "points": 7, "ends": ends, "rows": said},
+        {"name": "said", "kind": "text", "required": False},
+    ]
+    about = words("How much do you agree with what your neighbours said of animals?")
+    made = [Question.model_validate({"text": about} | values) for values in one]
+    page = [one.model_dump() | {"fields": one.fields, "values": one.values} for one in made]
+    context = COMMON | {"page": page, "given": {}, "problems": {}}
+    yield "questions", "questions", context
+    given = {"pet": "dog", "years": "7", "mood.cat": "6"}
+    wrong = {problem.field: problem for problem in read(tuple(made), given)[1]}
+    yield "questions-wrong", "questions", context | {"given": given, "problems": wrong}
+
+
+WORDS = ("en", "es", "es-MX", "xa", "ar")  # languages of the screens here
+
+
+def words(text: str) -> dict[str, str]:
+    """A researcher's words in every language; in Arabic, some that are no Latin ones."""
+    return dict.fromkeys(WORDS, text) | {"ar": "ابت ثجح " * (len(text) // 8 + 1)}
 
 
 def news(name: str, reward: int | None) -> dict[str, Any]:

@@ -259,12 +259,15 @@ def sign(reward: float) -> Sign:
 
 
 def markdown(text: str) -> Markup:
-    """Render a researcher's Markdown; HTML in it is shown as it is written, and so are images."""
+    """Render a researcher's Markdown; HTML and images in it are shown as they are written."""
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
     made = MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])
-    return Markup(made.enable("table").render(text))  # safe: nothing but its own tags is in it
+    tokens = made.enable("table").parse(text)
+    for token in tokens:
+        token.tag = "h2" if token.tag == "h1" else token.tag  # a page has one main heading: its own
+    return Markup(made.renderer.render(tokens, made.options, {}))  # safe: only its own tags
 
 
 # ---------------------------------------------------------------- rendering
