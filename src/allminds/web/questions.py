@@ -39,7 +39,7 @@ _AIM = CheckQuestion(
         "visit": N_("Visit every cell"),
     },
     "reward",
-    N_("Only rewards count. There is no time limit."),
+    N_("Only rewards count."),
 )
 _CELLS = (
     CheckQuestion(
