@@ -13,7 +13,8 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm, providers
-from allminds.bridges.llm import Conversation, form_of, mind_name
+from allminds.bridges.conversation import Conversation
+from allminds.bridges.manner import Manner, form_of
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error
