@@ -249,9 +249,14 @@ class Conversation:
 
     def _drawn(self, observation: Any, random: Random) -> Any:
         """Draw one of the actions that are allowed now."""
-        space: Any = self.task.actions
-        legal = list(space.allowed(observation))
+        legal = legal_actions(self.task, observation)
         return legal[random.below(len(legal))]
+
+
+def legal_actions(task: Task, observation: Any) -> Sequence[Any]:
+    """List the actions that are allowed now."""
+    space: Any = task.actions
+    return list(space.allowed(observation))
 
 
 def _reply(output: Any) -> Said:

@@ -91,7 +91,7 @@ def read_call(tool: Instrument, calls: Sequence[Any], observation: Any) -> Readi
     if len(given) > 1:
         said = f"the tool was called with different answers: {', '.join(sorted(given))[:100]}"
         return Reading(Failure("malformed", said), False)
-    return _stated(tool, given.pop(), observation)
+    return read_answer(tool, given.pop(), observation)
 
 
 def read_object(tool: Instrument, reply: str, observation: Any) -> Reading | None:
@@ -101,10 +101,10 @@ def read_object(tool: Instrument, reply: str, observation: Any) -> Reading | Non
     except (ValueError, RecursionError):
         return None
     answer = value.get("answer") if isinstance(value, dict) else None
-    return _stated(tool, str(answer), observation) if isinstance(answer, str | int) else None
+    return read_answer(tool, str(answer), observation) if isinstance(answer, str | int) else None
 
 
-def _stated(tool: Instrument, words: str, observation: Any) -> Reading:
+def read_answer(tool: Instrument, words: str, observation: Any) -> Reading:
     """Read an answer that stands in its own field: strictly as it is, else leniently."""
     action = tool.read(words, observation)
     if not isinstance(action, Failure):
