@@ -304,8 +304,10 @@ def _config(log: Any, slot: int) -> Any:
     role = (log.eval.model_roles or {}).get(f"slot_{slot}")
     role = role[0] if isinstance(role, list) else role
     config = log.eval.model_generate_config if role is None else role.config
-    return GenerateConfig().merge((log.plan.config if log.plan else None) or GenerateConfig()).merge(
-        config or GenerateConfig()
+    return (
+        GenerateConfig()
+        .merge((log.plan.config if log.plan else None) or GenerateConfig())
+        .merge(config or GenerateConfig())
     )
 
 
@@ -360,9 +362,7 @@ def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
     status = ["void" if slot in ours else "timeout" if failed else "missing" for slot in slots]
     teams = environment.teams
     return {
-        "minds": [
-            ours.get(slot) or _named(log, slot, about, tool) for slot in slots
-        ],
+        "minds": [ours.get(slot) or _named(log, slot, about, tool) for slot in slots],
         "team": [next(n for n, team in enumerate(teams) if slot in team) for slot in slots],
         "steps": 0,
         "score": [

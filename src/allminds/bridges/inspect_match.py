@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
 from inspect_ai.model._generate_config import active_generate_config  # of the evaluated model
 from inspect_ai.solver import Generate, TaskState, solver
 from inspect_ai.tool import ContentImage, ContentText, Tool, ToolError, python, tool
@@ -34,6 +34,7 @@ from allminds.episode import Episode, Player
 MATCH = "allminds_match"  # the name of a match in its sample's store
 MATCHES: dict[str, Match] = {}  # those that are being played
 TOOLS = ("scratchpad", "python")  # that a task may allow beside `act`
+OVER = "The exercise is over."
 BY_TOOL = (
     "Call the tool `act` with your answer, {}: its result is what you see next. Go on until the "
     "exercise is over. (Without such a tool, end your reply with a line that has only your answer: "
@@ -159,9 +160,9 @@ class Match:
 
         Raise a `ToolError` with the reason if it is to answer once more.
         """
-        talk, seen = self.talks[self.mine], self.episode.waiting.get(self.mine)
-        if self.record is not None or seen is None:
-            return Said("user", "The exercise is over.")
+        if self.record is not None:
+            return Said("user", OVER)
+        talk, seen = self.talks[self.mine], self.episode.waiting[self.mine]
         action = talk.hear(found, seen, self.random(self.mine))
         if action is None:
             raise ToolError(talk.complaint(found.action.reason))
@@ -170,7 +171,7 @@ class Match:
             await self.step({})
         if self.record is not None:
             self.state.completed = True  # nothing more is asked
-            return Said("user", "The exercise is over.")
+            return Said("user", OVER)
         talk.see(self.episode.waiting[self.mine])
         return talk.now[0]
 
@@ -223,8 +224,12 @@ class Match:
 
 
 def model_in(slot: int) -> Model:
-    """Return the model of the role ``slot_0``, ``slot_1``, … if there is one, else the evaluated."""
-    return get_model(role=f"slot_{slot}", default=get_model())
+    """Return the model of the role ``slot_0``, ``slot_1``, … if there is one, else the evaluated.
+
+    A copy of the evaluated model, as `get_model` makes by a default, has not its settings.
+    """
+    role = f"slot_{slot}"
+    return get_model(role=role) if role in model_roles() else get_model()
 
 
 # ---------------------------------------------------------------- tools

@@ -25,9 +25,7 @@ MODEL = Name("model")  # in `against`: a slot that is the model's too
 # ---------------------------------------------------------------- samples
 
 
-def samples(
-    tool: Instrument, n: int, seed: int, manner: Manner, against: str = ""
-) -> list[Sample]:
+def samples(tool: Instrument, n: int, seed: int, manner: Manner, against: str = "") -> list[Sample]:
     """Make a sample of each of the exercises 0..n-1 of a seed."""
     for name, value, least in (("n", n, 1), ("seed", seed, 0)):
         if not isinstance(value, int) or value < least:

@@ -272,9 +272,7 @@ class Call:
             begun = time.perf_counter()
             try:
                 async with asyncio.timeout(self.seconds) as limit:
-                    output = await self.model.generate(
-                        self.sent.messages, config=config, **tools
-                    )
+                    output = await self.model.generate(self.sent.messages, config=config, **tools)
                     return output, time.perf_counter() - begun
             except TimeoutError:
                 self.ledger.lose(self.booking)

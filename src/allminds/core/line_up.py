@@ -119,9 +119,10 @@ class _Parser:
         word = self.word(what)
         if self.peek() != "(":
             return word
-        inside: tuple[list[Name], list[tuple[str, str]]] = ([], [])
-        self._brackets(*inside)
-        return str(Name(word, *map(tuple, inside)))
+        arguments: list[Name] = []
+        keywords: list[tuple[str, str]] = []
+        self._brackets(arguments, keywords)
+        return str(Name(word, tuple(arguments), tuple(keywords)))
 
     def _times(self) -> int:
         if self.peek() != "*":

@@ -11,7 +11,14 @@ from typing import Any, ClassVar
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
 from allminds.instruments.games.boards import (
-    EMPTY, LINES, MARKS, PREDATORS, PREY, STEP, Board, winner,
+    EMPTY,
+    LINES,
+    MARKS,
+    PREDATORS,
+    PREY,
+    STEP,
+    Board,
+    winner,
 )  # fmt: skip
 from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
 from allminds.instruments.lambda_.present import CellsPresentation, yours
