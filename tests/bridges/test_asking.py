@@ -88,6 +88,7 @@ def test_in_a_world_a_default_action_is_taken_and_counted(tmp_path):
     assert [row[name] for name in ("calls", "read", "read_strictly", "unread", "defaults")] == [
         7, 5, 5, 2, 1
     ]  # fmt: skip
+    assert folder.summary()["tests"][0]["results"][0]["defaults"] == 1
     assert "2 replies could not be read; at 1 steps a default action was taken" in str(ledger)
     after = folder.transcript(0, 0, llm())[4]
     assert "Your last reply could not be read, so this was done for you: 5 stay." in after.asked

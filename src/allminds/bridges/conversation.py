@@ -27,7 +27,7 @@ HOW = {
 }
 SUMMARISE = (
     "Before you go on: write down in at most 150 words all that you want to remember. From now on "
-    "you will see the rules, what you write now, and what comes after it; nothing else of the above."
+    "you will see the rules, what you write now, and what comes after it, but nothing else."
 )
 AGAIN = 1  # times that a model is asked once more for one answer
 SILENT = 3  # steps without one answer that could be read, after which an exercise has failed

@@ -5,9 +5,10 @@ given with ``-T``: `n` exercises, `seed`, `against` (the minds in other slots), 
 image, where the instrument has pictures), `history`, `answer` and `few_shot` as of the mind
 ``llm``, `tools` that agents are allowed, and the instrument's own settings, such as
 ``-T n=50 -T k=7..9``. Any solver of Inspect's may play, ``--solver generate``, with the tool `act`;
-`agent` and the plain loop `play` are such solvers. An instrument of yours is ``allminds/game -T name=mine.py:X``. Items are
-`fresh`, made from the seed, or `published`, which a language model may have met: never both in one
-log. A log goes into the common table by ``allminds import LOG.eval``.
+`agent` and the plain loop `play` are such solvers. An instrument of yours is
+``allminds/game -T name=mine.py:X``. Items are `fresh`, made from the seed, or `published`, which a
+language model may have met: never both in one log. A log goes into the common table by
+``allminds import LOG.eval``.
 """
 
 from __future__ import annotations

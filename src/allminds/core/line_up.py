@@ -2,8 +2,8 @@
 
 A name is ``name``, ``name(arg, key=value)`` or ``group(member*3, other)``. It may hold ``/ . : -``,
 so ``llm(openai/gpt-4o)``, ``file.py:MyMind`` and
-``stigmergy(local-search*3, expert(intercept=false))`` are all names. A value may have brackets of its
-own, ``history=last(5)``, or stand in double quotes, ``system="Be brief."``.
+``stigmergy(local-search*3, expert(intercept=false))`` are all names. A value may have brackets of
+its own, ``history=last(5)``, or stand in double quotes, ``system="Be brief."``.
 """
 
 from __future__ import annotations
