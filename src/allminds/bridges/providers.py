@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
 WAITS = (2.0, 5.0, 15.0, 30.0, 60.0, 120.0)  # seconds before a provider at fault is asked again
 LONGEST_WAIT = 600.0  # seconds, if the provider itself says how long
-ABOUT_THE_TOOL = 60  # tokens that say what a call, or an object, must be like
+ABOUT_THE_TOOL = 80  # tokens that say what a call, or an object, must be like
 _BUGS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 NO_ENTRY = (401, 402, 403, 404)  # no key, no money, no such model: asking again is of no use
 REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failure, and it counts
