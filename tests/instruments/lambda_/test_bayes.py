@@ -168,7 +168,7 @@ FIGURES = {"steps=20": (SMALL, 0.836), "steps=5": ({**SMALL, "actions": 3, "step
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_no_fair_mind_beats_it_and_the_optimal_mind_reaches_it(name):
-    """Paired on 1,500 exercises; each claim fails by chance with probability 1e-5 or less."""
+    """Paired on 500 exercises; each claim fails by chance with probability 1e-5 or less."""
     settings, printed = FIGURES[name]
     tool = registry.make_instrument("lambda", settings)
     known = tool.fair_ceiling().score
@@ -182,7 +182,7 @@ def test_no_fair_mind_beats_it_and_the_optimal_mind_reaches_it(name):
     assert {"random", "q-learning", "sarsa", "q-lambda", "model-based", "bayes-optimal"} <= set(
         fair
     )
-    scores = allminds.evaluate("lambda", fair, settings=settings, episodes=1500, ends=False).wide()
+    scores = allminds.evaluate("lambda", fair, settings=settings, episodes=500, ends=False).wide()
     best = scores.loc["bayes-optimal"].to_numpy()
     error = best.std(ddof=1) / math.sqrt(len(best))
     assert abs(best.mean() - known) < 4.4 * error
