@@ -28,8 +28,8 @@ from allminds.contracts import (
     Discrete,
     Environment,
     Exercise,
-    FairCeiling,
     Failure,
+    FairCeiling,
     Fast,
     Instrument,
     Record,
@@ -57,8 +57,6 @@ NAMES = (
 class Skin:
     """Skin number `n` of an instrument: by default other numbers and names for its actions."""
 
-    suits_built_in: ClassVar[bool] = False  # built-in minds act through it too
-
     def __init__(self, tool: Instrument, n: int) -> None:
         self.tool, self.n = tool, n
         self.presentation = tool.presentation
@@ -68,8 +66,12 @@ class Skin:
         return Random(fingerprint(f"skin {self.n}")).part(part)
 
     def order(self, count: int, part: int = 0) -> tuple[int, ...]:
-        """Draw the numbers 0..count-1 in the order of this skin."""
-        return tuple(self.drawn(part).permutation(count))
+        """Draw the numbers 0..count-1 in another order, if there is another one."""
+        random, plain = self.drawn(part), tuple(range(count))
+        found = plain
+        while found == plain and count > 1:
+            found = tuple(random.permutation(count))
+        return found
 
     # ------------------------------------------------------------ who
 
@@ -82,9 +84,9 @@ class Skin:
             return None
         return self if not subject.built_in or self.suits(subject) else None
 
-    def suits(self, subject: Subject) -> bool:
-        """Check whether a built-in mind acts through the skin; by default as the class says."""
-        return self.suits_built_in
+    def suits(self, subject: Subject) -> bool:  # noqa: ARG002 - for skins that suit some
+        """Check whether a built-in mind acts through the skin; by default none does."""
+        return False
 
     # ------------------------------------------------------------ values
 
@@ -189,8 +191,11 @@ class Isomorph(Skin):
     in another story. Subclasses have `task`, `observation`, `action` and `worn`.
     """
 
-    suits_built_in = True
     stories: ClassVar[Sequence[Mapping[str, str]]] = ()  # other words for some words of the rules
+
+    def suits(self, subject: Subject) -> bool:  # noqa: ARG002 - all of them
+        """Let every built-in mind act through the skin."""
+        return True
 
     @property
     def story(self) -> Mapping[str, str]:
@@ -220,7 +225,7 @@ class Isomorph(Skin):
         """Translate words of the story in an answer into the plain ones."""
         return retold(answer, {new: old for old, new in self.story.items()})
 
-    def _space(self, observation: Any) -> Space:
+    def _space(self, observation: Any) -> Space:  # noqa: ARG002 - for skins of unequal spaces
         """Return the space of the actions that may follow an observation."""
         return self.tool.exercise(0, 0).environment.actions[0]
 
