@@ -81,7 +81,7 @@ class PublicGoodsSkin(TableSkin):
     @property
     def story(self) -> Mapping[str, str]:
         """The words that this skin has for others."""
-        return self.drawn(2).choice(self.stories)
+        return self.stories[(self.n - 1) % len(self.stories)]
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -158,8 +158,7 @@ class ChaseSkin(TorusSkin):
     def action(self, action: Any, space: Space) -> Any:
         if not space.contains(action):
             return action
-        new = MOVES[int(action)]
-        return next(n for n, old in enumerate(MOVES) if self.symmetry.moves[old] == new)
+        return MOVES.index(self.symmetry.back[MOVES[int(action)]])
 
     def worn(self, action: Any, space: Space) -> Any:
         if not space.contains(action):
@@ -186,7 +185,7 @@ class NoughtsSkin(Isomorph):
     @cached_property
     def turn(self) -> tuple[int, ...]:
         """The cell that each cell becomes."""
-        return self.drawn(0).choice(TURNS)
+        return TURNS[(self.n - 1) % len(TURNS)]
 
     def task(self, task: Task) -> Task:
         """Return the task: a cell is called by its place, as ever."""

@@ -273,7 +273,7 @@ class CellsSkin(Isomorph):
         return self._signed(super().words(observation))
 
     def _signed(self, text: str) -> str:
-        worn = self.drawn(5).choice(self.signs)
+        worn = self.signs[(self.n - 1) % len(self.signs)]
         return text.translate(str.maketrans("".join((*SYMBOLS, OWN_SIGN, OTHER_SIGN)), worn))
 
     def _space(self, observation: View) -> Space:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar
 
 from allminds.contracts import Space, Task
@@ -45,6 +45,17 @@ class Symmetry:
         """The move, 1..9, that each move becomes."""
         return {move: action_of(*self.turned(*MOVES[move - 1])) for move in KING}
 
+    @cached_property
+    def back(self) -> Mapping[int, int]:
+        """The move that becomes each move."""
+        return {new: old for old, new in self.moves.items()}
+
+    @cached_property
+    def cells(self) -> Sequence[int]:
+        """The number that each cell gets, in their order."""
+        return [self.cell(cell) for cell in range(1, self.torus.cells + 1)]
+
+    @cache  # noqa: B019 - a few sides, and a skin has one symmetry
     def square(self, side: int) -> list[int]:
         """List, for each place of a square of cells in reading order, the place it comes from."""
         reach, found = side // 2, [0] * side * side
@@ -81,7 +92,7 @@ class TorusSkin(Isomorph):
             found = Symmetry(torus, (swaps and torus.rows == torus.cols, up, along), shift)
             if any({found.moves[one] for one in own} != set(own) for own in self.move_sets()):
                 found = Symmetry(torus, (False, False, False), shift)
-            if any(found.cell(cell) != cell for cell in range(1, torus.cells + 1)):
+            if any(new != old for old, new in enumerate(found.cells, 1)):
                 return found
 
     def task(self, task: Task) -> Task:
@@ -91,14 +102,12 @@ class TorusSkin(Isomorph):
     def observation(self, observation: Any, space: Space) -> Any:
         order = self.symmetry.square(math.isqrt(len(observation.cells)))
         return observation._replace(
-            cells=tuple(self.symmetry.cell(observation.cells[n]) for n in order),
+            cells=tuple(self.symmetry.cells[observation.cells[n] - 1] for n in order),
             rewards=tuple(observation.rewards[n] for n in order),
         )
 
     def action(self, action: Any, space: Space) -> Any:
-        if not space.contains(action):
-            return action
-        return next(old for old, new in self.symmetry.moves.items() if new == action)
+        return self.symmetry.back[int(action)] if space.contains(action) else action
 
     def worn(self, action: Any, space: Space) -> Any:
         return self.symmetry.moves[int(action)] if space.contains(action) else action
