@@ -157,6 +157,11 @@ class Skin:
             return Failure("malformed", f"'{answer[:60]}' is not one of {', '.join(names)}")
         return self.tool.read(label, observation)
 
+    def target(self, right: str) -> str:
+        """Write the right answer to a question in the words of the disguise, for logs."""
+        names = self._names(self.tool.exercise(0, 0).environment.actions[0])
+        return next((name for name, label in names.items() if label == right), right)
+
     def _names(self, space: Space) -> dict[str, str]:
         """Choose a name for every label of a space; none if they are too many to be listed."""
         if not isinstance(space, Discrete) or space.n > min(MOST_LISTED, len(NAMES)):

@@ -93,7 +93,7 @@ def _task(tool: Instrument, n: int | None, seed: int, form: str, against: str | 
 
 def _named(cls: type[Instrument]) -> Callable[..., Task]:
     """Make the task that has an instrument's name, with its settings as parameters."""
-    settings = tuple(cls.Settings.model_fields)
+    settings = (*cls.Settings.model_fields, "disguise")
 
     def maker(
         n: int | None = None, seed: int = 1, form: str = "", against: Any = "", **given: Any

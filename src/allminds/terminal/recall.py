@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from allminds.core.errors import printable
-from allminds.core.settings import settings_text
 from allminds.inference.verdict import odds_explained
 from allminds.inference.words import interval, number
+from allminds.statistics.answer import labels
 from allminds.terminal.tables import Name, figures_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def show_recall(found: Sequence[Recall], console: Console | None = None) -> None
     if not found:
         console.print("No exercise was finished both plain and in disguise: no recall is known.")
         return
-    several = len({(one.instrument, str(one.settings)) for one in found}) > 1
+    tests = {str((one.instrument, one.settings)): one for one in found}
+    told = labels([(one.instrument, one.settings, "") for one in tests.values()])
+    label, several = dict(zip(tests, told, strict=True)), len(tests) > 1
     console.print(f"Recall  ·  {found[0].skins} skins", style="bold", markup=False)
     table = figures_table(
         ["test", "mind"] if several else ["mind"],
@@ -40,14 +42,16 @@ def show_recall(found: Sequence[Recall], console: Console | None = None) -> None
     )
     table.add_column("verdict", overflow="fold")
     for one in found:
-        test = [Name(f"{one.instrument} {settings_text(one.settings)}")] if several else []
+        test = [Name(label[str((one.instrument, one.settings))])] if several else []
         figures = [
             number(one.plain), number(one.disguised), number(one.found.mean),
-            interval(one.found.interval), f"{one.found.units[0]:,}", one.found.words,
+            interval(one.found.interval), f"{one.found.units[0]:,}", one.found.verdict,
         ]  # fmt: skip
         table.add_row(*test, Name(printable(one.mind)), *map(Text, figures))
     console.print(table)
     notes = [EXPLAINED.format(delta=found[0].found.margin)]
+    if any(not one.found.differs for one in found):
+        notes.append("Where nothing is lost in any exercise, it is undecided what others would do.")
     for note in [*notes, *odds_explained(one.found for one in found)]:
         console.print(note, style="dim", markup=False, highlight=False)
 

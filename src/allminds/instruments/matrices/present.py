@@ -189,6 +189,10 @@ class MatricesSkin(Skin):
     def image(self, observation: Item) -> bytes:
         return self.presentation.image(self.observation(observation, Discrete(1)))
 
+    def target(self, right: str) -> str:
+        space = Discrete(self.tool.settings.candidates)
+        return NAMES[self.worn(NAMES.index(right), space)]
+
     def read(self, answer: str, observation: Item) -> Any | Failure:
         found = self.tool.read(answer, observation)
         count = len(observation.options)

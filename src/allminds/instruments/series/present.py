@@ -189,6 +189,9 @@ class SeriesSkin(Skin):
     def words(self, observation: Item) -> str:
         return self.presentation.words(self.observation(observation, Discrete(1)))
 
+    def target(self, right: str) -> str:
+        return self._renamed(right)
+
     def read(self, answer: str, observation: Item) -> Any | Failure:
         """Parse one of the signs on offer, or "none"."""
         text = unicodedata.normalize("NFC", answer.strip()).lower()
