@@ -219,7 +219,8 @@ def scores(tool: Instrument, who: str, count: int) -> np.ndarray:
     ("name", "who"),
     [
         ("c-test", "random"), ("c-test", "mode"), ("c-test", "min-distance"),
-        pytest.param("c-test", "levin-search", marks=pytest.mark.slow), ("matrices", "random"), ("matrices", "rule-induction"),
+        pytest.param("c-test", "levin-search", marks=pytest.mark.slow),
+        ("matrices", "random"), ("matrices", "rule-induction"),
     ],
 )  # fmt: skip
 def test_built_in_minds_answer_questions_the_same_to_the_bit_under_100_skins(name, who):

@@ -67,13 +67,8 @@ def test_labels_that_name_a_game_are_not_told(monkeypatch):
     monkeypatch.setattr(llm, "model_named", lambda _: model(choose))
     for game in ("prisoners-dilemma", "stag-hunt"):
         tool = registry.make_instrument(game)
-        row = evaluate(
-            game,
-            ["llm(some/model)"],
-            against=tool.labels[1],
-            episodes=1,
-            how=ONE,  # type: ignore[attr-defined]
-        )["results"][0]
+        who = f"llm(some/model), {tool.labels[1]}"  # type: ignore[attr-defined] # a table
+        row = evaluate(game, [who], episodes=1, how=ONE)["results"][0]
         joint = (0, 1)
         assert row["score"] == pytest.approx(tool.reward(0, joint))  # type: ignore[attr-defined]
         assert not any(label in asked[-1] for label in tool.labels)  # type: ignore[attr-defined]

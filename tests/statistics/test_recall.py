@@ -106,7 +106,7 @@ def test_the_command_prints_recall_and_keeps_it_in_the_run(tmp_path, monkeypatch
 def test_several_instruments_are_corrected_together():
     made = allminds.evaluate(
         ["c-test", {"instrument": "matching-pennies", "episodes": 20}],
-        ["random"], disguises=1, how=ONE,
+        ["random"], disguises=1, ends=False, how=ONE,
     )  # fmt: skip
     assert made.recall()["instrument"].tolist() == ["c-test", "matching-pennies"]
     assert (made.recall()["recall"] == 0).all()
@@ -133,7 +133,7 @@ def test_an_adaptive_test_has_no_disguises():
 
 def test_without_disguises_there_is_no_recall():
     with pytest.raises(Error, match="evaluate with disguises"):
-        allminds.evaluate("c-test", ["mode"]).recall()
+        allminds.evaluate("c-test", ["mode"], ends=False, how=ONE).recall()
 
 
 # ---------------------------------------------------------------- how often it is wrong
