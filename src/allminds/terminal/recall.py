@@ -51,7 +51,7 @@ def show_recall(found: Sequence[Recall], console: Console | None = None) -> None
     console.print(table)
     notes = [EXPLAINED.format(delta=found[0].found.margin)]
     if any(not one.found.differs for one in found):
-        notes.append("Where nothing is lost in any exercise, it is undecided what others would do.")
+        notes.append("Undecided where no exercise differs: that says little of those not given.")
     for note in [*notes, *odds_explained(one.found for one in found)]:
         console.print(note, style="dim", markup=False, highlight=False)
 
