@@ -99,6 +99,11 @@ class TablePresentation(Presentation):
         """The minds of a testbed."""
         return self.usual.get(self.tool.name, ())
 
+    @property
+    def moves(self) -> str:  # type: ignore[override] # by the game
+        told = "Language models are told A, B, … instead of the labels, which name the game."
+        return told if self.tool.neutral else ""
+
     def rules(self, task: Task) -> Rules:
         """Return the pay-offs of two, from the side of a slot, without labels that name a game."""
         names, world = labels(task), task.facts["rules"]
