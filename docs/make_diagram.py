@@ -24,8 +24,8 @@ STAGES = (
     ("report", "page, terminal, notebook", "report/  terminal/  evaluate.py"),
 )
 FILES = {
-    "check", "contracts", "course", "description", "disguise", "episode", "evaluate", "exact", "facts", "presentation",
-    "registry", "results",
+    "check", "contracts", "course", "description", "disguise", "episode", "evaluate", "exact", "facts",
+    "presentation", "registry", "results",
 }  # fmt: skip
 PURPOSES = {
     "cli": "the commands",
