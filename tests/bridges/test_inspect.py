@@ -311,7 +311,7 @@ def test_inspect_finds_the_tasks_by_their_entry_point():
     assert registry_info(tasks.game).name == "allminds/game"
     for name, cls in named.items():
         parameters = inspect.signature(tasks.TASKS[name.replace("-", "_")]).parameters
-        own = {"n", "seed", "form", "against", "history", "answer", "few_shot", "tools"}
+        own = {"n", "seed", "form", "against", "history", "answer", "few_shot", "tools", "disguise"}
         assert set(parameters) == {*own, *cls.Settings.model_fields}
 
 

@@ -78,7 +78,7 @@ def test_the_table_is_that_of_the_game_from_either_side(name, slot):
         (own, other): (float(mine), float(theirs))
         for own, other, mine, theirs in re.findall(line, told(name, slot))
     }
-    labels = registry.make_instrument(name).labels
+    labels = registry.make_instrument(name).names
     assert set(found) == set(itertools.product(labels, labels))
     for (own, other), paid in found.items():
         actions = [labels.index(own), labels.index(other)]

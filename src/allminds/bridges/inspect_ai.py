@@ -109,7 +109,7 @@ def _task(
 
 def _named(cls: type[Instrument]) -> Callable[..., Task]:
     """Make the task that has an instrument's name, with its settings as parameters."""
-    settings = tuple(cls.Settings.model_fields)
+    settings = (*cls.Settings.model_fields, "disguise")
 
     def maker(
         n: int | None = None, seed: int = 1, form: str = "", against: Any = "",

@@ -63,7 +63,9 @@ def _target(episode: Episode) -> str:
         return ""
     secret = environment.secret(episode.state, 0, episode.random)
     labels = getattr(environment.actions[0], "labels", ())
-    return labels[secret] if isinstance(secret, int) and labels else str(secret or "")
+    plain = labels[secret] if isinstance(secret, int) and labels else str(secret or "")
+    skin = episode.exercise.tool.skin
+    return plain if skin is None else skin.target(plain)
 
 
 def seats(tool: Instrument, against: str) -> dict[int, Seat]:

@@ -33,7 +33,7 @@ class LanguageModel(MindBase):
     of real time for each attempt at a reply; one at fault is asked again after a wait.
     """
 
-    takes_instrument = True
+    takes_instrument = reads = True
     # what was paid for is whole exercises, not the beginnings of all
     traits = Traits(one_at_a_time=True, paid=True)
 

@@ -153,11 +153,17 @@ class Subject:
     maker: Any = None  # the class or function that `make` calls
     alone: str = ""  # of a group: the mind that a member is by itself, if the name has none
     stand_in: Callable[[], Any] | None = None  # makes who rehearses with others; by default `make`
+    reads: bool = False  # it shows and reads exercises by the instrument's presentation
 
     @property
     def one_at_a_time(self) -> bool:
         """True if the subject or one of its members plays only one exercise at a time."""
         return self.traits.one_at_a_time or any(one.one_at_a_time for one in self.members)
+
+    @property
+    def reader(self) -> bool:
+        """True if the subject or one of its members is shown exercises in words."""
+        return self.reads or any(one.reader for one in self.members)
 
     @property
     def paid(self) -> bool:

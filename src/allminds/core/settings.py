@@ -27,6 +27,22 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Extended:
+    """Settings of an instrument, and what every instrument can have beside its own."""
+
+    def __init__(self, inner: Any, **more: Any) -> None:
+        self.inner, self.more = inner, more
+
+    def model_dump(self, **how: Any) -> dict[str, Any]:
+        """Convert all settings to a plain value."""
+        return {**self.inner.model_dump(**how), **self.more}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "inner" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
 def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
     """Build a model from a user's values; the error names the first wrong value in one sentence."""
     try:

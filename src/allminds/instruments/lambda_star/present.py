@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
+from allminds.disguise import Skin
 from allminds.instruments.lambda_star.grid import ACTIONS, KING, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.world import View
 from allminds.instruments.unequal import PLAIN, Some, signed
@@ -120,6 +121,11 @@ class OnTorus(Presentation):
 
     def vector(self, observation: View, slots: int) -> Iterable[float]:
         return *observation.cells, *observation.rewards
+
+    def skin(self, n: int) -> Skin:
+        from allminds.instruments.lambda_star.skins import GoodAndEvilSkin
+
+        return GoodAndEvilSkin(self.tool, n)
 
     def squares(self, environment: Any, state: Any) -> Iterator[Square]:
         """Colour what was seen of the torus, Good (+) and Evil (−)."""
