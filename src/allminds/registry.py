@@ -320,16 +320,31 @@ def make_instrument(
 ) -> Instrument:
     """Make an instrument with its settings checked; see `kind` for what may be given.
 
-    With a setting `course`, which every instrument has, its exercises are given as a course.
+    With a setting `course`, which every instrument has, its exercises are given as a course; with
+    `until` they are chosen by the answers, until the ability is known (see `allminds.until`).
     """
     cls, given = kind(which), dict(settings or {})
-    course = given.pop("course", None)
+    course, until = given.pop("course", None), given.pop("until", None)
+    if until is not None:
+        return _made_until(cls, given, course, until)
     tool = cls(**_checked_settings(cls, given))
     if course is None:
         return tool
     from allminds.course import CourseInstrument
 
     return CourseInstrument(tool, course)
+
+
+def _made_until(
+    cls: type[Instrument], given: dict[str, Any], course: Any, until: Any
+) -> Instrument:
+    """Make an instrument that asks until the ability is known; on fresh items, if it has any."""
+    from allminds.until import UntilInstrument
+
+    if course is not None:
+        raise Error(f"{cls.name}: a course has its exercises fixed; give it, or until, not both")
+    fresh = cls().presentation.fresh
+    return UntilInstrument(cls(**_checked_settings(cls, {**fresh, **given})), until)
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from allminds.registry import NO_OBJECTS, Objects
 from allminds.runs.engine import Given
 from allminds.runs.plan import MOST_ENDS, Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
+from allminds.until import Until
 
 Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument, or its tests -> why not
 
@@ -278,6 +279,7 @@ FIELDS = (
     "minds",
     "against",
     "course",
+    "until",
 )  # of a test in a mapping
 
 
@@ -292,10 +294,13 @@ def prepared(
     time_limit: float = 10.0,
     ends: bool | Literal["full"] = True,
     course: Any = None,
+    until: Any = None,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
     check_minds(minds)
-    drafts = [_taught(draft, course) for draft in _drafts(instruments, settings, episodes)]
+    drafts = [
+        _ended(_taught(draft, course), until) for draft in _drafts(instruments, settings, episodes)
+    ]
     opponents = _opponents(against)
     left_out: list[str] = []
     tests: list[Test] = []
@@ -358,6 +363,19 @@ def _taught(draft: dict[str, Any], course: Any) -> dict[str, Any]:
     if chosen is None:
         return draft
     return draft | {"settings": settings | {"course": Course.of(chosen).plain()}}
+
+
+def _ended(draft: dict[str, Any], until: Any) -> dict[str, Any]:
+    """Put among the settings when a test ends; a test's own goes before that of all."""
+    own = draft.pop("until", None)
+    settings = dict(draft.get("settings") or {})
+    chosen = settings.get("until", until if own is None else own)
+    if chosen is None:
+        return draft
+    if draft.get("episodes") is not None:
+        raise Error("until ends the test; leave episodes out, and say how many at most: "
+                    f"width={Until.of(chosen).width:g},most={draft['episodes']}")  # fmt: skip
+    return draft | {"settings": settings | {"until": Until.of(chosen).plain()}, "episodes": 1}
 
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
