@@ -31,6 +31,7 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.spending import is_dry
 from allminds.core.transcripts import PLAYING
 from allminds.core.turns import at_once
 from allminds.core.user_code import shown
@@ -372,7 +373,7 @@ def _administered(
     at_once_too = tool.together > 1 and _is_asked(line_up)
     for first in range(0, len(numbers), tool.together):
         history = [record for _, record in played]
-        if tool.is_over(history):
+        if tool.is_over(history) and not is_dry():
             break
         if at_once_too:
             made = [tool.exercise(seed, i, history) for i in numbers[first : first + tool.together]]

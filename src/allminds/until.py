@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import Field
 
 from allminds import registry
-from allminds.contracts import STATUSES, Exercise, Failure, Instrument, Record
+from allminds.contracts import STATUSES, Environment, Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error
 from allminds.core.settings import Settings, checked
 from allminds.inference import Rule
@@ -147,12 +147,17 @@ class UntilInstrument(Instrument):
     def placed(self, seed: int, i: int, level: float, nth: int) -> Exercise:
         """Make exercise i of the test: number `nth` of a level of the instrument inside."""
         made = self.inner.at_level(seed, level, nth)
-        return replace(made, id=f"{registry.exercise_prefix(self, seed)}{i}", index=i)
+        return replace(made, id=f"{registry.exercise_prefix(self, seed)}{i}", tool=self, index=i)
 
     def is_over(self, history: Sequence[Record]) -> bool:
-        """Return True after a round if the interval is as narrow as asked."""
+        """Return True after a round if the interval is as narrow as asked.
+
+        A round in which every exercise is missing, since no provider answers, is the last, too.
+        """
         if not history or len(history) % self.together:
             return False
+        if all("missing" in one.status for one in history[-self.together :]):
+            return True
         return _is_done(self.ladder, *self._answers(history))
 
     def _answers(self, history: Sequence[Record]) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -203,9 +208,19 @@ class UntilInstrument(Instrument):
     def show_state(self, environment: Any, state: Any) -> str:
         return self.inner.show_state(environment, state)
 
+    def failed_score(self, environment: Environment, slot: int, rewards: Sequence[float]) -> float:
+        return self.inner.failed_score(environment, slot, rewards)
+
     @property
     def presentation(self) -> Presentation:
         return self.inner.presentation
+
+
+def exercise_of(tool: Instrument, about: Mapping[str, Any]) -> Exercise:
+    """Make an exercise again, of seed, index and, if it was chosen, what was chosen: `asked`."""
+    if isinstance(tool, UntilInstrument):
+        return tool.placed(about["seed"], about["index"], *about["chosen"])
+    return tool.exercise(about["seed"], about["index"])
 
 
 Answers = tuple[float, ...]

@@ -34,7 +34,7 @@ from inspect_ai.util import LimitExceededError
 from allminds import registry
 from allminds.bridges.llm import Conversation, form_of, message, mind_name
 from allminds.bridges.providers import rejected
-from allminds.contracts import FAILURES, STATUSES, Failure, Instrument, Record
+from allminds.contracts import FAILURES, STATUSES, Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error
 from allminds.core.line_up import Name, Seat, Subject, parse_all
 from allminds.core.table import units_of
@@ -42,6 +42,7 @@ from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
 from allminds.inference import Estimate, Plays, estimate
 from allminds.inference.estimates import play_scores
+from allminds.until import exercise_of
 
 LIMITS = (
     "time",
@@ -66,26 +67,30 @@ def samples(tool: Instrument, n: int, seed: int, form: str = "", against: str = 
     if tool.adaptive:
         raise Error(
             f"{tool.name} chooses an exercise by what came of those before it, and Inspect asks "
-            f"them all at once; give it by: allminds evaluate {tool.name} --mind 'llm(MODEL)'"
+            f"them all at once; give it by: allminds evaluate {tool.name} --mind 'llm(MODEL)', or "
+            "as the task of its name with _adaptive"
         )
-    settings = tool.settings.model_dump(mode="json", exclude_defaults=True)
     seats(tool, against)  # a mind that will not do is found here
-    made = []
-    for i in range(n):
-        exercise = tool.exercise(seed, i)
-        episode = Episode(exercise)
-        about = {
-            "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
-            "settings": settings, "seed": seed, "index": i, "items": tool.items,
-            "form": form_of(tool, form), "against": against,
-            "complexity": dict(exercise.environment.complexity), **units_of(exercise),
-        }  # fmt: skip
-        first = min(episode.waiting)
-        talk = Conversation(tool, form)
-        talk.begin(episode.task(first))
-        asked = [message(talk.ask(episode.waiting[first]))]
-        made.append(Sample(input=asked, target=_target(episode), id=i, metadata=about))
-    return made
+    return [sample_of(tool, tool.exercise(seed, i), form, against) for i in range(n)]
+
+
+def sample_of(
+    tool: Instrument, exercise: Exercise, form: str = "", against: str = "", **more: Any
+) -> Sample:
+    """Make the sample of an exercise; `more` is added to what its metadata have."""
+    episode = Episode(exercise)
+    about = {
+        "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
+        "settings": tool.settings.model_dump(mode="json", exclude_defaults=True),
+        "seed": exercise.seed, "index": exercise.index, "items": tool.items,
+        "form": form_of(tool, form), "against": against,
+        "complexity": dict(exercise.environment.complexity), **units_of(exercise), **more,
+    }  # fmt: skip
+    first = min(episode.waiting)
+    talk = Conversation(tool, form)
+    talk.begin(episode.task(first))
+    asked = [message(talk.ask(episode.waiting[first]))]
+    return Sample(input=asked, target=_target(episode), id=exercise.index, metadata=about)
 
 
 def _target(episode: Episode) -> str:
@@ -171,7 +176,7 @@ def play() -> Any:
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001 - models of roles
         about = state.metadata
         tool = registry.make_instrument(about["instrument"], about["settings"])
-        exercise = tool.exercise(about["seed"], about["index"])
+        exercise = exercise_of(tool, about)
         episode = Episode(exercise)
         sitting = seats(tool, about["against"])
         ours = {slot: Player(seat, exercise, Watch()) for slot, seat in sitting.items()}
@@ -325,7 +330,7 @@ def high() -> Metric:
     return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
 
 
-_COUNTS: dict[str, list[Any]] = {
+COUNTS: dict[str, list[Any]] = {
     "coverage": [share()],
     "strict": [share()],  # of all replies, those with an answer written as it was asked for
     "lenient": [share()],  # those in which an answer was found at all
@@ -333,22 +338,22 @@ _COUNTS: dict[str, list[Any]] = {
 }
 
 
-@scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
+@scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **COUNTS}])
 def record() -> Any:
     """Report the score, those of the other slots, whether it was finished, and any failure."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
-        return _score_of(state)
+        return score_of(state)
 
     return score
 
 
-@scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **_COUNTS}])
+@scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **COUNTS}])
 def weighted_record() -> Any:
     """Report the same as `record`, with hits weighted by complexity, and their plain share."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
-        found = _score_of(state)
+        found = score_of(state)
         if isinstance(found.value, dict):
             found.value["hit"] = found.value["score"]
         return found
@@ -356,7 +361,7 @@ def weighted_record() -> Any:
     return score
 
 
-def _score_of(state: TaskState) -> Score:
+def score_of(state: TaskState) -> Score:
     found = state.store.get(KEPT)
     if found is None:
         return Score.unscored(reason="not played to its end")

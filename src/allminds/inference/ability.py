@@ -151,7 +151,8 @@ class Curves:
         """Count hits and misses by level."""
         at = np.searchsorted(self.levels, level)
         size = len(self.levels)
-        return np.bincount(at, hits, size), np.bincount(at, 1 - hits, size)
+        right = np.bincount(at, hits, size).astype(float)
+        return right, np.bincount(at, 1 - hits, size).astype(float)
 
     def likelihood(self, level: Values, hits: Values) -> NDArray[np.float64]:
         """Compute the logarithm of the likelihood of answers, [curve, ability]."""

@@ -236,6 +236,7 @@ class Staircase(Adaptive):
         "Levels are complexities, not mean rewards: compare them with the same settings only. A "
         'level of 40 says "at least".'
     )
+    levels = tuple(map(float, range(1, math.floor(TOP) + 1)))
     Settings = StaircaseSettings
 
     def __init__(self, **settings: Any) -> None:
@@ -246,7 +247,6 @@ class Staircase(Adaptive):
             raise Error(f"{self.name}: time={given.time} is shorter than one exercise; set more")
         self.sitting = given.time // given.steps
         self.durations = (given.steps,) * self.sitting
-        self.levels = tuple(map(float, range(1, math.floor(TOP) + 1)))
 
     def at_level(self, seed: int, level: float, n: int) -> Exercise:
         """Draw environment number n of those of complexity ξ; one may come again."""

@@ -90,6 +90,7 @@ class Matrices(Instrument):
     lowest = 0.0
     ceiling_mind = "rule-induction"
     strata = "C"
+    levels: tuple[float, ...] = (1.0, 2.0, 3.0)
     Settings = MatricesSettings
 
     def __init__(self, **settings: Any) -> None:
