@@ -30,7 +30,7 @@ questions was fixed beforehand, and is here to show what freedom to stop costs.
 **Without a curve.** If the rate of hits merely never rises with k, gamblers who bet that hits
 at levels of x and above are more frequent than halfway refute that the ability is below x, and
 likewise above. `Ability.free` is the interval of these gamblers, a level wide at best: what
-remains if the true curve is none of the model's.
+remains if the true curve is none of the model's. Where the two have nothing in common, it is not.
 """
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ class Ability:
     ordinary: Interval  # for a number of questions that was fixed beforehand
     free: Interval  # if rates merely never rise with the level
     scale: Interval
-    fits: bool = True  # False if every curve of the model is refused
     items: int = 0  # answers
     wanted: float = 0.0  # the width at which the test ends
     ordinary_items: int | None = None  # after which the ordinary interval was as narrow
@@ -79,6 +78,11 @@ class Ability:
     def width(self) -> float:
         """The width of the anytime interval."""
         return self.anytime[1] - self.anytime[0]
+
+    @property
+    def agrees(self) -> bool:
+        """False if the intervals with and without a curve have nothing in common."""
+        return self.anytime[0] <= self.free[1] and self.free[0] <= self.anytime[1]
 
     @property
     def is_narrow(self) -> bool:
@@ -103,7 +107,7 @@ class Ability:
         """Convert the figures to a plain value."""
         return {
             "value": self.value, "anytime": list(self.anytime), "ordinary": list(self.ordinary),
-            "free": list(self.free), "scale": list(self.scale), "fits": self.fits,
+            "free": list(self.free), "scale": list(self.scale), "agrees": self.agrees,
             "items": self.items, "wanted": self.wanted, "narrow": self.is_narrow,
             "ordinary_items": self.ordinary_items,
         }  # fmt: skip
@@ -181,7 +185,7 @@ class Curves:
             anytime=_hull(self.abilities, kept, self.scale),
             ordinary=_hull(self.abilities, best > best.max() - ORDINARY, self.scale),
             free=self._free(level, hits),
-            scale=self.scale, fits=bool(kept.any()), items=len(level), wanted=self.width,
+            scale=self.scale, items=len(level), wanted=self.width,
             refusal=(self.abilities, refuted),
         )  # fmt: skip
 
@@ -249,9 +253,7 @@ class Curves:
 
 def _hull(candidates: Values, kept: NDArray[np.bool_], scale: Interval) -> Interval:
     """Return the ends of the candidates kept, and one step beyond each, within the scale."""
-    there = candidates[kept]
-    if not len(there):  # no curve of the model gives such answers: nothing is known by it
-        return scale
+    there = candidates[kept]  # the likeliest is always among them
     step = float(candidates[1] - candidates[0])
     return _clipped(float(there[0]) - step, scale), _clipped(float(there[-1]) + step, scale)
 

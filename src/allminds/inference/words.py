@@ -82,8 +82,8 @@ def _ability(found: Mapping[str, Any]) -> str:
         if before
         else "; nor would an ordinary interval, for a number fixed beforehand, be as narrow"
     )
-    if not found["fits"]:
-        said += "; no S-shaped curve gives these answers"
+    if not found["agrees"]:
+        said += "; the next interval contradicts the one above: do not trust that"
     if found["free"] != found["scale"]:
         said += f"; if rates merely never rise with complexity: {interval(found['free'])}"
     ends = [f"at most {number(high)}"] * (low <= found["scale"][0])
