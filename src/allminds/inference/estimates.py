@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from numpy.typing import NDArray
 from allminds.contracts import STATUSES
 from allminds.core.blocks import Block
 from allminds.inference import verdict
-from allminds.inference.ability import Ability
 from allminds.inference.intervals import (
     FEWEST,
     Evidence,
@@ -31,6 +31,9 @@ from allminds.inference.intervals import (
 )
 from allminds.inference.units import Numbers, Units, Values, clustered_error, standard_error
 from allminds.inference.verdict import MARGIN, MOST_FAILED, Difference
+
+if TYPE_CHECKING:
+    from allminds.inference.ability import Ability
 
 NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
 

@@ -24,7 +24,6 @@ from allminds.core.line_up import parse_all
 from allminds.core.settings import Settings, checked, file_text
 from allminds.course import COURSES, Course
 from allminds.runs.designs import MOST, expanded
-from allminds.until import Until
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -117,6 +116,8 @@ class Test(Settings):
         """The number of exercises that each mind plays: those of all courses, or at most."""
         course, until = self.settings.get("course"), self.settings.get("until")
         if until is not None:
+            from allminds.until import Until
+
             return self.episodes * Until.of(until).most
         return self.episodes * (1 if course is None else len(Course.of(course)))
 
@@ -170,6 +171,8 @@ class Test(Settings):
             return values
         if values.get("episodes", 1) != 1:
             raise ValueError("until ends the test; leave episodes out, and say most=… in until")
+        from allminds.until import Until
+
         plain = Until.of(settings["until"]).plain()
         return {**values, "episodes": 1, "settings": {**settings, "until": plain}}
 

@@ -21,7 +21,6 @@ from allminds.registry import NO_OBJECTS, Objects
 from allminds.runs.engine import Given
 from allminds.runs.plan import MOST_ENDS, Plan, Test, check_word, names_of, seated
 from allminds.runs.provenance import origin_of, origin_of_instrument
-from allminds.until import Until
 
 Reasons = Mapping[str, Mapping[str, str]]  # mind -> instrument, or its tests -> why not
 
@@ -372,6 +371,8 @@ def _ended(draft: dict[str, Any], until: Any) -> dict[str, Any]:
     chosen = settings.get("until", until if own is None else own)
     if chosen is None:
         return draft
+    from allminds.until import Until
+
     if draft.get("episodes") is not None:
         raise Error("until ends the test; leave episodes out, and say how many at most: "
                     f"width={Until.of(chosen).width:g},most={draft['episodes']}")  # fmt: skip
