@@ -25,7 +25,7 @@ STAGES = (
 )
 FILES = {
     "check", "contracts", "course", "description", "disguise", "episode", "evaluate", "exact", "facts",
-    "presentation", "registry", "results",
+    "presentation", "registry", "results", "until",
 }  # fmt: skip
 PURPOSES = {
     "cli": "the commands",
@@ -49,6 +49,7 @@ PURPOSES = {
     "contracts": "what minds and tests are",
     "course": "exercises in a stated order",
     "disguise": "the same exercises shown otherwise",
+    "until": "tests that end when the ability is known",
     "presentation": "how a test is shown",
     "registry": "names of minds and tests",
     "inference": "intervals and verdicts",

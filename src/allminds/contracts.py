@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from allminds.core.errors import Error
-from allminds.core.seeding import Random
+from allminds.core.seeding import Random, stratum
 
 if TYPE_CHECKING:
     from allminds.core.blocks import Block
@@ -597,6 +597,9 @@ class Instrument(ABC):
         The range of scores.
     strata : str or None
         The complexity column over whose values exercises are spread.
+    levels : sequence of float
+        The levels of complexity that `at_level` can make, for tests that choose them by the
+        answers; by default none.
     floor_mind, ceiling_mind : str
         The minds that sit every test beside those that are asked for.
     settings : Settings
@@ -621,6 +624,8 @@ class Instrument(ABC):
     highest: float = 1.0
     adaptive: bool = False  # exercises depend on the subject's own history
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
+    together: int = 1  # exercises of an adaptive administration that are chosen at once
+    levels: Sequence[float] = ()  # of complexity that `at_level` can make, easiest first
     length: int | None = None  # different exercises in a fixed form; None is no end of them
     items: Literal["fresh", "public", "published"] = "fresh"  # a model may know all but fresh ones
     strata: str | None = None  # the complexity column over whose values exercises are spread
@@ -643,6 +648,20 @@ class Instrument(ABC):
         The same seed and number must always make the same exercise. Only an adaptive instrument
         may also use `history`: the subject's records of the same administration so far.
         """
+
+    def at_level(self, seed: int, level: float, n: int) -> Exercise:
+        """Make exercise number `n` of those of a level of complexity, one of `levels`.
+
+        A level is a value of the complexity column that the `rule` calls strata. By default it is
+        assumed that exercise i has level number ``core.seeding.stratum(seed, i, len(levels))``.
+        """
+        count, wanted = len(self.levels), list(self.levels).index(level)
+        run = range(n * count, (n + 1) * count)
+        return self.exercise(seed, next(i for i in run if stratum(seed, i, count) == wanted))
+
+    def is_over(self, history: Sequence[Record]) -> bool:
+        """Return True if an adaptive administration ends after these records, before `sitting`."""
+        return False
 
     @abstractmethod
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:

@@ -31,6 +31,7 @@ from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject
 from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.spending import is_dry
 from allminds.core.transcripts import PLAYING
 from allminds.core.turns import at_once
 from allminds.core.user_code import shown
@@ -374,14 +375,48 @@ def play_on(
     """
     played: list[tuple[Exercise, Record]] = []
     start = first - first % tool.sitting
-    for i in range(start, last):
-        history = [record for _, record in played[i - i % tool.sitting - start :]]
-        exercise = tool.exercise(seed, i, history)
-        PLAYING.set(exercise.number)
-        if i % tool.sitting == 0:
-            company = Company(line_up, watch or Watch())
-        played.append((exercise, company.play(exercise, history)))
-    return played[first - start :]
+    for begun in range(start, last, tool.sitting):
+        played += _administered(
+            tool,
+            line_up,
+            seed,
+            range(begun, begun + tool.sitting)[: last - begun],
+            watch or Watch(),
+        )
+    return [pair for pair in played if pair[0].number >= first]
+
+
+def _administered(
+    tool: Instrument, line_up: LineUp, seed: int, numbers: range, watch: Watch
+) -> list[tuple[Exercise, Record]]:
+    """Play one administration from its beginning, as far as it goes; in rounds, if it has any."""
+    company, played = Company(line_up, watch), list[tuple[Exercise, Record]]()
+    at_once_too = tool.together > 1 and _is_asked(line_up)
+    for first in range(0, len(numbers), tool.together):
+        history = [record for _, record in played]
+        if tool.is_over(history) and not is_dry():
+            break
+        if at_once_too:
+            made = [tool.exercise(seed, i, history) for i in numbers[first : first + tool.together]]
+            calls = [partial(_played, company, one, history) for one in made]
+            played += zip(made, at_once(calls), strict=True)
+            continue
+        for i in numbers[first : first + tool.together]:
+            history = [record for _, record in played]
+            exercise = tool.exercise(seed, i, history)
+            played.append((exercise, _played(company, exercise, history)))
+    return played
+
+
+def _played(company: Company, exercise: Exercise, history: Sequence[Record]) -> Record:
+    PLAYING.set(exercise.number)
+    return company.play(exercise, history)
+
+
+def _is_asked(line_up: LineUp) -> bool:
+    """Return True if a paid mind plays, and no mind of the user's, whose time is limited."""
+    subjects = [seat.subject for seat in line_up.seats]
+    return any(one.paid for one in subjects) and all(one.built_in for one in subjects)
 
 
 # ---------------------------------------------------------------- minds in a course

@@ -40,6 +40,7 @@ def evaluate(
     how: How | None = None,
     course: Any = None,
     disguises: int = 0,
+    until: Any = None,
 ) -> Results:
     """Give one instrument or several to some minds. Nothing is written, unless `out` is given.
 
@@ -81,6 +82,10 @@ def evaluate(
     disguises : int
         Give every exercise plain and in so many skins too; `Results.recall` then tells how much of
         the score is lost by disguise, see `docs/disguises.md`.
+    until : str, mapping or float, optional
+        Choose exercises by the answers, and end when the interval of the ability is as narrow as
+        ``"width=1.0"`` says, or after ``most`` of them: ``"width=1.0,most=300"``. The score is the
+        ability, in units of complexity; see `docs/adaptive.md`.
 
     Returns
     -------
@@ -103,7 +108,7 @@ def evaluate(
 
     found = prepared(
         instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
-        time_limit=time_limit, ends=ends, course=course, disguises=disguises,
+        time_limit=time_limit, ends=ends, course=course, disguises=disguises, until=until,
     )  # fmt: skip
     return played(found, out, how, records)
 

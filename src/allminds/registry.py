@@ -320,11 +320,17 @@ def make_instrument(
 ) -> Instrument:
     """Make an instrument with its settings checked; see `kind` for what may be given.
 
-    Every instrument has two more settings: with a `course` its exercises are given as one, and
-    with a `disguise`, the number of a skin, they are shown in that skin.
+    Every instrument has three more settings: with a `course` its exercises are given as one, with a
+    `disguise`, the number of a skin, they are shown in that skin, and with `until` they are chosen
+    by the answers, until the ability is known (see `allminds.until`).
     """
     cls, given = kind(which), dict(settings or {})
     course, disguise = given.pop("course", None), given.pop("disguise", 0)
+    until = given.pop("until", None)
+    if until is not None and disguise not in (0, "0"):
+        raise Error(f"{cls.name}: `until` is not given in disguise; leave out one of the two")
+    if until is not None:
+        return _made_until(cls, given, course, until)
     tool = cls(**_checked_settings(cls, given))
     if disguise not in (0, "0"):
         from allminds.disguise import DisguisedInstrument
@@ -337,6 +343,18 @@ def make_instrument(
     from allminds.course import CourseInstrument
 
     return CourseInstrument(tool, course)
+
+
+def _made_until(
+    cls: type[Instrument], given: dict[str, Any], course: Any, until: Any
+) -> Instrument:
+    """Make an instrument that asks until the ability is known; on fresh items, if it has any."""
+    from allminds.until import UntilInstrument
+
+    if course is not None:
+        raise Error(f"{cls.name}: a course has its exercises fixed; give it, or until, not both")
+    fresh = cls().presentation.fresh
+    return UntilInstrument(cls(**_checked_settings(cls, {**fresh, **given})), until)
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from allminds.core.spending import COUNTED
 from allminds.core.table import harmless, units_of
 from allminds.core.transcripts import ASKED
 from allminds.episode import Episode
+from allminds.until import exercise_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -204,7 +205,7 @@ def _line(told: dict[str, Any]) -> str:
 # ---------------------------------------------------------------- logs of Inspect
 
 
-SCORERS = ("record", "weighted_record")
+SCORERS = ("record", "weighted_record", "ability_record")
 _NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity", "items")
 
 
@@ -320,8 +321,7 @@ def _record(sample: Any) -> dict[str, Any] | None:
 
 
 def _exercise(about: dict[str, Any]) -> Exercise:
-    tool = registry.make_instrument(about["instrument"], about["settings"])
-    return tool.exercise(about["seed"], about["index"])
+    return exercise_of(registry.make_instrument(about["instrument"], about["settings"]), about)
 
 
 def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from allminds.core.errors import Error
 from allminds.core.seeding import MINDS, Random, key
 from allminds.core.watch import Watch
 from allminds.episode import Episode, Player
+from allminds.until import exercise_of
 
 MATCH = "allminds_match"  # the name of a match in its sample's store
 MATCHES: dict[str, Match] = {}  # those that are being played
@@ -52,7 +53,7 @@ class Match:
         about = state.metadata
         self.state = state
         self.tool = registry.make_instrument(about["instrument"], about["settings"])
-        self.exercise = self.tool.exercise(about["seed"], about["index"])
+        self.exercise = exercise_of(self.tool, about)
         self.episode = Episode(self.exercise)
         self.sitting = seats(self.tool, about["against"])
         self.ours = {s: Player(one, self.exercise, Watch()) for s, one in self.sitting.items()}

@@ -6,6 +6,7 @@ How a sample is played is in `inspect_match`, and how it is scored in `inspect_s
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from typing import Any
 
 from inspect_ai.dataset import Sample
 
@@ -13,7 +14,7 @@ from allminds import registry
 from allminds.bridges.conversation import Conversation
 from allminds.bridges.manner import Manner, form_of
 from allminds.bridges.messages import messages
-from allminds.contracts import Instrument
+from allminds.contracts import Exercise, Instrument
 from allminds.core.errors import Error
 from allminds.core.line_up import Name, Seat, Subject, parse_all
 from allminds.core.table import units_of
@@ -33,27 +34,31 @@ def samples(tool: Instrument, n: int, seed: int, manner: Manner, against: str = 
     if tool.adaptive:
         raise Error(
             f"{tool.name} chooses an exercise by what came of those before it, and Inspect asks "
-            f"them all at once; give it by: allminds evaluate {tool.name} --mind 'llm(MODEL)'"
+            f"them all at once; give it by: allminds evaluate {tool.name} --mind 'llm(MODEL)', or "
+            "as the task of its name with _adaptive"
         )
-    settings = tool.settings.model_dump(mode="json", exclude_defaults=True)
     seats(tool, against)  # a mind that will not do is found here
-    made = []
-    for i in range(n):
-        exercise = tool.exercise(seed, i)
-        episode = Episode(exercise)
-        about = {
-            "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
-            "settings": settings, "seed": seed, "index": i, "items": tool.items,
-            "form": form_of(tool, manner.form), "against": against, "manner": asdict(manner),
-            "complexity": dict(exercise.environment.complexity), **units_of(exercise),
-        }  # fmt: skip
-        first = min(episode.waiting)
-        talk = Conversation(tool, manner)
-        talk.begin(episode.task(first))
-        talk.see(episode.waiting[first])
-        asked = messages(talk.question())
-        made.append(Sample(input=asked, target=_target(episode), id=i, metadata=about))
-    return made
+    return [sample_of(tool, tool.exercise(seed, i), manner, against) for i in range(n)]
+
+
+def sample_of(
+    tool: Instrument, exercise: Exercise, manner: Manner, against: str = "", **more: Any
+) -> Sample:
+    """Make the sample of an exercise; `more` is added to what its metadata have."""
+    episode = Episode(exercise)
+    about = {
+        "exercise": exercise.id, "instrument": tool.name, "version": tool.version,
+        "settings": tool.settings.model_dump(mode="json", exclude_defaults=True),
+        "seed": exercise.seed, "index": exercise.index, "items": tool.items,
+        "form": form_of(tool, manner.form), "against": against, "manner": asdict(manner),
+        "complexity": dict(exercise.environment.complexity), **units_of(exercise), **more,
+    }  # fmt: skip
+    first = min(episode.waiting)
+    talk = Conversation(tool, manner)
+    talk.begin(episode.task(first))
+    talk.see(episode.waiting[first])
+    asked = messages(talk.question())
+    return Sample(input=asked, target=_target(episode), id=exercise.index, metadata=about)
 
 
 def _target(episode: Episode) -> str:

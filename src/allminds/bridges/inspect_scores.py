@@ -114,7 +114,7 @@ def high() -> Metric:
     return _figure(lambda found: None if found.ci95 is None else found.ci95[1])
 
 
-_COUNTS: dict[str, list[Any]] = {
+COUNTS: dict[str, list[Any]] = {
     "coverage": [share()],
     "strict": [share()],  # of all replies, those with an answer written as it was asked for
     "lenient": [share()],  # those in which an answer was found at all
@@ -123,22 +123,22 @@ _COUNTS: dict[str, list[Any]] = {
 }
 
 
-@scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **_COUNTS}])
+@scorer(metrics=[{"score*": [mean(), stderr(), low(), high()], **COUNTS}])
 def record() -> Any:
     """Report the score, those of the other slots, whether it was finished, and any failure."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
-        return await _score_of(state)
+        return await score_of(state)
 
     return score
 
 
-@scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **_COUNTS}])
+@scorer(metrics=[{"score": [weighted(), stderr(), low(), high()], "hit": [share()], **COUNTS}])
 def weighted_record() -> Any:
     """Report the same as `record`, with hits weighted by complexity, and their plain share."""
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001 - the record has it
-        found = await _score_of(state)
+        found = await score_of(state)
         if isinstance(found.value, dict):
             found.value["hit"] = found.value["score"]
         return found
@@ -163,7 +163,8 @@ async def _record(state: TaskState) -> dict[str, Any] | str:
     return kept
 
 
-async def _score_of(state: TaskState) -> Score:
+async def score_of(state: TaskState) -> Score:
+    """Score what the solver left of a sample; what is unfinished has failed."""
     found = await _record(state)
     if isinstance(found, str):
         return Score.unscored(reason=found)

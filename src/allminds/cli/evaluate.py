@@ -29,6 +29,7 @@ from allminds.cli.app import (
     SettingOption,
     StrictOption,
     TrustOption,
+    UntilOption,
     VerboseOption,
     YesOption,
     app,
@@ -89,6 +90,7 @@ def evaluate(
             help="Give every exercise in N skins too, and tell how much of the score is recall.",
         ),
     ] = 0,
+    until: UntilOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
     out: Annotated[
         Path | None, typer.Option(help="The folder to save the run in; by default runs/1, ….")
@@ -154,7 +156,8 @@ def evaluate(
     with spending(max_cost, price, dry_run, reply_tokens) as ledger:  # before any model is made
         what = prepared(
             instrument, minds, against=against or None, settings=settings_of(setting) or None,
-            episodes=episodes, seed=seed, time_limit=time_limit, course=course, disguises=disguises,
+            episodes=episodes, seed=seed, time_limit=time_limit, course=course,
+            disguises=disguises, until=until,
             ends="full" if full_ends and not dry_run else not dry_run,
         )  # fmt: skip
         for sentence in what.left_out_in_short():

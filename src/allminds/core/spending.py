@@ -234,6 +234,11 @@ def ledger_now() -> Ledger:
     return LEDGER.get() or Ledger()
 
 
+def is_dry() -> bool:
+    """Return True in a dry run, in which a test that may end early goes on to its end."""
+    return ledger_now().dry
+
+
 @contextlib.contextmanager
 def spending(
     most: float | None = None,

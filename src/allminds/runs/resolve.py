@@ -279,6 +279,7 @@ FIELDS = (
     "minds",
     "against",
     "course",
+    "until",
 )  # of a test in a mapping
 
 
@@ -294,10 +295,13 @@ def prepared(
     ends: bool | Literal["full"] = True,
     course: Any = None,
     disguises: int = 0,
+    until: Any = None,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
     check_minds(minds)
-    drafts = [_taught(draft, course) for draft in _drafts(instruments, settings, episodes)]
+    drafts = [
+        _ended(_taught(draft, course), until) for draft in _drafts(instruments, settings, episodes)
+    ]
     several = len(drafts) > 1
     drafts = [one for draft in drafts for one in _in_skins(draft, disguises)]
     opponents = _opponents(against)
@@ -374,11 +378,27 @@ def _in_skins(draft: dict[str, Any], disguises: int) -> list[dict[str, Any]]:
     if isinstance(disguises, bool) or not isinstance(disguises, int) or disguises < 0:
         raise Error(f"disguises must be a whole number, 0 or more, not {disguises!r}")
     settings = dict(draft.get("settings") or {})
-    if disguises and ("course" in settings or "disguise" in settings):
-        what = "a course" if "course" in settings else "a disguise of its own"
+    own = {"course": "a course", "until": "an adaptive test", "disguise": "a disguise of its own"}
+    what = next((words for name, words in own.items() if name in settings), "")
+    if disguises and what:
         raise Error(f"{_named(draft)} is given as {what}; leave that out, or disguises")
     worn = [{**draft, "settings": settings | {"disguise": n}} for n in range(1, disguises + 1)]
     return [draft, *worn]
+
+
+def _ended(draft: dict[str, Any], until: Any) -> dict[str, Any]:
+    """Put among the settings when a test ends; a test's own goes before that of all."""
+    own = draft.pop("until", None)
+    settings = dict(draft.get("settings") or {})
+    chosen = settings.get("until", until if own is None else own)
+    if chosen is None:
+        return draft
+    from allminds.until import Until
+
+    if draft.get("episodes") is not None:
+        raise Error("until ends the test; leave episodes out, and say how many at most: "
+                    f"width={Until.of(chosen).width:g},most={draft['episodes']}")  # fmt: skip
+    return draft | {"settings": settings | {"until": Until.of(chosen).plain()}, "episodes": 1}
 
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

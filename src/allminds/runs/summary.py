@@ -114,7 +114,7 @@ class TestScores:
         more = {"mixed": mixed} if mixed else {}
         known = [self._row(score) | more for score in self.of.values()]
         for row in known:
-            if row["end"] and row["episodes"] < episodes:
+            if row["end"] and row["episodes"] < episodes and not self.tool.adaptive:
                 row["sampled"] = episodes  # of which it played a sample
         fair = self.tool.fair_ceiling().score
         return {
@@ -132,7 +132,11 @@ class TestScores:
         place = self._place(score, floor, ceiling)
         if place is not None:
             found = replace(found, normalised=place[0], normalised_ci95=place[1])
-        return score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+        row = score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+        rule, plays = score.tally.rule, score.tally.plays()
+        if rule.ability is not None and len(plays):
+            row["ability"] = rule.ability(plays.stratum, plays.score).as_json()
+        return row
 
     def _ends(self, who: LineUp) -> tuple[str, str | None]:
         """Name the floor and ceiling of a line-up, of those that were measured here.
