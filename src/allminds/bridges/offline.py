@@ -16,12 +16,13 @@ million parameters: it is here because it answers as models do, not because it a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
-import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -151,9 +152,10 @@ def main(words: Sequence[str]) -> int:
             for name, value in model.environment.items():
                 print(f"export {name}={value}")
             print(f"# serving llm({model.name}); end with Ctrl-C", flush=True)
-            signal.sigwait({signal.SIGINT, signal.SIGTERM})
+            with contextlib.suppress(KeyboardInterrupt):
+                threading.Event().wait()
             return 0
-    except Error as error:
+    except (Error, OSError) as error:
         print(f"allminds: {error}", file=sys.stderr)
         return 2
 

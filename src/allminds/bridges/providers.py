@@ -126,7 +126,7 @@ def ask(
         return fault(error, name)
     finally:
         ledger.close(booking)
-    use = ledger.settle(booking, _use(output))
+    use = ledger.settle(booking, _use(output, booking))
     if sheet is not None:
         sheet.add(_entry(name, slot, request, messages, output, use, took))
     return output
@@ -163,14 +163,15 @@ def _content(message: Any) -> tuple[list[str], int]:
     return texts, sum(getattr(part, "type", "") == "image" for part in parts)
 
 
-def _use(output: Any) -> Use:
-    usage = output.usage
-    if usage is None:
-        return Use(0, 0)
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Use(
-        usage.input_tokens + cached, usage.output_tokens, usage.reasoning_tokens, usage.total_cost
-    )
+def _use(output: Any, booking: Booking) -> Use:
+    """Return what a reply took; a provider that counted nothing is estimated, as in a dry run."""
+    usage, given = output.usage, 0
+    if usage is not None:  # Inspect counts tokens of a provider's cache apart
+        cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+        given = usage.input_tokens + sum(one or 0 for one in cached)
+    if not given:
+        return Use(booking.guess.input, tokens_of(output.completion), estimated=True)
+    return Use(given, usage.output_tokens, usage.reasoning_tokens, usage.total_cost)
 
 
 def _entry(
