@@ -97,7 +97,7 @@ class Offline:
         given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
         given.n_parallel, given.n_ctx, given.n_predict = 1, CONTEXT, REPLY
         given.sampling.temp, given.sampling.seed = self.temperature, 1
-        given.verbosity, given.warmup = 0, False
+        given.verbosity, given.warmup, given.endpoint_metrics = 0, False, True
         return given
 
 
