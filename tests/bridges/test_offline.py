@@ -9,8 +9,10 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from commands import allminds
@@ -184,3 +186,11 @@ def test_two_are_served_at_once_and_each_ends_with_its_context(model):
 def test_a_command_runs_beside_the_model_and_its_exit_code_is_returned(model, capfd):
     assert offline.main(["--name", "other", "sh", "-c", 'echo "$OTHER_BASE_URL"; exit 3']) == 3
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1\n", capfd.readouterr().out)
+
+
+@pytest.mark.slow
+def test_the_example_asks_it_beside_programs(model, capsys):
+    example = Path(__file__).parents[2] / "examples" / "offline_model.py"
+    found = runpy.run_path(str(example))["main"](2)
+    assert found.scores["exercises"].tolist() == [2] * 5
+    assert "language models were asked 2 times" in capsys.readouterr().out

@@ -56,15 +56,10 @@ class Offline:
     def __init__(
         self, name: str = "offline", temperature: float = 0.0, answers: Sequence[str] = ()
     ) -> None:
-        self.provider, self.temperature, self.answers = name, temperature, answers
+        self.provider, self.temperature, self.answers = name, temperature, list(answers)
         self.name = f"openai-api/{name}/{MODEL}"  # by which Inspect knows it
-        self._server: Any = None
+        self.address = ""  # while it is served
         self._before: dict[str, str | None] = {}
-
-    @property
-    def address(self) -> str:
-        """The address that is asked."""
-        return f"{self._server.listening_address}/v1"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -73,14 +68,17 @@ class Offline:
         return {f"{prefix}_API_KEY": "none", f"{prefix}_BASE_URL": self.address}
 
     def __enter__(self) -> Offline:
-        weights = find_weights()
-        import xllamacpp
-
-        given = self._parameters(xllamacpp.CommonParams(), weights)
-        if self.answers:
-            kind = xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER
-            given.sampling.grammar = xllamacpp.CommonGrammar(kind, grammar(self.answers))
-        self._server = xllamacpp.Server(given)
+        find_weights()
+        # in a process of its own: the library's server may wait for ever when it is stopped
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVING, json.dumps([self.temperature, self.answers])],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        listening = self._process.stdout.readline().strip()
+        if not listening:
+            raise Error(f"the offline model ended as it began, with {self._process.wait()}")
+        self.address = f"{listening}/v1"
         model_named.cache_clear()  # a model of the same name that was made knows another address
         self._before = {name: os.environ.get(name) for name in self.environment}
         os.environ.update(self.environment)
@@ -89,16 +87,32 @@ class Offline:
     def __exit__(self, *_error: object) -> None:
         for name, value in self._before.items():
             os.environ.pop(name, None) if value is None else os.environ.update({name: value})
-        self._server = None  # its destructor stops it
+        self._process.kill()
+        self._process.communicate()
 
-    def _parameters(self, given: Any, weights: Path) -> Any:
-        given.model.path, given.model_alias = str(weights), {MODEL}
-        given.hostnames, given.port = ["127.0.0.1"], 0
-        given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
-        given.n_parallel, given.n_ctx, given.n_predict = 1, CONTEXT, REPLY
-        given.sampling.temp, given.sampling.seed = self.temperature, 1
-        given.verbosity, given.warmup, given.endpoint_metrics = 0, False, True
-        return given
+
+SERVING = "from allminds.bridges.offline import serve; serve()"
+
+
+def serve() -> None:
+    """Serve the model as the first argument says, until standard input ends: its parent's end."""
+    import xllamacpp
+
+    temperature, answers = json.loads(sys.argv[1])
+    given = xllamacpp.CommonParams()
+    given.model.path, given.model_alias = str(find_weights()), {MODEL}
+    given.hostnames, given.port = ["127.0.0.1"], 0
+    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
+    given.n_parallel, given.n_ctx, given.n_predict = 1, CONTEXT, REPLY
+    given.sampling.temp, given.sampling.seed = temperature, 1
+    given.verbosity, given.warmup, given.endpoint_metrics = 0, False, True
+    if answers:
+        kind = xllamacpp.common_grammar_type.COMMON_GRAMMAR_TYPE_USER
+        given.sampling.grammar = xllamacpp.CommonGrammar(kind, grammar(answers))
+    server = xllamacpp.Server(given)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+    os._exit(0)
 
 
 def find_weights() -> Path:
@@ -119,7 +133,8 @@ def answers_to(tool: Instrument) -> list[str]:
     """
     episode = Episode(tool.exercise(1, 0))
     seen, task = episode.waiting[0], episode.task(0)
-    space, asked = task.actions, tool.presentation.rules(task)[1]
+    space: Any = task.actions
+    asked = tool.presentation.rules(task)[1]
     found = []
     for action in space.allowed(seen):
         label = space.labels[action - space.start] if space.labels else ""
