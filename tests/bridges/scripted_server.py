@@ -46,6 +46,8 @@ class Reply:
     cut: bool = False  # end the connection in the middle of the reply
     tokens_out: int | None = None  # by default as `tokens` counts the text
     finish: str = "stop"
+    cached: int = 0  # tokens of the conversation that the provider had in its cache
+    uncounted: bool = False  # say nothing of tokens
 
 
 def says(text: str, **more: Any) -> Reply:
@@ -304,8 +306,11 @@ def document(request: Request, reply: Reply) -> str:
     }  # fmt: skip
     if reply.reasoning:
         usage["completion_tokens_details"] = {"reasoning_tokens": reply.reasoning}
+    if reply.cached:
+        usage["prompt_tokens_details"] = {"cached_tokens": reply.cached}
+    told = {} if reply.uncounted else {"usage": usage}
     return json.dumps({
         "id": f"reply-{request.number}", "object": "chat.completion", "created": int(time.time()),
-        "model": request.body.get("model", "model"), "usage": usage,
+        "model": request.body.get("model", "model"), **told,
         "choices": [{"index": 0, "message": message, "finish_reason": reply.finish}],
     })  # fmt: skip

@@ -71,6 +71,29 @@ def test_the_books_agree_with_the_providers_to_the_token():
     assert ledger.cost == pytest.approx((books.tokens_in * 2 + books.tokens_out * 8) / 1e6)
 
 
+@pytest.mark.parametrize("cached", [1, 70, 5000])
+def test_tokens_from_a_providers_cache_are_booked_as_tokens(cached):
+    """Whether they are fewer or more than the provider says that the conversation has."""
+    with Server(says("ANSWER: b", cached=cached)) as server, spending(price="2/8") as ledger:
+        evaluate("c-test", [MIND], episodes=2)
+    books = server.books
+    assert (ledger.input_tokens, ledger.output_tokens) == (books.tokens_in, books.tokens_out)
+    assert ledger.estimated == 0
+
+
+def test_a_provider_that_counts_nothing_is_booked_by_estimate_and_its_money_runs_out():
+    with Server(says("ANSWER: b", uncounted=True)) as server, spending() as ledger:
+        evaluate("c-test", [MIND], episodes=3)
+    assert ledger.estimated == ledger.calls == 3
+    assert ledger.input_tokens == pytest.approx(server.books.tokens_in, rel=0.2)
+    assert "the provider counted no tokens of 3: they are estimated" in str(ledger)
+    with Server(says("ANSWER: b", uncounted=True)) as server:
+        providers.model_named.cache_clear()
+        with spending(most=1e-6, price="1/1"):
+            evaluate("c-test", [MIND], episodes=3, how=How(jobs=1, connections=1))
+    assert server.books.calls == 1
+
+
 @pytest.mark.parametrize("script", [[fault(429)], [fault(429, after=0.01)], [fault(500)] * 3])
 def test_faults_that_pass_are_asked_again_and_cost_nothing(script):
     with Server(*script, says("ANSWER: b")) as server, spending() as ledger:

@@ -126,7 +126,7 @@ def ask(model: Any, question: Question, seconds: float, slot: int = 0) -> Any:
         return fault(error, name)
     finally:
         ledger.close(booking)
-    use = ledger.settle(booking, _use(output))
+    use = ledger.settle(booking, _use(output, booking))
     if sheet is not None:
         sheet.add(_entry(name, slot, request, question, output, use, took))
     return output
@@ -167,14 +167,15 @@ def guess(question: Question, ledger: Ledger) -> Guess:
     return Guess(given, likely, most, longest, question.again)
 
 
-def _use(output: Any) -> Use:
-    usage = output.usage
-    if usage is None:
-        return Use(0, 0)
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Use(
-        usage.input_tokens + cached, usage.output_tokens, usage.reasoning_tokens, usage.total_cost
-    )
+def _use(output: Any, booking: Booking) -> Use:
+    """Return what a reply took; a provider that counted nothing is estimated, as in a dry run."""
+    usage, given = output.usage, 0
+    if usage is not None:  # Inspect counts tokens of a provider's cache apart
+        cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+        given = usage.input_tokens + sum(one or 0 for one in cached)
+    if not given:
+        return Use(booking.guess.input, tokens_of(output.completion), estimated=True)
+    return Use(given, usage.output_tokens, usage.reasoning_tokens, usage.total_cost)
 
 
 def _entry(

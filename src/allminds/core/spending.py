@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from allminds.core.errors import Error
@@ -53,6 +53,7 @@ class Use:
     output_tokens: int  # with those of reasoning
     reasoning_tokens: int | None = None
     cost: float | None = None
+    estimated: bool = False  # the provider did not count, and the tokens are a guess
 
 
 @dataclass(eq=False)
@@ -77,6 +78,7 @@ class Ledger:
     output_tokens: int = 0
     reasoning_tokens: int = 0
     cost: float | None = 0.0
+    estimated: int = 0  # answered calls whose provider did not count, booked by estimate
     unconfirmed: int = 0  # calls whose reply never came
     unconfirmed_tokens: tuple[int, int] = (0, 0)  # in and out, as they were booked
     unconfirmed_cost: float = 0.0
@@ -118,12 +120,13 @@ class Ledger:
             cost = _cost(self.price, use.input_tokens, use.output_tokens)
         with self._settled:
             self.calls += 1
+            self.estimated += use.estimated
             self.input_tokens += use.input_tokens
             self.output_tokens += use.output_tokens
             self.reasoning_tokens += use.reasoning_tokens or 0
             self.cost = None if cost is None or self.cost is None else self.cost + cost
             self._close(booking)
-        return Use(use.input_tokens, use.output_tokens, use.reasoning_tokens, cost)
+        return replace(use, cost=cost)
 
     def lose(self, booking: Booking) -> None:
         """Count an attempt whose reply never came, at the figure that was booked for it."""
@@ -178,7 +181,7 @@ class Ledger:
             return {name: getattr(self, name) for name in names} | {
                 "reply_tokens": self.reply, "at_most": most | {"cost": self.most_cost}
             }  # fmt: skip
-        names += ["stored", *COUNTED]
+        names += ["stored", "estimated", *COUNTED]
         given, made = self.unconfirmed_tokens
         return {name: getattr(self, name) for name in names} | {
             "unconfirmed": {
@@ -206,6 +209,8 @@ class Ledger:
             f"language models were asked {self.calls:,} times: {self.input_tokens:,} tokens in, "
             f"{self.output_tokens:,} out{thought}; {cost}"
         ]
+        if self.estimated:
+            told.append(f"the provider counted no tokens of {self.estimated:,}: they are estimated")
         if self.unconfirmed:
             dollars = "" if self.cost is None else f", for ${self.unconfirmed_cost:,.4f} at most"
             told.append(f"{self.unconfirmed:,} more calls had no reply and may be billed{dollars}")
