@@ -15,8 +15,9 @@ from typing import Any
 
 from allminds.bridges.providers import SUPPOSED, ask, guess, model_named, price_of
 from allminds.bridges.replies import Reading, read_reply
-from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
+from allminds.contracts import Failure, Instrument, Message, MindBase, Task, Traits
 from allminds.core.errors import Error
+from allminds.core.messages import in_words
 from allminds.core.seeding import Random
 from allminds.core.spending import ledger_now
 from allminds.registry import mind
@@ -41,11 +42,13 @@ class Conversation:
         self.tool, self.form = tool, form_of(tool, form)
         self.task: Task | None = None
         self.reward: float | None = None
+        self.news: list[str] = []  # what members of its group said
         self.readings: list[Reading] = []  # of all replies in the exercise
 
     def begin(self, task: Task) -> None:
         """Start the conversation about a new exercise."""
-        self.task, self.reward, self.readings = task, None, []
+        self.task, self.reward, self.readings, self.news = task, None, [], []
+        self.space = task.actions
 
     def ask(self, observation: Any) -> Turn:
         """Write the next message: the rules (first time only), the last reward, the observation."""
@@ -55,6 +58,7 @@ class Conversation:
             self.task = None
         if self.reward is not None:
             lines.append(f"Your reward: {self.reward:+g}")
+        lines, self.news = [*lines, *self.news], []
         if self.form == "image":
             picture = self.tool.presentation.image(observation)
             return Turn("\n".join(lines).strip(), picture)
@@ -63,6 +67,11 @@ class Conversation:
     def told(self, reward: float) -> None:
         """Store the reward of the last action, for the next message."""
         self.reward = reward
+
+    def heard(self, messages: Sequence[Message]) -> None:
+        """Store what members of the group said, for the next message."""
+        self.news = [in_words(one, self.space) for one in messages]
+        self.news.append("Consider this, and answer again.")
 
     def meant(self, reply: str, observation: Any, stop: str = "stop") -> Any | Failure:
         """Read the action in a reply; `stop` is Inspect's reason why the reply ended."""
@@ -74,7 +83,7 @@ class Conversation:
 def rules(tool: Instrument, task: Task) -> str:
     """Write what a language model is told before an exercise, and how it must answer."""
     text, answer = tool.presentation.rules(task)
-    return f"{text}\n{HOW.format(answer)}"
+    return "\n".join(filter(None, (text, task.protocol, HOW.format(answer))))
 
 
 def form_of(tool: Instrument, form: str) -> str:
@@ -133,7 +142,7 @@ class LanguageModel(MindBase):
 
     def begin(self, task: Task) -> None:
         """Start a new conversation with the model."""
-        self.task, self.messages = task, []
+        self.task, self.messages, self.words = task, [], ""
         self.conversation.begin(task)
 
     def act(self, observation: Any, random: Random) -> Any:
@@ -144,6 +153,7 @@ class LanguageModel(MindBase):
             self.messages.append(turn)
             ledger.suppose(guess(self.messages, ledger))
             self.messages.append(SUPPOSED)
+            self.words = "word " * ledger.reply
             legal = legal_actions(self.task, observation)
             return legal[random.below(len(legal))]
         self.messages.append(message(turn))
@@ -151,6 +161,7 @@ class LanguageModel(MindBase):
         if isinstance(output, Failure):
             return output
         self.messages.append(output.message)
+        self.words = output.completion
         action = self.conversation.meant(output.completion, observation, str(output.stop_reason))
         found = self.conversation.readings[-1]
         ledger.note(found.read, found.strict)
@@ -159,6 +170,14 @@ class LanguageModel(MindBase):
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Store the reward, to tell it with the next question."""
         self.conversation.told(reward)
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Store what members of its group said, to tell it with the next question."""
+        self.conversation.heard(messages)
+
+    def say(self) -> str:
+        """Return the last reply: the answer with its reasons."""
+        return self.words
 
 
 def message(turn: Turn) -> Any:

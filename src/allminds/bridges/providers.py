@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from allminds.contracts import Failure
 from allminds.core.errors import Error
+from allminds.core.messages import MEMBER
 from allminds.core.spending import (
     FRAME,
     LARGEST_PICTURE,
@@ -187,6 +188,7 @@ def _entry(
         reply=output.completion, stop=str(output.stop_reason), input_tokens=use.input_tokens,
         output_tokens=use.output_tokens, reasoning_tokens=use.reasoning_tokens, cost=use.cost,
         seconds=round(took, 3), output=output.model_dump_json(exclude_none=True),
+        member=MEMBER.get(),
     )  # fmt: skip
 
 
