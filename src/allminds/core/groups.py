@@ -427,8 +427,8 @@ class Team(Members):
 
     def choose(
         self,
-        observations: Sequence[Any],  # noqa: ARG002 - to override
-        random: Sequence[Random],  # noqa: ARG002 - to override
+        observations: Sequence[Any],
+        random: Sequence[Random],
     ) -> Sequence[Any]:
         """Decide what the members do; here, each does what it wants."""
         return self.ask()

@@ -51,6 +51,13 @@ class Protocol(Team):
         self.moves = [moves_of(task) for task in tasks]
         self.seat(self.members or [Subject("", LocalSearch)] * len(tasks), tasks)
 
+    def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
+        """Return the action of every member; reject a test that does not show cells."""
+        if not isinstance(observations[0], View):
+            name, where = self.called, self.tasks[0].instrument
+            raise Error(f"{name} goes by the rewards in cells of a torus, and {where} shows none")
+        return super().act(observations, random)
+
     def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
         """Ask each member's own mind for the action it would take on what it is shown."""
         self.step(observations, random)
