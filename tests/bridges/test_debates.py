@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from scripted_server import Books, Server, says
 
+from allminds.bridges import providers
 from allminds.core.spending import spending
 from allminds.core.transcripts import by_member
 from allminds.runs.plan import Plan
@@ -15,6 +16,14 @@ pytest.importorskip("openai")
 pytest.importorskip("inspect_ai")
 ONE = f"llm({Server.name})"
 DEBATE = f"debate({ONE}*3,1)"
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    """Forget models of earlier servers, and wait shortly for providers at fault."""
+    providers.model_named.cache_clear()
+    monkeypatch.setattr(providers, "WAITS", (0.01,) * 4)
+    monkeypatch.setattr(providers.Call, "down", set())
 
 
 def plan(mind, episodes=2):
