@@ -149,6 +149,8 @@ class Task:
         The measured complexity, for minds whose traits say that they are told it; else None.
     protocol : str
         What a member of a group is told of how the group decides; empty for other minds.
+    abstains : bool
+        True for a member of a group that goes on without it if it returns a `Failure`.
 
     Examples
     --------
@@ -175,6 +177,7 @@ class Task:
     secret: Any = None
     complexity: Mapping[str, float] | None = None
     protocol: str = ""
+    abstains: bool = False
 
 
 @dataclass(frozen=True)

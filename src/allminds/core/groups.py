@@ -130,6 +130,7 @@ class Members:
                 secret=task.secret if sees == "future" else None,
                 complexity=task.complexity if sees != "own" else None,
                 protocol=self.told(place + 1),
+                abstains=self.fails == "abstain",
             )
             mind.begin(told)
         return mind
