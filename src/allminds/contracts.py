@@ -82,6 +82,8 @@ class Discrete:
     start: int = 0
     labels: tuple[str, ...] = ()
 
+    none: ClassVar[int | None] = None  # the action by which a mind gives no answer, if there is one
+
     def contains(self, action: Any) -> bool:
         """Return True for an integer in range, of any integer type; a bool is not accepted."""
         if isinstance(action, bool):
@@ -105,6 +107,11 @@ class Discrete:
     def span(self) -> str:
         """The range of the action numbers, such as ``1..9``."""
         return f"{self.start}..{self.start + self.n - 1}" if self.n > 1 else str(self.start)
+
+    def word(self, action: int) -> str:
+        """Write an action by its label, or its number if it has none."""
+        place = action - self.start
+        return self.labels[place] if 0 <= place < len(self.labels) else str(action)
 
     def listed(self, actions: Sequence[Any] | None = None) -> str:
         """List some actions, or all of them, with their labels: ``0 cooperate, 1 defect``."""
@@ -139,6 +146,8 @@ class Task:
         True while it practises, False when it counts.
     secret : Any
         What comes, for minds whose traits say that they see the future; else None.
+    complexity : mapping or None
+        The measured complexity, for minds whose traits say that they are told it; else None.
     protocol : str
         What a member of a group is told of how the group decides; empty for other minds.
     abstains : bool
@@ -167,6 +176,7 @@ class Task:
     facts: Mapping[str, Any]
     rehearsal: bool = False
     secret: Any = None
+    complexity: Mapping[str, float] | None = None
     protocol: str = ""
     abstains: bool = False
 
@@ -197,8 +207,9 @@ class Traits:
         It draws no random words.
     learns : bool
         It changes with what it meets in an exercise.
-    sees : "own" or "future"
-        It sees what its slot is shown, or also what will come, as a ceiling does.
+    sees : "own", "complexity" or "future"
+        It sees what its slot is shown, or is also told how complex the exercise is, or also what
+        will come, as a ceiling does.
     practice : int
         The rehearsals on the same exercise before it counts.
     one_at_a_time : bool
@@ -217,7 +228,7 @@ class Traits:
 
     deterministic: bool = False
     learns: bool = False
-    sees: Literal["own", "future"] = "own"
+    sees: Literal["own", "complexity", "future"] = "own"
     practice: int = 0  # rehearsals on the same exercise before it counts
     one_at_a_time: bool = False  # it plays exercise by exercise, never many side by side
     paid: bool = False  # it costs money by the call
@@ -233,10 +244,50 @@ class Traits:
             "deterministic" if self.deterministic else "",
             "learns" if self.learns else "",
             "sees the future" if self.sees == "future" else "",
+            "is told the complexity" if self.sees == "complexity" else "",
             f"practises {self.practice}x" if self.practice else "",
             "carries" if self.carries else "",
         ]
         return ", ".join(word for word in words if word)
+
+
+# ---------------------------------------------------------------- what members of a group say
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a member of a group told others, or answered, within a step.
+
+    Parameters
+    ----------
+    sender : str
+        The member, counted from 1; ``2.1`` is member 1 of a group that is member 2.
+    kind : "says", "answers" or "abstains"
+        It told others, or gave its answer to the protocol, or gave none, with the reason in `text`.
+    hearers : tuple of int
+        The members that heard it, counted from 1.
+    answer : Any
+        The action that it would take, or None.
+    text : str
+        Its words, or nothing.
+    round, step, slot : int
+        The round of talk within the step, the step, both counted from 1, and the group's slot.
+
+    Examples
+    --------
+    >>> from allminds.contracts import Message
+    >>> Message("2", "says", (1, 3), 4, "It is the fourth.").hearers
+    (1, 3)
+    """
+
+    sender: str
+    kind: Literal["says", "answers", "abstains"]
+    hearers: tuple[int, ...] = ()
+    answer: Any = None
+    text: str = ""
+    round: int = 1
+    step: int = 1
+    slot: int = 0
 
 
 # ---------------------------------------------------------------- who acts
@@ -306,6 +357,28 @@ class MindBase:
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Learn from the last step: its reward, and the new observation (None if `done`)."""
+
+    # ------------------------------------------------------------ in a group
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Take in what other members of a group said.
+
+        A mind that overrides this is asked again after a round of talk; others keep their answer.
+        """
+
+    def say(self) -> str:
+        """Return the words that go with the last answer to other members; by default none."""
+        return ""
+
+    def rank(self, observation: Any, random: Random) -> Sequence[Any] | None:
+        """Rank all actions that are allowed, the best first; None if it only has one answer."""
+        return None
+
+
+def can_hear(mind: Any) -> bool:
+    """Return True for a mind, or a class of them, that takes in what members of its group say."""
+    hear = getattr(mind if isinstance(mind, type) else type(mind), "hear", None)
+    return hear is not None and hear is not MindBase.hear
 
 
 class Group(Protocol):
@@ -558,6 +631,7 @@ class Record:
     cluster: int | None = None
     lesson: Lesson | None = None  # its place in a course
     trained_steps: int = 0  # steps of the training exercises before it
+    messages: tuple[Message, ...] = field(default=(), repr=False)  # of members of groups
 
 
 # ---------------------------------------------------------------- what is given to whom

@@ -30,6 +30,7 @@ from allminds.contracts import (
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject
+from allminds.core.messages import overheard
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.core.spending import is_dry
 from allminds.core.transcripts import PLAYING
@@ -57,8 +58,10 @@ class Episode:
         self.waiting: Mapping[int, Any] = {}
         self._look()
 
-    def task(self, slot: int, rehearsal: bool = False, future: bool = False) -> Task:
-        """Describe to the mind in a slot what it may know beforehand."""
+    def task(
+        self, slot: int, rehearsal: bool = False, future: bool = False, rated: bool = False
+    ) -> Task:
+        """Describe to the mind in a slot what it may know; the complexity only if it is `rated`."""
         environment = self.environment
         return Task(
             instrument=self.exercise.instrument,
@@ -70,6 +73,7 @@ class Episode:
             facts=environment.told(slot),
             rehearsal=rehearsal,
             secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
+            complexity=environment.complexity if rated or future else None,
         )
 
     def play(self, actions: Mapping[int, Any | Failure]) -> bool:
@@ -221,6 +225,7 @@ class Player:
         self.spaces = exercise.environment.actions
         skin = exercise.tool.skin
         self.skin = None if skin is None else skin.given_to(subject)
+        self.rated = subject.traits.sees == "complexity"
         self.watch = watch.over(subject)
         self.failure: Failure | None = None
         met = exercise.lesson.met * exercise.tool.slots if exercise.lesson else 0
@@ -233,7 +238,7 @@ class Player:
     def begin(self, episode: Episode, rehearsal: bool) -> None:
         if not hasattr(self.mind, "begin"):
             return
-        tasks = [episode.task(slot, rehearsal, self.future) for slot in self.slots]
+        tasks = [episode.task(n, rehearsal, self.future, self.rated) for n in self.slots]
         if self.skin is not None:
             tasks = [self.skin.task(task) for task in tasks]
         self._safely(self.mind.begin, tasks if self.group else tasks[0])
@@ -317,21 +322,23 @@ def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
         None if one is None else exercise.tool.failed_score(exercise.environment, slot, [])
         for slot, one in enumerate(rehearsal.score)
     )
-    return replace(rehearsal, steps=0, score=score, actions=(), rewards=())
+    return replace(rehearsal, steps=0, score=score, actions=(), rewards=(), messages=())
 
 
 def _one_play(
     exercise: Exercise, line_up: LineUp, players: Sequence[Player], number: int
 ) -> Record:
     episode = Episode(exercise)
-    for player in players:
-        player.begin(episode, rehearsal=number > 0)
-    while episode.record is None:
-        clock = number * episode.environment.steps + episode.step
-        if episode.play(_acted(players, episode.waiting, clock)):
-            for player in players:
-                player.learn(episode)
-    return _shared(episode, line_up)
+    with overheard() as said:
+        for player in players:
+            player.begin(episode, rehearsal=number > 0)
+        while episode.record is None:
+            said.step = episode.step + 1
+            clock = number * episode.environment.steps + episode.step
+            if episode.play(_acted(players, episode.waiting, clock)):
+                for player in players:
+                    player.learn(episode)
+    return replace(_shared(episode, line_up), messages=said.ordered())
 
 
 def _acted(

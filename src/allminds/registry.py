@@ -11,9 +11,10 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -233,7 +234,7 @@ def minds_by_kind(instrument_name: str) -> dict[str, dict[str, Any]]:
     for name, maker in minds(instrument_name).items():
         future = _traits(maker).sees == "future"
         kind = "group" if takes_members(maker) else "future" if future else "single"
-        found["anywhere" if ("*", name) in _minds else kind][name] = maker
+        found["anywhere" if _minds.get(("*", name)) is maker else kind][name] = maker
     return found
 
 
@@ -474,18 +475,35 @@ def _resolve(name: Name, tool: Instrument, objects: Objects = NO_OBJECTS) -> Sub
     if getattr(maker, "runs_code", False):
         _check_trusted(text)
     if takes_members(maker):
+        numbers = [str(one) for one in name.arguments if _is_number(one)]
         members = tuple(
             member
-            for argument in name.arguments
-            for member in (_resolve(replace(argument, times=1), tool, objects),) * argument.times
+            for one in name.arguments
+            if not _is_number(one)
+            for member in (_resolve(replace(one, times=1), tool, objects),) * one.times
         )
-        return _subject_of(text, maker, (members,), dict(name.keywords), members)
+        keywords = _numbered(text, maker, numbers) | dict(name.keywords)
+        return _subject_of(text, maker, (members,), keywords, members)
     if name.times != 1:
         raise Error(f"'{name}' repeats a mind, which only the members of a group can")
     arguments: tuple[Any, ...] = tuple(str(argument) for argument in name.arguments)
     if getattr(maker, "takes_instrument", False):  # it shows and reads as the instrument does
         arguments = (tool, *arguments)
     return _subject_of(text, maker, arguments, dict(name.keywords))
+
+
+def _is_number(name: Name) -> bool:
+    """Check whether an argument is a plain number, which no mind is called."""
+    return name.name.isascii() and name.name.isdigit() and name == Name(name.name)
+
+
+def _numbered(text: str, maker: Any, numbers: Sequence[str]) -> dict[str, str]:
+    """Give the plain numbers among the members to a protocol's first parameters, in order."""
+    places = list(inspect.signature(maker).parameters.values())[1:] if numbers else []
+    names = [one.name for one in places if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if len(numbers) > len(names):
+        raise Error(f"{text}: {numbers[len(names)]} is neither a member nor a parameter")
+    return dict(zip(names, numbers, strict=False))
 
 
 def _find(name: str, tool: Instrument) -> Any:

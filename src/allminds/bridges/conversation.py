@@ -14,8 +14,9 @@ from typing import Any
 
 from allminds.bridges.manner import Manner, form_of
 from allminds.bridges.replies import Reading, read_call, read_object, read_reply
-from allminds.contracts import Discrete, Failure, Instrument, Task
+from allminds.contracts import Discrete, Failure, Instrument, Message, Task
 from allminds.core.errors import Error
+from allminds.core.messages import in_words
 from allminds.core.seeding import Random
 from allminds.core.spending import COUNTED
 from allminds.episode import Episode
@@ -92,6 +93,7 @@ class Conversation:
             self.rules = f"{self.rules} {task.protocol}"
         self.how = HOW[self.manner.answer].format(self.expected)
         self.step, self.note = 1, ""
+        self.news: list[str] = []  # what members of its group said
         self.reward: float | None = None
         self.past: list[Exchange] = []
         self.dropped = 0  # steps that a summary stands for
@@ -105,6 +107,16 @@ class Conversation:
         """Store the reward of the last step, for the next message."""
         self.reward = reward
         self.step += 1
+
+    def overruled(self) -> None:
+        """Go on to the next step after one in which its group did something else."""
+        self.reward = None
+        self.step += 1
+
+    def overheard(self, messages: Sequence[Message]) -> None:
+        """Store what members of its group said, for the next message."""
+        self.news = [in_words(one, self.task.actions) for one in messages]
+        self.news.append("Consider this, and answer again.")
 
     def counts(self) -> dict[str, int]:
         """Count what became of the replies, as the records do."""
@@ -144,6 +156,7 @@ class Conversation:
             lines.append(f"Step {self.step} of {self.task.steps}.")
         if self.reward is not None:
             lines.append(f"Your reward: {self.reward:+g}")
+        lines, self.news = [*lines, *self.news], []
         self.now, self.note, self.bad = [self._shown(observation, lines)], "", 0
 
     def _shown(self, observation: Any, lines: Sequence[str] = ()) -> Said:

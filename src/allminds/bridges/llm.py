@@ -7,13 +7,14 @@ in `core.spending`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from allminds.bridges.conversation import SUPPOSED, Conversation, Question
 from allminds.bridges.manner import Manner
 from allminds.bridges.messages import check
 from allminds.bridges.providers import ask, guess, model_named, price_of
-from allminds.contracts import Failure, Instrument, MindBase, Task, Traits
+from allminds.contracts import Failure, Instrument, Message, MindBase, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
 from allminds.core.spending import ledger_now
@@ -64,11 +65,15 @@ class LanguageModel(MindBase):
     def begin(self, task: Task) -> None:
         """Start a new conversation with the model."""
         self.task = task
+        self.at, self.taught = -1, True  # the step it was asked at last, and whether it was its own
         self.conversation.begin(task)
 
     def act(self, observation: Any, random: Random) -> Any:
         """Ask the model, and once more if its reply cannot be read."""
         talk = self.conversation
+        if random.step != self.at and not self.taught:
+            talk.overruled()
+        self.at, self.taught = random.step, False
         before = talk.counts()
         turn = talk.turn(observation, random)
         try:
@@ -100,4 +105,17 @@ class LanguageModel(MindBase):
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:  # noqa: ARG002
         """Store the reward, to tell it with the next question."""
+        self.taught = True
         self.conversation.told(reward)
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Store what members of its group said, to tell it with the next question."""
+        self.conversation.overheard(messages)
+
+    def say(self) -> str:
+        """Return the last reply: the answer with its reasons."""
+        past = self.conversation.past
+        if not past:
+            return ""
+        supposed = past[-1].reply.supposed
+        return "word " * ledger_now().reply if supposed else past[-1].reply.text

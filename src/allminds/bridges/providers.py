@@ -24,6 +24,7 @@ from allminds.bridges.conversation import Question
 from allminds.bridges.messages import config_of, messages, tools_of
 from allminds.contracts import Failure
 from allminds.core.errors import Error
+from allminds.core.messages import MEMBER
 from allminds.core.spending import (
     FRAME,
     LARGEST_PICTURE,
@@ -192,6 +193,7 @@ def _entry(
         reply=_written(output), stop=str(output.stop_reason), input_tokens=use.input_tokens,
         output_tokens=use.output_tokens, reasoning_tokens=use.reasoning_tokens, cost=use.cost,
         seconds=round(took, 3), output=output.model_dump_json(exclude_none=True),
+        member=MEMBER.get(),
         left_out=question.left_out,
     )  # fmt: skip
 

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core.files import writing
+from allminds.core.messages import MEMBER
 from allminds.core.spending import COUNTED
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.jsonl"
 CONNECTIONS = 10  # calls at once, as Inspect has it
-Place = tuple[int, int, str, str]
+Place = tuple[int, int, str, str, str]
 # columns of the records in which a language model played
 ASKED = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "cost")
 NOTED = COUNTED  # and what became of the replies
@@ -52,12 +53,13 @@ class Reply:
     cost: float | None
     seconds: float  # that the provider took
     output: str  # the whole reply, as Inspect has it
+    member: str = ""  # of a group, counted from 1: whom it is booked to
     left_out: int = 0  # earlier steps of the conversation that were not sent
 
     @property
     def place(self) -> Place:
         """What the reply is found by: where it was asked for, and all that was sent."""
-        return self.index, self.slot, self.model, self.request
+        return self.index, self.slot, self.member, self.model, self.request
 
 
 class Journal:
@@ -137,7 +139,7 @@ class Sheet:
 
     def find(self, slot: int, model: str, request: str) -> Reply | None:
         """Return the stored reply to a request in the exercise that is being played, if any."""
-        found = self.journal.find((PLAYING.get(), slot, model, request))
+        found = self.journal.find((PLAYING.get(), slot, MEMBER.get(), model, request))
         if found is not None:
             self.replies.append(found)
         return found
@@ -148,8 +150,8 @@ class Sheet:
         self.replies.append(reply)
 
     def ordered(self) -> list[Reply]:
-        """Return the replies by exercise and slot; those of a slot in the order they came."""
-        return sorted(self.replies, key=lambda one: (one.index, one.slot))
+        """Return the replies by exercise, slot and member; those of one in the order they came."""
+        return sorted(self.replies, key=lambda one: (one.index, one.slot, one.member))
 
 
 PLAYING: ContextVar[int] = ContextVar("allminds_exercise", default=0)  # its number
@@ -188,3 +190,13 @@ def table(mind: str, replies: Sequence[Reply]) -> pa.Table:
 def replies_of(rows: pa.Table) -> list[Reply]:
     """Read replies from such a table."""
     return [_reply(row) for row in rows.to_pylist()]
+
+
+def by_member(replies: Iterable[Reply]) -> dict[tuple[int, str], dict[str, float]]:
+    """Sum what replies took by slot and member; a mind outside a group has no member's number."""
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    for one in replies:
+        booked = found.setdefault((one.slot, one.member), dict.fromkeys(ASKED, 0.0))
+        for name in ASKED:
+            booked[name] += 1 if name == "calls" else getattr(one, name) or 0
+    return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds.core import arrow, transcripts
+from allminds.core import arrow, messages, transcripts
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
@@ -423,6 +423,9 @@ def tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
     if part.replies:
         made["transcripts"] = transcripts.table(sitting.line_ups[0].name, part.replies)
+    said = [messages.table(who.name, block.messages) for who, block in pairs if block.messages]
+    if said:
+        made["messages"] = pa.concat_tables(said)
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})
 
 

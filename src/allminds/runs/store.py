@@ -5,6 +5,7 @@
     curves/part-*.parquet     sums of rewards per mind and step, for the same parts
     traces/part-*.parquet     every action of the first exercises
     timings/part-*.parquet    seconds per mind, which are no part of the results
+    messages/part-*.parquet   what members of groups said in these, if any did
     transcripts/part-*.parquet  what language models were asked and replied, if any played
     transcripts/journal.jsonl   their replies as they come, until the run is complete
     summary.json              the scores; written last
@@ -31,6 +32,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
+from allminds.core.messages import messages_of
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
 from allminds.core.transcripts import JOURNAL, Journal, Reply, read_journal, replies_of
@@ -41,13 +43,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from allminds.contracts import Instrument
+    from allminds.contracts import Instrument, Message
     from allminds.runs.engine import Given
 
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
-FOLDERS = ("timings", "curves", "traces", "transcripts", "records")
+FOLDERS = ("timings", "curves", "traces", "messages", "transcripts", "records")
 # records last: they say that a part is done
-OPTIONAL = ("traces/", "transcripts/")  # of which not every part has a file
+OPTIONAL = ("traces/", "messages/", "transcripts/")  # of which not every part has a file
+SELDOM = ("messages", "transcripts")  # folders that most runs do not have
 
 
 class Stored(NamedTuple):
@@ -183,7 +186,7 @@ class RunFolder:
     def _tidy(self) -> None:
         """Remove what a killed run left behind: temporaries, and parts without their records."""
         for kind in (".", *FOLDERS):
-            if kind != "transcripts":  # which most runs have none of
+            if kind not in SELDOM:
                 (self.path / kind).mkdir(exist_ok=True)
             for leftover in (self.path / kind).glob("*.tmp"):
                 leftover.unlink()
@@ -354,7 +357,7 @@ class RunFolder:
                 fill = partial(
                     pq.write_table, tables[kind], compression="zstd", write_page_checksum=True
                 )
-                if kind == "transcripts":
+                if kind in SELDOM:
                     (self.path / kind).mkdir(exist_ok=True)
                 self.write(f"{kind}/{name}", fill)
 
@@ -383,6 +386,21 @@ class RunFolder:
             for one in replies_of(rows)
             if one.index == index
         ]
+
+    def messages(self, test: int, index: int, mind: str) -> list[Message]:
+        """Read what members of a group said in an exercise; empty if none did or it is not kept."""
+        import pyarrow.compute as pc
+
+        found = []
+        for part in self.stored(test):
+            name = f"messages/{part.name}"
+            if part.first <= index < part.last and (self.path / name).exists():
+                rows = self.read(name)
+                rows = rows.filter(
+                    pc.and_(pc.equal(rows["index"], index), pc.equal(rows["mind"], mind))
+                )
+                found += messages_of(rows)
+        return found
 
     def has_journal(self) -> bool:
         """Check whether replies of language models are in a journal, not only in parts."""

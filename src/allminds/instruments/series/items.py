@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from allminds.contracts import Discrete
 from allminds.core.bases import Question
@@ -45,6 +45,8 @@ class Item(NamedTuple):
 @dataclass(frozen=True)
 class Answers(Discrete):
     """The options, numbered from 0, or `NO_ANSWER`."""
+
+    none: ClassVar[int | None] = NO_ANSWER
 
     def contains(self, action: Any) -> bool:
         """Return whether an answer is an option, or the choice to give none."""
