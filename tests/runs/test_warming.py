@@ -37,6 +37,7 @@ def helpers(monkeypatch):
     monkeypatch.setattr(compiled, "is_cold", lambda: True)
     monkeypatch.setattr(engine, "SMALL", 0)
     monkeypatch.setattr(engine, "MIDDLE", 0)
+    monkeypatch.setattr(engine, "SOON", 0)
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
 
@@ -60,7 +61,7 @@ def test_the_helper_goes_when_the_run_breaks_off(helpers):
 def test_what_the_helper_does_is_play_the_tests_that_it_is_sent(monkeypatch):
     played = []
     monkeypatch.setattr(engine, "play", lambda sitting, *_: played.append(sitting.minds))
-    engine.compile_all(json.dumps([("lambda-star", SMALL, ["local-search"])]))
+    engine.compile_all(json.dumps([(0, "lambda-star", SMALL, ["local-search"])]))
     assert played == [("local-search",)]
 
 
@@ -82,7 +83,7 @@ def test_small_tests_need_no_helper(helpers, monkeypatch):
 
 def test_a_large_job_plays_until_its_kernels_are_compiled_and_goes_over(helpers, monkeypatch):
     """The first blocks are played without kernels, the others with them: the same records."""
-    monkeypatch.setattr(compiled, "is_warm", lambda: False)
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: False)
     looked = []
 
     class Busy(subprocess.Popen):
@@ -114,7 +115,7 @@ def test_a_large_job_plays_until_its_kernels_are_compiled_and_goes_over(helpers,
 @pytest.mark.parametrize(("warm", "form"), [(True, "kernels"), (False, "numpy")])
 def test_a_job_of_middle_size_uses_kernels_only_if_they_are_there(monkeypatch, warm, form):
     monkeypatch.setattr(engine, "SMALL", 0)
-    monkeypatch.setattr(compiled, "is_warm", lambda: warm)
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: warm)
     forms = []
     real = engine.play
 

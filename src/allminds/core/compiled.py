@@ -56,7 +56,7 @@ def _folder(path: Path) -> Path:
         digest.update(os.path.relpath(one, _PACKAGE).encode())  # what is kept names its module
         digest.update(one.read_bytes())
     folder = _kernels / digest.hexdigest()[:16]
-    _used.add(folder)
+    _used[path] = folder
     return folder
 
 
@@ -72,12 +72,13 @@ def _writable(folder: Path) -> bool:
 _PACKAGE = Path(__file__).parents[1]
 _kernels = cache_folder() / "kernels"
 _cached = _writable(_kernels)
-_used: set[Path] = set()  # folders that kernels were looked for in
+_used: dict[Path, Path] = {}  # files with kernels -> folders that they were looked for in
 
 
-def is_warm() -> bool:
-    """Check whether the kernels imported so far are compiled and on disk already."""
-    return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
+def is_warm(near: Path = _PACKAGE) -> bool:
+    """Check whether the kernels imported so far, of files in a folder, are compiled and on disk."""
+    wanted = (folder for file, folder in _used.items() if near in file.parents)
+    return _cached and all(any(folder.rglob("*.nbi")) for folder in wanted)
 
 
 def can_keep() -> bool:

@@ -320,9 +320,14 @@ def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> No
 def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
     here = how.jobs > 1 and how.engine == "local"
     counts = [test.exercises for test in folder.plan.tests]
-    ahead = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
-    with folder.locked(), ahead:
-        found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
+    compiling = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
+    with folder.locked(), compiling as ahead:
+        of: dict[int, dict[str, Any]] = {}
+        for n in ahead.order if ahead else range(len(tests)):
+            if ahead:
+                ahead.wait(n)
+            of[n] = _fill_test(folder, n, tests[n], how, spread)
+        found = [of[n] for n in range(len(tests))]
         if not folder.lacking():
             folder.end_journal()
         folder.tidy_sums()
