@@ -36,6 +36,7 @@ ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
 COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
 LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
+MERGED = 16  # tasks of that size whose records are written as one part
 SMALL = 1 << 20  # agent-steps of a sitting that are played before kernels would be loaded
 MIDDLE = 1 << 24  # agent-steps that are played before kernels would be compiled
 SOON = 1 << 15  # agent-steps that even the plain loop has played before then
@@ -153,6 +154,12 @@ class Sitting:
         """The number of exercises played together; an adaptive administration is never split."""
         return self.tool.sitting if self.tool.adaptive else BLOCK
 
+    @cached_property
+    def merged(self) -> int:
+        """The number of tasks that are written as one part: more than one if all are quick."""
+        quick = self.compiled and not self.tool.adaptive and self.chunk() == LARGEST
+        return MERGED if quick else 1
+
     def chunk(self) -> int:
         """Choose the number of exercises in a task, for about half a second of work."""
         if self.tool.adaptive:
@@ -173,6 +180,19 @@ class Part:
     seconds: list[float]
     stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
     replies: list[Reply] = field(default_factory=list)  # of language models
+
+    @classmethod
+    def join(cls, parts: Sequence[Part]) -> Part:
+        """Join the parts of consecutive tasks of a sitting into one."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            parts[0].sitting, parts[0].first, parts[-1].last,
+            [Block.join(of) for of in zip(*(one.blocks for one in parts), strict=True)],
+            [sum(of) for of in zip(*(one.seconds for one in parts), strict=True)],
+            {reason: story for one in parts for reason, story in one.stories.items()},
+            [reply for one in parts for reply in one.replies],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -357,19 +357,52 @@ def _fill_test(
         while stored[sitting] and stored[sitting][0].first < before:
             scores.read(folder, stored[sitting].popleft().name)
 
-    def take(part: Part) -> None:
-        add_stored(part.sitting, part.first)
-        sitting = sittings[part.sitting]
-        folder.add(number, part.sitting, part.first, part.last, **tables(folder.run, sitting, part))
-        scores.take(sitting, part)
+    def write(part: Part) -> None:
+        made = tables(folder.run, sittings[part.sitting], part)
+        folder.add(number, part.sitting, part.first, part.last, **made)
 
     name = test.instrument
     what = name if len(plan.tests) == 1 else f"{name} ({number + 1} of {len(plan.tests)})"
-    with asking.kept_in(journal):
+    with asking.kept_in(journal), _merging(sittings, write) as add:
+
+        def take(part: Part) -> None:
+            add_stored(part.sitting, part.first)
+            add(part)
+            scores.take(sittings[part.sitting], part)
+
         _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
         add_stored(n, test.exercises)
     return scores.summary(plan.seed, test.exercises, folder.mixed)
+
+
+@contextlib.contextmanager
+def _merging(
+    sittings: Sequence[Sitting], write: Callable[[Part], None]
+) -> Iterator[Callable[[Part], None]]:
+    """Join quick tasks that follow each other to one part before it is written.
+
+    A long run would else have a file of every kind for some milliseconds of play. What is held
+    back is written too if the run breaks off; if it is killed, it is played again.
+    """
+    held: list[Part] = []
+
+    def flush() -> None:
+        if held:
+            write(Part.join(held))
+            held.clear()
+
+    def add(part: Part) -> None:
+        if held and (held[-1].sitting, held[-1].last) != (part.sitting, part.first):
+            flush()
+        held.append(part)
+        if len(held) >= sittings[part.sitting].merged:
+            flush()
+
+    try:
+        yield add
+    finally:
+        flush()
 
 
 def _play(
