@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core import seeding
-from allminds.core.files import cache_folder
+from allminds.core.files import kernel_folder
 
 
 @cache
@@ -70,7 +70,7 @@ def _writable(folder: Path) -> bool:
 
 
 _PACKAGE = Path(__file__).parents[1]
-_kernels = cache_folder() / "kernels"
+_kernels = kernel_folder()
 _cached = _writable(_kernels)
 _used: dict[Path, Path] = {}  # files with kernels -> folders that they were looked for in
 
@@ -84,11 +84,6 @@ def is_warm(near: Path = _PACKAGE) -> bool:
 def can_keep() -> bool:
     """Check whether there is a place on disk where compiled kernels are kept."""
     return _cached
-
-
-def is_cold() -> bool:
-    """Check whether nothing was ever compiled here, though there is a place to keep it."""
-    return _cached and not any(_kernels.rglob("*.nbi"))
 
 
 def kernel(function: Callable[..., Any]) -> Any:

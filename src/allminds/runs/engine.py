@@ -21,6 +21,7 @@ from typing import Any
 
 from allminds import registry
 from allminds.contracts import Fast, Instrument
+from allminds.core import files
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp, parse_all
@@ -56,6 +57,7 @@ class Sitting:
     sources: tuple[tuple[str, str], ...] = ()  # code of minds that is no file where it is played
     episodes: int = 0  # of the whole test; 0 if it is not known
     sampled: bool = False  # plays only a sample of a long test: see `plan.sample_of`
+    cold: bool = False  # nothing was compiled when the run began: only what must be is
 
     @cached_property
     def tool(self) -> Instrument:
@@ -249,6 +251,7 @@ class Given:
         time_limit: float,
         episodes: int = 0,
         sampled: Sequence[str] = (),
+        cold: bool = False,
     ) -> list[Sitting]:
         """Make the sittings: all compiled minds in one, every other in one of its own.
 
@@ -259,7 +262,7 @@ class Given:
             made = Sitting(
                 self.instrument, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
                 time_limit, working_folder(), episodes=episodes,
-                sampled=line_ups[0].name in sampled,
+                sampled=line_ups[0].name in sampled, cold=cold,
             )  # fmt: skip
             vars(made).update(tool=self.tool, line_ups=list(line_ups))  # another process looks up
             return made
@@ -432,7 +435,8 @@ _AHEAD = "from allminds.runs.engine import compile_all; import sys; compile_all(
 class Ahead:
     """Kernels of some tests that another process compiles, and the order to give the tests in."""
 
-    order: list[int]  # tests that wait for no kernels come first
+    order: Sequence[int]  # tests that wait for no kernels come first
+    cold: bool = False  # nothing was compiled before
     awaited: set[int] = field(default_factory=set)  # tests whose kernels are not compiled yet
     helper: subprocess.Popen[bytes] | None = None
 
@@ -455,19 +459,18 @@ def compiling_ahead(tests: Sequence[Given], episodes: Sequence[int]) -> Iterator
     played without kernels is compiled last, for the next run. If anything goes wrong in the other
     process, the run does without.
     """
+    cold = files.is_cold()  # now: to make some forms compiles a little
     seats = [given.seats(1, 0, 10.0, of) for given, of in zip(tests, episodes, strict=True)]
     large = [any(one.compiled and not one.is_small for one in of) for of in seats]
     if len(tests) < 2 or not any(large):
-        yield Ahead(list(range(len(tests))))
+        yield Ahead(range(len(tests)))
         return
-    from allminds.core.compiled import is_cold
-
-    needed = {n: _minds(of[0], True) for n, of in enumerate(seats) if large[n]} if is_cold() else {}
+    needed = {n: _minds(of[0], True) for n, of in enumerate(seats) if cold and large[n]}
     needed = {n: minds for n, minds in needed.items() if minds}
     order = sorted(range(len(tests)), key=lambda n: n in needed)
     names = [n for n in needed if n != order[0]]
     if not names:
-        yield Ahead(order)
+        yield Ahead(order, bool(needed))
         return
     todo = [(n, seats[n][0].instrument, dict(tests[n].settings), needed[n]) for n in names]
     rest = {n: _minds(of[0], False) for n, of in enumerate(seats) if large[n]}
@@ -475,7 +478,7 @@ def compiling_ahead(tests: Sequence[Given], episodes: Sequence[int]) -> Iterator
         (-1, seats[n][0].instrument, dict(tests[n].settings), rest[n]) for n in rest if rest[n]
     ]
     with _helper(todo) as helper:
-        yield Ahead(order, set(names), helper)
+        yield Ahead(order, True, set(names), helper)
 
 
 def _minds(sitting: Sitting, kernels: bool) -> list[str]:
@@ -507,7 +510,7 @@ def _is_played_without_compiling(sitting: Sitting) -> bool:
         return False
     if not sitting.small_forms and sitting.light_forms == sitting.forms:
         return False
-    return sitting.work > 0 and not _are_on_disk(sitting)
+    return sitting.work > 0 and (sitting.cold or not _are_on_disk(sitting))
 
 
 def _are_on_disk(sitting: Sitting) -> bool:

@@ -22,7 +22,7 @@ from allminds.core.line_up import LineUp
 from allminds.core.settings import checked
 from allminds.core.transcripts import CONNECTIONS
 from allminds.runs import asking, engine
-from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
+from allminds.runs.engine import Ahead, Given, Part, Sitting, Spread, compiling_ahead
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
 from allminds.runs.store import RunFolder
@@ -320,13 +320,12 @@ def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> No
 def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
     here = how.jobs > 1 and how.engine == "local"
     counts = [test.exercises for test in folder.plan.tests]
-    compiling = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
-    with folder.locked(), compiling as ahead:
+    alone = contextlib.nullcontext(Ahead(range(len(tests))))
+    with folder.locked(), compiling_ahead(tests, counts) if here else alone as ahead:
         of: dict[int, dict[str, Any]] = {}
-        for n in ahead.order if ahead else range(len(tests)):
-            if ahead:
-                ahead.wait(n)
-            of[n] = _fill_test(folder, n, tests[n], how, spread)
+        for n in ahead.order:
+            ahead.wait(n)
+            of[n] = _fill_test(folder, n, tests[n], how, spread, ahead.cold)
         found = [of[n] for n in range(len(tests))]
         if not folder.lacking():
             folder.end_journal()
@@ -336,7 +335,7 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
 
 
 def _fill_test(
-    folder: RunFolder, number: int, given: Given, how: How, spread: Spread
+    folder: RunFolder, number: int, given: Given, how: How, spread: Spread, cold: bool
 ) -> dict[str, Any]:
     """Play what a test lacks, and return its summary; scores are summed on the way to disk.
 
@@ -344,7 +343,9 @@ def _fill_test(
     summed in the same order.
     """
     plan, test = folder.plan, folder.plan.tests[number]
-    sittings = given.seats(plan.seed, plan.traces, plan.time_limit, test.exercises, test.sampled)
+    sittings = given.seats(
+        plan.seed, plan.traces, plan.time_limit, test.exercises, test.sampled, cold
+    )
     paid = any(map(asking.is_paid, sittings))
     journal = folder.journal(number) if paid else None  # before parts that lack something go
     gaps = [_lacking(folder, number, n, one) for n, one in enumerate(sittings)]
