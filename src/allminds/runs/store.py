@@ -397,8 +397,10 @@ class RunFolder:
         ]
 
     def end_journal(self) -> None:
-        """Remove the journal of a run that is complete: its parts have all replies."""
-        (self.path / "transcripts" / JOURNAL).unlink(missing_ok=True)
+        """Remove the journal, if there is one, of a run that lacks nothing: its parts have all."""
+        path = self.path / "transcripts" / JOURNAL
+        if path.exists() and not self.lacking():
+            path.unlink()
 
     # ------------------------------------------------------------ writing
 
