@@ -138,6 +138,10 @@ class Task:
         True while it practises, False when it counts.
     secret : Any
         What comes, for minds whose traits say that they see the future; else None.
+    protocol : str
+        What a member of a group is told of how the group decides; empty for other minds.
+    abstains : bool
+        True for a member of a group that goes on without it if it returns a `Failure`.
 
     Examples
     --------
@@ -162,6 +166,8 @@ class Task:
     facts: Mapping[str, Any]
     rehearsal: bool = False
     secret: Any = None
+    protocol: str = ""
+    abstains: bool = False
 
 
 @dataclass(frozen=True)

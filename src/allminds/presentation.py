@@ -218,6 +218,7 @@ class Presentation:
     fresh: ClassVar[Mapping[str, Any]] = {}  # settings of items that no language model has read
     minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
     legend: str = ""  # what the signs of `picture` mean, as a sentence
+    default_action: Any = None  # stands for a reply that cannot be read; None draws a legal action
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool

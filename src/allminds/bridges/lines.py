@@ -31,7 +31,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from allminds.bridges.llm import legal_actions
+from allminds.bridges.conversation import legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Status, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random

@@ -2,7 +2,8 @@
 
 A name is ``name``, ``name(arg, key=value)`` or ``group(member*3, other)``. It may hold ``/ . : -``,
 so ``llm(openai/gpt-4o)``, ``file.py:MyMind`` and
-``stigmergy(local-search*3, expert(intercept=false))`` are all names.
+``stigmergy(local-search*3, expert(intercept=false))`` are all names. A value may have brackets of
+its own, ``history=last(5)``, or stand in double quotes, ``system="Be brief."``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from allminds.contracts import FAILURES, Failure, Instrument, Traits
 from allminds.core.errors import Error
 
-_TOKEN = re.compile(r"\s*(?:([(),=*])|([^\s(),=*]+))")
+_TOKEN = re.compile(r'\s*(?:([(),=*])|("[^"]*"|[^\s(),=*]+))')
 
 
 MOST_COPIES = 100_000  # of a member: more than any environment has slots
@@ -110,9 +111,18 @@ class _Parser:
         if following == "=":
             key = self.word("a parameter")
             self.take()
-            keywords.append((key, self.word(f"the value of {key}")))
+            keywords.append((key, self._value(f"the value of {key}")))
         else:
             arguments.append(self.name())
+
+    def _value(self, what: str) -> str:
+        word = self.word(what)
+        if self.peek() != "(":
+            return word
+        arguments: list[Name] = []
+        keywords: list[tuple[str, str]] = []
+        self._brackets(arguments, keywords)
+        return str(Name(word, tuple(arguments), tuple(keywords)))
 
     def _times(self) -> int:
         if self.peek() != "*":

@@ -198,10 +198,18 @@ def argument(maker: type, text: str, key: str, value: str) -> Any:
         kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc] # any class
     except NameError:
         kind = str
+    if type(None) in (either := typing.get_args(kind)):
+        kind = next(one for one in either if one is not type(None))
     try:
         if kind is bool:
             return {"true": True, "false": False}[value.lower()]
-        return kind(value) if kind in (int, float) else value
+        return kind(value) if kind in (int, float) else unquoted(value)
     except (KeyError, ValueError):
         word = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise Error(f"{text}: {key} must be {word}, not '{value}'") from None
+
+
+def unquoted(value: str) -> str:
+    """Return a value without the double quotes that stand round it in a name."""
+    quoted = len(value) > 1 and value[0] == value[-1] == '"'
+    return value[1:-1] if quoted else value

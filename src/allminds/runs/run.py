@@ -327,7 +327,8 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
             ahead.wait(n)
             of[n] = _fill_test(folder, n, tests[n], how, spread, ahead.cold)
         found = [of[n] for n in range(len(tests))]
-        folder.end_journal()
+        if folder.has_journal() and not folder.lacking():
+            folder.end_journal()
         folder.tidy_sums()
         folder.write_json("summary.json", summary_of(folder.plan, found))
     return folder

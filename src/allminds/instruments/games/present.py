@@ -10,7 +10,16 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Instrument, Task
 from allminds.core.seeding import Random
-from allminds.instruments.games.boards import EMPTY, LINES, MARKS, PREDATORS, PREY, Board, winner
+from allminds.instruments.games.boards import (
+    EMPTY,
+    LINES,
+    MARKS,
+    PREDATORS,
+    PREY,
+    STEP,
+    Board,
+    winner,
+)  # fmt: skip
 from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.present import GoodAndEvil
@@ -168,6 +177,7 @@ class CommonsPresentation(Presentation):
         "rules": "the game itself: `rules.players`, `rules.capacity`, `rules.most`, "
         "`rules.growth`, `rules.steps`, and `rules.grown(left)`, the stock of the next round"
     }
+    default_action = 0  # asks for nothing
     moves = "Action n asks for n units."
     unseen = "Not shown: what each of the others took; their sum follows from the stock."
     pay = "What it got in this round: -1 for nothing, 1 for the most one may ask for."
@@ -246,6 +256,7 @@ class PredatorsPresentation(Presentation):
         "rows": "rows of the torus, whose cells are numbered row by row from 1",
         "cols": "columns of the torus",
     }
+    default_action = STEP.labels.index("stay")
     unseen = "Nothing is hidden: all see where all stand."
     pay = "Once, when the prey is caught or has lived through the last step; before that 0."
 

@@ -81,6 +81,7 @@ class CellsPresentation(Presentation):
         "actions": "how many actions the space has, of which the mind may have fewer",
         "weights": "what it gets in place of +1 for Good and -1 for Evil",
     }
+    default_action = 0  # stays
     moves = "Action 0 stays; where the others lead depends on the cell: `observation.reachable`."
     unseen = "Not shown: which of the two symbols is Good, and the pattern that both repeat."
     example = "random.below(len(observation.reachable))"

@@ -33,6 +33,7 @@ PLAIN_REWARDS = (
     "near both they add up."
 )
 OWN_CELL = "After the step you get the reward of your cell. Collect as much as you can."
+STAY = 1 + MOVES.index((0, 0))
 SQUARE = 32  # pixels along a cell
 GOOD, EVIL, MIND, GRID = "#009e73", "#d55e00", "#0072b2", "#c8c8c8"
 GOOD_AND_EVIL = "+ is Good, − is Evil, and a disc a mind with the number of its slot."
@@ -62,6 +63,8 @@ class OnTorus(Presentation):
         "responsive": "chance a step that Good flees, and that Evil follows",
         "weights": "what Good and Evil give it in their own cells; next to them, half of it",
     }
+
+    default_action = STAY
 
     @property
     def moves(self) -> str:  # type: ignore[override] # by a setting
