@@ -112,6 +112,13 @@ def test_evaluating_resolves_names_once_and_imports_what_it_needs(tmp_path):
     assert len(ours) < 82
 
 
+def test_reporting_loads_no_compiler_and_no_drawing_library(tmp_path):
+    counted("allminds evaluate lambda-star --mind local-search --episodes 44", tmp_path)
+    _, modules = counted("allminds report runs/1", tmp_path)
+    assert not modules & {"numba", "joblib", "altair", "vl_convert", "matplotlib"}
+    assert len({name for name in modules if name.startswith("allminds.")}) < 140
+
+
 PLAN = """
 [[tests]]
 instrument = "lambda-star"

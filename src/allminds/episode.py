@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from allminds.contracts import (
@@ -23,6 +24,7 @@ from allminds.contracts import (
     Fast,
     Instrument,
     Lesson,
+    MindBase,
     Record,
     Status,
     Task,
@@ -49,6 +51,7 @@ class Episode:
     def __init__(self, exercise: Exercise) -> None:
         self.exercise = exercise
         self.environment: Environment = exercise.environment
+        self.spaces = self.environment.actions
         self.random = Random(key(exercise.seed, exercise.index, WORLD))
         self.state = self.environment.reset(self.random.at_step(0))
         self.step = 0
@@ -87,25 +90,23 @@ class Episode:
         """
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it accepts no more actions")
-        if set(actions) != set(self.waiting):
+        if actions.keys() != self.waiting.keys():
             raise Error(f"slots {sorted(self.waiting)} are awaited, not {sorted(actions)}")
-        failures = {
-            slot: action if isinstance(action, Failure) else self._malformed(slot, action)
-            for slot, action in actions.items()
-            if isinstance(action, Failure) or not self._allowed(slot, action)
-        }
-        if failures:
-            self.fail(failures)
-            return False
+        for slot, action in actions.items():
+            if isinstance(action, Failure) or not self._allowed(slot, action):
+                self.fail(self._failures(actions))
+                return False
         self.step += 1
         words = self.random.at_step(self.step)
         self.state, rewards = self.environment.step(self.state, actions, words)
-        where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
-        check_rewards(self.environment, rewards, where)
+        check_rewards(self.environment, rewards, self._where)
         self.actions.append(dict(actions))
         self.rewards.append(tuple(rewards))
         self._look()
         return True
+
+    def _where(self) -> str:
+        return f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
 
     def observe(self, slot: int) -> Any:
         """Return what a slot sees now, whether or not it is its turn."""
@@ -116,18 +117,26 @@ class Episode:
     def _allowed(self, slot: int, action: Any) -> bool:
         """Check whether an action is in the slot's space and legal now."""
         legal = getattr(self.waiting[slot], "legal", None)
-        there = self.environment.actions[slot].contains(action)
+        there = self.spaces[slot].contains(action)
         return there and (legal is None or action in legal)
+
+    def _failures(self, actions: Mapping[int, Any | Failure]) -> dict[int, Failure]:
+        """Collect the failures among actions, and describe those that are not allowed."""
+        return {
+            slot: action if isinstance(action, Failure) else self._malformed(slot, action)
+            for slot, action in actions.items()
+            if isinstance(action, Failure) or not self._allowed(slot, action)
+        }
 
     def _malformed(self, slot: int, action: Any) -> Failure:
         legal = getattr(self.waiting[slot], "legal", None)
-        return malformed(action, self.environment.actions[slot], legal)
+        return malformed(action, self.spaces[slot], legal)
 
     def _look(self) -> None:
         awaited = self.environment.awaited(self.state)
         self.waiting = {slot: self.environment.observe(self.state, slot) for slot in awaited}
         if not awaited:
-            slots = range(len(self.environment.actions))
+            slots = range(len(self.spaces))
             each = [[rewards[slot] for rewards in self.rewards] for slot in slots]
             self._close(
                 tuple(_score(rewards, self.environment.score) for rewards in each),
@@ -139,7 +148,7 @@ class Episode:
         """Close the exercise: slots at fault get the score of a failure, others get none."""
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it cannot fail any more")
-        slots = range(len(self.environment.actions))
+        slots = range(len(self.spaces))
         self.waiting = {}
         failed_score = self.exercise.tool.failed_score
         self._close(
@@ -178,17 +187,19 @@ class Episode:
         )
 
 
-def check_rewards(environment: Environment, rewards: Sequence[float], where: str) -> None:
+def check_rewards(
+    environment: Environment, rewards: Sequence[float], where: Callable[[], str]
+) -> None:
     """Require rewards in [-1, 1] that are equal within a team, whatever minds play.
 
     This is Definition 1 of Insa-Cabrera and Hernández-Orallo (2015).
     """
     for slot, reward in enumerate(rewards):
         if not -1.0 <= reward <= 1.0:
-            raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
+            raise Error(f"{where()}: slot {slot} got {reward}, outside [-1, 1]")
     for team in environment.teams:
-        if len({rewards[slot] for slot in team}) > 1:
-            raise Error(f"{where}: slots {team} are one team but were rewarded differently")
+        if len(team) > 1 and len({rewards[slot] for slot in team}) > 1:
+            raise Error(f"{where()}: slots {team} are one team but were rewarded differently")
 
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:
@@ -244,13 +255,14 @@ class Player:
         self._safely(self.mind.begin, tasks if self.group else tasks[0])
 
     def act(self, seen: Mapping[int, Any], clock: int) -> dict[int, Any | Failure]:
+        if not self.group:
+            slot = self.slots[0]
+            view = self._view(seen[slot], slot)
+            answer = self._safely(self.mind.act, view, self.randoms[0].at_step(clock))
+            return {slot: self._plain(answer, slot) if self.failure is None else self.failure}
         slots = [slot for slot in self.slots if slot in seen]
         randoms = [self.randoms[self.slots.index(slot)].at_step(clock) for slot in slots]
-        views = [self._view(seen[slot], slot) for slot in slots]
-        if self.group:
-            actions = self._safely(self.mind.act, views, randoms)
-        else:
-            actions = [self._safely(self.mind.act, views[0], randoms[0])]
+        actions = self._safely(self.mind.act, [self._view(seen[s], s) for s in slots], randoms)
         if self.failure is None and not _one_each(actions, slots):
             said = f"gave {shown(actions, repr)}; an action for each of {len(slots)} slots was due"
             self.failure = Failure("malformed", said)
@@ -274,7 +286,7 @@ class Player:
         return self.skin.action(action, self.spaces[slot])
 
     def learn(self, episode: Episode) -> None:
-        if not self.learns or self.failure is not None:
+        if self.failure is not None or not self.learns or _learns_nothing(self.mind.learn):
             return
         done = episode.record is not None
         rewards = [episode.rewards[-1][slot] for slot in self.slots]
@@ -293,6 +305,11 @@ class Player:
             self.failure = answer
             return None
         return answer
+
+
+def _learns_nothing(learn: Callable[..., Any]) -> bool:
+    """Check whether a mind's `learn` is the one that does nothing."""
+    return isinstance(learn, MethodType) and learn.__func__ is MindBase.learn
 
 
 def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Record:
@@ -329,13 +346,13 @@ def _one_play(
     exercise: Exercise, line_up: LineUp, players: Sequence[Player], number: int
 ) -> Record:
     episode = Episode(exercise)
+    start = number * episode.environment.steps
     with overheard() as said:
         for player in players:
             player.begin(episode, rehearsal=number > 0)
         while episode.record is None:
             said.step = episode.step + 1
-            clock = number * episode.environment.steps + episode.step
-            if episode.play(_acted(players, episode.waiting, clock)):
+            if episode.play(_acted(players, episode.waiting, start + episode.step)):
                 for player in players:
                     player.learn(episode)
     return replace(_shared(episode, line_up), messages=said.ordered())
@@ -345,7 +362,7 @@ def _acted(
     players: Sequence[Player], seen: Mapping[int, Any], clock: int
 ) -> dict[int, Any | Failure]:
     """Collect the actions of the slots that are awaited; minds that are paid act at once."""
-    awaited = [player for player in players if any(slot in seen for slot in player.slots)]
+    awaited = [player for player in players if not seen.keys().isdisjoint(player.slots)]
     paid = [player for player in awaited if player.paid]
     if len(paid) > 1:
         calls = [partial(player.act, seen, clock) for player in paid]

@@ -90,6 +90,7 @@ class RunFolder:
         self.path, self.plan, self.made = path, plan, made
         self._tools: dict[int, Instrument] = {}
         self._sound: dict[str, tuple[int, int]] = {}  # file -> time and size when it was checked
+        self._sums: tuple[tuple[int, int], dict[str, set[str]]] = ((0, 0), {})
 
     @property
     def run(self) -> str:
@@ -199,9 +200,20 @@ class RunFolder:
 
     # ------------------------------------------------------------ sums
 
+    def sums(self) -> dict[str, set[str]]:
+        """Return the sums of all files, which are read again only if they have changed."""
+        try:
+            state = (self.path / SUMS).stat()
+        except OSError:
+            return {}
+        seen = (state.st_mtime_ns, state.st_size)
+        if self._sums[0] != seen:
+            self._sums = (seen, sums_of(self.path))
+        return self._sums[1]
+
     def tidy_sums(self) -> None:
         """Remove the sums of files that are gone."""
-        sums = sums_of(self.path)
+        sums = self.sums()
         if any(not (self.path / name).exists() for name in sums):
             kept = {name: of for name, of in sums.items() if (self.path / name).exists()}
             lines = [line(name, digest) for name, of in kept.items() for digest in sorted(of)]
@@ -216,7 +228,7 @@ class RunFolder:
         """Reject a file that is missing, or is not what the run has written."""
         if not self.summed:
             return
-        sums = sums_of(self.path)
+        sums = self.sums()
         for name in names:
             try:
                 state = (self.path / name).stat()
@@ -231,14 +243,14 @@ class RunFolder:
     def _check_all_there(self) -> None:
         """Reject a complete run of which a file is gone."""
         if self.summed and (self.path / "summary.json").exists():
-            for name in sums_of(self.path):
+            for name in self.sums():
                 if not (self.path / name).exists():
                     raise _damaged(self.path / name)
 
     def _files(self, part: Stored) -> list[str]:
         """List the files of a part; not every part has traces and transcripts."""
         files = [f"{kind}/{part.name}" for kind in FOLDERS]
-        known = sums_of(self.path) if self.summed else ()
+        known = self.sums() if self.summed else ()
         return [
             name
             for name in files
