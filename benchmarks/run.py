@@ -25,6 +25,7 @@ import groups
 import growth
 import install
 import levin
+import limits
 import matrices
 import matrices_drawing
 import processes
@@ -117,6 +118,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
         yield ratios.own_minds(effort, (1,))
         yield groups.protocols(effort, (10,), ("stigmergy", "crowd", "tree"))
+        yield limits.limit(5, (1,))
         yield levin.published(hardest=11)
         yield cells.paper_tests(effort)
         yield matrices.symbolic(effort)
@@ -136,6 +138,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.own_minds(effort, (1, 10))
         yield groups.protocols(Effort(0.2, 2), (10, 20))
         yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
+        yield limits.limit()
         yield levin.published()
         yield levin.certified()
         yield levin.fresh()
