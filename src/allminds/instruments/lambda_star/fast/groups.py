@@ -20,6 +20,7 @@ from allminds.instruments.lambda_star.fast.singles import (
     cells_round,
     move_to,
     plan_optimum,
+    planning,
     rewards_round,
     sighted,
     toward_best,
@@ -50,9 +51,10 @@ class Scene(NamedTuple):
     both: Any  # int64[member]: what it sees, as a place in the table
     seen: Any  # int64[member]: the best reward in sight, in half units
     wishes: Any  # int64[member]: the move 0..8 of its own mind
-    plan: Any  # uint8[step, row, col]: the optimum's moves, if it is a member
-    value: Any  # for planning
+    values: Any  # for planning
     across: Any
+    plan: Any  # uint8[step, place]: the optimum's moves, if it is a member
+    places: Any
 
 
 # ---------------------------------------------------------------- scenes
@@ -61,12 +63,10 @@ class Scene(NamedTuple):
 @kernel
 def set_stage(rules, slots):
     """Allocate the arrays of a scene, to be used for one exercise after the other."""
-    rows, cols = rules.rows, rules.cols
     return Scene(
         np.empty((rules.steps + 1, 4), np.int64), np.empty((slots, 2), np.int64),
         np.empty(slots, np.uint64), np.empty(slots, np.int64), np.empty(slots, np.int64),
-        np.empty(slots, np.int64), np.empty((rules.steps, rows, cols), np.uint8),
-        np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32),
+        np.empty(slots, np.int64), *planning(rules, 1),
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
         scene.keys[s] = keys[s, b, l]
     for kind in kinds:
         if kind == OPTIMUM:
-            plan_optimum(rules, ways, b, l, scene.value, scene.across, scene.plan)
+            plan_optimum(rules, ways, b, l, scene.values, scene.across, scene.plan, scene.places)
             break
 
 
@@ -115,7 +115,7 @@ def _wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both
         elif kinds[s] == RANDOM:
             wishes[s] = below(word(key, clock, _0), _9)
         elif kinds[s] == OPTIMUM:
-            wishes[s] = plan[t, r, c]
+            wishes[s] = plan[t, r * (cols + 2) + 1 + c]
         else:
             wishes[s] = _expert(way, rows, cols, kinds[s] == EXPERT, t, r, c)
 
