@@ -158,11 +158,11 @@ def _phrases_row(length: int, repeats: int) -> list[str]:
     small, scratch = codes.astype(np.uint8), lz76_scratch(tool.torus.cells, length)
     found = np.empty(BLOCK, np.int64)
 
-    def mine(first: int, last: int) -> NDArray[np.int64]:
+    def mine(first: int, _last: int) -> NDArray[np.int64]:
         _phrases(codes[_part(first)], scratch, found)
         return found
 
-    def limit(first: int, last: int) -> NDArray[np.int64]:
+    def limit(first: int, _last: int) -> NDArray[np.int64]:
         given = map(ctypes.c_int64, (BLOCK, length))
         program.phrases(_pointer(small[_part(first)]), *given, _pointer(found))
         return found

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, inlined, kernel, word
-from allminds.instruments.fast import by_table, distance, happens, shorter, uniform_best, wrapped
+from allminds.instruments.fast import (
+    by_table,
+    distance,
+    happens,
+    memory,
+    shorter,
+    uniform_best,
+    wrapped,
+)
 from allminds.instruments.lambda_star.fast.singles import (
     aim,
     cells_round,
@@ -335,14 +343,13 @@ def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
 
 
 @kernel
-def _rewards(ways, cols, b, t, l, around, field):
-    """Compute the rewards of all cells of Λ* after step t."""
+def _rewards(ways, cols, b, t, l, around, half, field):
+    """Add the rewards of Λ* after step t to those of all cells, or with -½ take them off."""
     good = np.int64(ways.good_row[b, t, l]) * cols + ways.good_col[b, t, l]
     evil = np.int64(ways.evil_row[b, t, l]) * cols + ways.evil_col[b, t, l]
-    field[:] = 0.0
     for move in range(9):
-        field[around[move, good]] += worth_after(move) / 2
-        field[around[move, evil]] -= worth_after(move) / 2
+        field[around[move, good]] += half * worth_after(move)
+        field[around[move, evil]] -= half * worth_after(move)
 
 
 @kernel
@@ -350,15 +357,17 @@ def table_learners(rules, ways, habits, around, count, keys, row, col):
     """Play `count` exercises of Λ*: the twin of `SharedQLearning`, of `QLearning` if one, …"""
     slots, _, _, lanes = row.shape
     cols, steps, size = rules.cols, rules.steps, around.shape[1]
-    table, fields = np.empty((steps, size, 9)), np.empty((steps + 1, size))
+    fields, (table, equal, place) = np.zeros((steps + 1, size)), memory(steps * size)
     cells = np.empty((slots, steps + 1), np.int64)
     for n in range(count):
         b, l = n // lanes, n % lanes
         for t in range(1, steps + 1):
-            _rewards(ways, cols, b, t, l, around, fields[t])
+            _rewards(ways, cols, b, t, l, around, 0.5, fields[t])
         for s in range(slots):
             cells[s, 0] = np.int64(row[s, b, 0, l]) * cols + col[s, b, 0, l]
-        by_table(around, fields, habits, table, keys[:, b, l], cells)
+        by_table(around, fields, habits, keys[:, b, l], cells, table, equal, place)
+        for t in range(1, steps + 1):
+            _rewards(ways, cols, b, t, l, around, -0.5, fields[t])
         for s in range(slots):
             for t in range(1, steps + 1):
                 row[s, b, t, l], col[s, b, t, l] = cells[s, t] // cols, cells[s, t] % cols

@@ -283,9 +283,7 @@ def _best_across(west, here, east, across):
 
 @kernel
 def _best_down(above, here, under, values, moves):
-    """Take the largest of each cell and its two neighbours in the column, the first of equals.
-
-    """
+    """Take the largest of each cell and its two neighbours in the column, the first of equals."""
     for n in range(len(moves)):
         best = max(np.int16(above[n] + np.int16(6)), np.int16(here[n] + np.int16(3)))
         best = max(best, under[n])
