@@ -581,18 +581,23 @@ def test_a_provider_that_never_replies_is_a_time_out():
     import asyncio
 
     from allminds.bridges.providers import Call
+    from allminds.core.spending import Guess, Ledger
+
+    ledger = Ledger()
+    booking = ledger.book(Guess(10, 20, 10, 20))
 
     class Silent:
         async def generate(self, messages, config):
             await asyncio.sleep(60)
 
     with pytest.raises(Failed) as raised:
-        Call(Silent(), [], 0.05).result()
+        Call(Silent(), [], 0.05, ledger, booking).result()
     assert raised.value.failure == Failure("timeout", "the provider gave no reply within 0.05 s")
+    assert (ledger.unconfirmed, ledger.unconfirmed_tokens) == (1, (10, 20)), "it may be billed"
 
     class Broken:
         async def generate(self, messages, config):
             raise ValueError("of the provider's")
 
     with pytest.raises(ValueError, match="of the provider's"):
-        Call(Broken(), [], 5).result()
+        Call(Broken(), [], 5, ledger, booking).result()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from allminds.core.seeding import Random
 from allminds.instruments import fast, rules
-from allminds.instruments.lambda_star.grid import Torus
+from allminds.instruments.lambda_star.grid import Torus, half_worths
 from allminds.instruments.tables import planned, uniform_best
 
 PLAIN = rules.on_ring(int, lambda function: function)
@@ -50,7 +50,7 @@ def test_the_reward_of_a_cell_is_what_the_definition_says_in_every_form(rows, co
     places = [int(n) for one in (cell, good, evil) for n in torus.place(one)]
     for form, whole in ((PLAIN, int), (WIDE, np.int64), (fast.narrow, np.int16)):
         assert form.reward(whole(rows), whole(cols), *map(whole, places)) / 2 == gain - loss
-    assert fast.worths(fast.distances(rows, cols, *places[:4])) / 2 == gain
+    assert half_worths(torus.distances(cell, good)) / 2 == gain
 
 
 @given(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.booleans())

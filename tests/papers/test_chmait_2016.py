@@ -80,7 +80,7 @@ def test_figures_1_to_4_are_drawn_from_what_runs():
     assert set(grid.table["king moves"]) == {1}
     classes = parts["figure-4"]().table.set_index("mind or group")["classes"]
     assert classes["q-learning"].startswith("QLearning < TableLearner < ")
-    assert classes["expert"] == "Expert < MindBase"
+    assert classes["expert"] == "Expert < BatchMind < MindBase"
     assert classes["weighted-majority"] == "WeightedMajority < Majority < Protocol < Group"
 
 

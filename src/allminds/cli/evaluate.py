@@ -198,7 +198,7 @@ def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> Non
 
         show_answer(answered, None) if verbose else show_tables(tests, answered, len(lines))
     if courses:
-        from allminds.terminal.learning import show_learning
+        from allminds.terminal.comparison import show_learning
 
         show_learning(found.learning(), verbose)
     for line in lines:

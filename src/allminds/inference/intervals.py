@@ -336,7 +336,8 @@ def wilson(rate: float, n: float, z: float) -> Interval:
     z2 = z * z / n
     middle = (rate + z2 / 2) / (1 + z2)
     reach = math.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
-    return max(middle - reach, 0.0), min(middle + reach, 1.0)
+    # the rate is always inside, whatever rounding does at 0 and 1
+    return min(max(middle - reach, 0.0), rate), max(min(middle + reach, 1.0), rate)
 
 
 def _z(level: float) -> float:

@@ -323,7 +323,7 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
     ahead = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
     with folder.locked(), ahead:
         found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
-        if not folder.lacking():
+        if folder.has_journal() and not folder.lacking():
             folder.end_journal()
         folder.tidy_sums()
         folder.write_json("summary.json", summary_of(folder.plan, found))

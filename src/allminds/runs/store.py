@@ -384,6 +384,10 @@ class RunFolder:
             if one.index == index
         ]
 
+    def has_journal(self) -> bool:
+        """Check whether replies of language models are in a journal, not only in parts."""
+        return (self.path / "transcripts" / JOURNAL).exists()
+
     def end_journal(self) -> None:
         """Remove the journal of a run that is complete: its parts have all replies."""
         (self.path / "transcripts" / JOURNAL).unlink(missing_ok=True)
