@@ -69,7 +69,7 @@ The web server has commands of its own, with their figures in `docs/reliability.
   contract, with tables made beforehand.
 - **NumPy** (`vectorised.py`): arrays over episodes, a loop over steps; the best of the batch
   sizes {sizes} is shown ({batch} for Q-learning, whose tables take at most 128 MB).
-- **limit** (`limits.py`, `limit/`): small C++ programs of our own, compiled by the system's compiler
+- **limit** (`limits.py`, `limit/`): small C++ programs of our own, made by the system's compiler
   if there is one; scores, learning and the rewards of every step are the same bits.
 - **act, act_many, compiled** (`own.py`): a user's own mind that no kernel knows: in lock-step,
   one call an episode or one for all of them, or as a Numba function; as many exercises at a time
