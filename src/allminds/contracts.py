@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from allminds.core.blocks import Block
     from allminds.core.line_up import LineUp
     from allminds.core.watch import Watch
+    from allminds.disguise import Skin
     from allminds.inference import Rule, Tally
     from allminds.presentation import Presentation
 
@@ -138,6 +139,10 @@ class Task:
         True while it practises, False when it counts.
     secret : Any
         What comes, for minds whose traits say that they see the future; else None.
+    protocol : str
+        What a member of a group is told of how the group decides; empty for other minds.
+    abstains : bool
+        True for a member of a group that goes on without it if it returns a `Failure`.
 
     Examples
     --------
@@ -162,6 +167,8 @@ class Task:
     facts: Mapping[str, Any]
     rehearsal: bool = False
     secret: Any = None
+    protocol: str = ""
+    abstains: bool = False
 
 
 @dataclass(frozen=True)
@@ -282,6 +289,7 @@ class MindBase:
     takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
     takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
     runs_code: ClassVar[bool] = False  # it runs a program or a file that its name has
+    reads: ClassVar[bool] = False  # it shows and reads exercises by the instrument's presentation
 
     def begin_course(self, course: CourseTask) -> None:
         """Prepare for a course; called once, and only for minds that carry."""
@@ -624,6 +632,7 @@ class Instrument(ABC):
     ceiling_reached: bool = True  # False if `ceiling` is a bound that no mind exceeds
     slots: int
     parts: tuple[Instrument, ...] = ()  # of a course: the instruments of its phases
+    skin: Skin | None = None  # that its exercises wear: see `allminds.disguise`
     Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
     settings: Any  # an instance of it
 

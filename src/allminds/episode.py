@@ -217,6 +217,9 @@ class Player:
         subject = seat.subject
         self.slots, self.group, self.paid = seat.slots, subject.group, subject.paid
         self.future = subject.traits.sees == "future"
+        self.spaces = exercise.environment.actions
+        skin = exercise.tool.skin
+        self.skin = None if skin is None else skin.given_to(subject)
         self.watch = watch.over(subject)
         self.failure: Failure | None = None
         met = exercise.lesson.met * exercise.tool.slots if exercise.lesson else 0
@@ -230,28 +233,46 @@ class Player:
         if not hasattr(self.mind, "begin"):
             return
         tasks = [episode.task(slot, rehearsal, self.future) for slot in self.slots]
+        if self.skin is not None:
+            tasks = [self.skin.task(task) for task in tasks]
         self._safely(self.mind.begin, tasks if self.group else tasks[0])
 
     def act(self, seen: Mapping[int, Any], clock: int) -> dict[int, Any | Failure]:
         slots = [slot for slot in self.slots if slot in seen]
         randoms = [self.randoms[self.slots.index(slot)].at_step(clock) for slot in slots]
+        views = [self._view(seen[slot], slot) for slot in slots]
         if self.group:
-            actions = self._safely(self.mind.act, [seen[slot] for slot in slots], randoms)
+            actions = self._safely(self.mind.act, views, randoms)
         else:
-            actions = [self._safely(self.mind.act, seen[slots[0]], randoms[0])]
+            actions = [self._safely(self.mind.act, views[0], randoms[0])]
         if self.failure is None and not _one_each(actions, slots):
             said = f"gave {shown(actions, repr)}; an action for each of {len(slots)} slots was due"
             self.failure = Failure("malformed", said)
         if self.failure is not None:
             return dict.fromkeys(slots, self.failure)
-        return dict(zip(slots, actions, strict=True))
+        acted = dict(zip(slots, actions, strict=True))
+        if self.skin is None:
+            return acted
+        return {slot: self._plain(action, slot) for slot, action in acted.items()}
+
+    def _view(self, observation: Any, slot: int) -> Any:
+        """Show an observation as the mind sees it: in disguise, if it wears one."""
+        if self.skin is None:
+            return observation
+        return self.skin.observation(observation, self.spaces[slot])
+
+    def _plain(self, action: Any, slot: int) -> Any:
+        """Translate an action in disguise into the plain one."""
+        if self.skin is None or isinstance(action, Failure):
+            return action
+        return self.skin.action(action, self.spaces[slot])
 
     def learn(self, episode: Episode) -> None:
         if not self.learns or self.failure is not None:
             return
         done = episode.record is not None
         rewards = [episode.rewards[-1][slot] for slot in self.slots]
-        seen = [None if done else episode.observe(slot) for slot in self.slots]
+        seen = [None if done else self._view(episode.observe(slot), slot) for slot in self.slots]
         if self.group:
             self._safely(self.mind.learn, rewards, seen, done)
         else:

@@ -39,6 +39,7 @@ def evaluate(
     out: str | Path | None = None,
     how: How | None = None,
     course: Any = None,
+    disguises: int = 0,
 ) -> Results:
     """Give one instrument or several to some minds. Nothing is written, unless `out` is given.
 
@@ -77,6 +78,9 @@ def evaluate(
     course : str, mapping, or a list of phases, optional
         Give the exercises as a course, over which minds that carry keep what they learnt:
         ``"train=50,order=rising,test=20"``; see `docs/howto/let-a-mind-learn.md`.
+    disguises : int
+        Give every exercise plain and in so many skins too; `Results.recall` then tells how much of
+        the score is lost by disguise, see `docs/disguises.md`.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def evaluate(
 
     found = prepared(
         instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
-        time_limit=time_limit, ends=ends, course=course,
+        time_limit=time_limit, ends=ends, course=course, disguises=disguises,
     )  # fmt: skip
     return played(found, out, how, records)
 

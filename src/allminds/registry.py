@@ -320,11 +320,18 @@ def make_instrument(
 ) -> Instrument:
     """Make an instrument with its settings checked; see `kind` for what may be given.
 
-    With a setting `course`, which every instrument has, its exercises are given as a course.
+    Every instrument has two more settings: with a `course` its exercises are given as one, and
+    with a `disguise`, the number of a skin, they are shown in that skin.
     """
     cls, given = kind(which), dict(settings or {})
-    course = given.pop("course", None)
+    course, disguise = given.pop("course", None), given.pop("disguise", 0)
     tool = cls(**_checked_settings(cls, given))
+    if disguise not in (0, "0"):
+        from allminds.disguise import DisguisedInstrument
+
+        if course is not None:
+            raise Error(f"{cls.name}: a course is not given in disguise; leave out one of the two")
+        return DisguisedInstrument(tool, disguise)
     if course is None:
         return tool
     from allminds.course import CourseInstrument
@@ -371,7 +378,7 @@ def subject(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> Subjec
         make = functools.partial(copy.deepcopy, who)
         return Subject(
             name_of(who), make, _traits(who), _is_group(who), built_in=_is_ours(type(who)),
-            maker=type(who),
+            maker=type(who), reads=bool(getattr(who, "reads", False)),
         )  # fmt: skip
     raise Error(f"{who!r} is not a mind: give a name, or something with a method 'act'")
 
@@ -511,7 +518,7 @@ def _subject_of(
     ours = _is_ours(maker) and all(member.built_in for member in members)
     return Subject(
         text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker,
-        alone=getattr(probe, "alone", ""),
+        alone=getattr(probe, "alone", ""), reads=bool(getattr(maker, "reads", False)),
     )  # fmt: skip
 
 

@@ -131,8 +131,9 @@ class Request:
 
     @property
     def tokens_in(self) -> int:
-        """The tokens of the conversation."""
-        return tokens(self.messages)
+        """The tokens of the conversation, with those of tools and of the form of the reply."""
+        more = [self.body[name] for name in ("tools", "response_format") if name in self.body]
+        return tokens(self.messages) + sum(tokens(json.dumps(one)) for one in more)
 
     @property
     def tokens_out(self) -> int:

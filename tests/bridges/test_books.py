@@ -133,18 +133,28 @@ def test_a_call_of_a_tool_that_nobody_offered_is_no_answer():
 
 
 @pytest.mark.parametrize(
-    ("instrument", "settings", "answer"),
-    [("lambda-star", {}, "5"), ("c-test", {}, "b"), ("matrices", {}, "A")],
+    ("instrument", "how", "answer"),
+    [
+        ("lambda-star", "", "5"),
+        ("lambda-star", ",history=last(5)", "5"),
+        ("lambda-star", ",history=summary", "5"),
+        ("lambda-star", ",history=last(5),answer=tool", "5"),
+        ("c-test", "", "b"),
+        ("c-test", ",few_shot=3,answer=schema", "b"),
+        ("matrices", "", "A"),
+    ],
 )
-def test_a_dry_run_is_within_a_fifth_of_the_truth(instrument, settings, answer):
+def test_a_dry_run_is_within_a_fifth_of_the_truth(instrument, how, answer):
     """Replies of 300 tokens by the server's own count, which is not the one of the dry run."""
     last = f"\nANSWER: {answer}"
     long = says(("I think about it. " * 80)[: 1200 - len(last)] + last)
-    one = {"episodes": 2, "settings": settings, "how": How(jobs=1)}
+    form = {"form": "generated"} if "few_shot" in how else {}
+    one = {"episodes": 2, "settings": form, "how": How(jobs=1)}
+    mind = f"{MIND[:-1]}{how})"
     with spending(dry=True, price="2.5/10") as said:
-        evaluate(instrument, [MIND], **one)
+        evaluate(instrument, [mind], **one)
     with Server(long) as server, spending(price="2.5/10") as paid:
-        evaluate(instrument, [MIND], **one)
+        evaluate(instrument, [mind], **one)
     books = server.books
     assert (books.calls, books.tokens_out) == (said.calls, said.calls * 300)
     assert paid.input_tokens == books.tokens_in

@@ -13,6 +13,7 @@ PAGES = [
     "tutorial.md",
     "python.md",
     "planning.md",
+    "disguises.md",
     *sorted(str(page.relative_to(DOCS)) for page in DOCS.glob("howto/*.md")),
 ]
 

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core.files import writing
+from allminds.core.spending import COUNTED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,7 @@ CONNECTIONS = 10  # calls at once, as Inspect has it
 Place = tuple[int, int, str, str]
 # columns of the records in which a language model played
 ASKED = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "cost")
+NOTED = COUNTED  # and what became of the replies
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Reply:
     cost: float | None
     seconds: float  # that the provider took
     output: str  # the whole reply, as Inspect has it
+    left_out: int = 0  # earlier steps of the conversation that were not sent
 
     @property
     def place(self) -> Place:
@@ -95,15 +98,20 @@ def read_journal(path: Path, test: int) -> list[Reply]:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
-    names, found = [one.name for one in fields(Reply)], []
+    found = []
     for line in lines:
         try:
             entry = json.loads(line)
             if entry["test"] == test:
-                found.append(Reply(**{name: entry[name] for name in names}))
+                found.append(_reply(entry))
         except (ValueError, KeyError, TypeError):
             continue
     return found
+
+
+def _reply(entry: Mapping[str, Any]) -> Reply:
+    """Read a reply; one that was stored before there was `left_out` has none."""
+    return Reply(**{one.name: entry[one.name] for one in fields(Reply) if one.name in entry})
 
 
 class Sheet:
@@ -119,6 +127,13 @@ class Sheet:
         self.journal, self.sitting, self.stopped = journal, sitting, stopped
         self.connections = connections  # calls at once, over all sheets
         self.replies: list[Reply] = []
+        self.counts: dict[tuple[int, int], Mapping[str, int]] = {}  # by exercise and slot
+
+    def note(self, slot: int, counts: Mapping[str, int]) -> None:
+        """Add to what became of the replies in the exercise that is being played."""
+        place = PLAYING.get(), slot
+        before = self.counts.get(place, {})
+        self.counts[place] = {name: before.get(name, 0) + counts[name] for name in NOTED}
 
     def find(self, slot: int, model: str, request: str) -> Reply | None:
         """Return the stored reply to a request in the exercise that is being played, if any."""
@@ -142,12 +157,13 @@ SHEET: ContextVar[Sheet | None] = ContextVar("allminds_sheet", default=None)
 JOURNALS: ContextVar[Journal | None] = ContextVar("allminds_journal", default=None)
 
 
-def sums(
-    replies: Sequence[Reply], first: int, exercises: int, slots: int
-) -> dict[str, NDArray[np.float64]]:
+def sums(sheet: Sheet, first: int, exercises: int, slots: int) -> dict[str, NDArray[np.float64]]:
     """Sum what replies took by exercise and slot; NaN where no model was asked, or none told."""
-    made = {name: np.full((exercises, slots), np.nan) for name in ASKED}
-    for one in replies:
+    made = {name: np.full((exercises, slots), np.nan) for name in (*ASKED, *NOTED)}
+    for (index, slot), counts in sheet.counts.items():
+        for name, count in counts.items():
+            made[name][index - first, slot] = count
+    for one in sheet.replies:
         place = one.index - first, one.slot
         for name in ASKED:
             value = 1 if name == "calls" else getattr(one, name)
@@ -161,7 +177,7 @@ def table(mind: str, replies: Sequence[Reply]) -> pa.Table:
     import pyarrow as pa
 
     kinds = {"index": pa.int64(), "slot": pa.int32(), "cost": pa.float64(), "seconds": pa.float64()}
-    kinds |= dict.fromkeys(ASKED[1:4], pa.int64())
+    kinds |= dict.fromkeys((*ASKED[1:4], "left_out"), pa.int64())
     columns: dict[str, Any] = {"mind": pa.array([mind] * len(replies), pa.string())}
     for one in fields(Reply):
         values = [getattr(reply, one.name) for reply in replies]
@@ -171,5 +187,4 @@ def table(mind: str, replies: Sequence[Reply]) -> pa.Table:
 
 def replies_of(rows: pa.Table) -> list[Reply]:
     """Read replies from such a table."""
-    names = [one.name for one in fields(Reply)]
-    return [Reply(**{name: row[name] for name in names}) for row in rows.to_pylist()]
+    return [_reply(row) for row in rows.to_pylist()]

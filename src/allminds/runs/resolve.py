@@ -143,7 +143,8 @@ class Resolved:
         """
         pairs = []
         for test, given in zip(self.plan.tests, self.tests, strict=True):
-            ends = missing_ends(given.line_ups, given.tool)
+            plain = given.tool.skin is None  # scores in disguise are compared with plain ones
+            ends = missing_ends(given.line_ups, given.tool) if plain else []
             objects = given.objects  # a line-up's others may be the user's
             now, made = test.joined(ends, {}), given.joined(ends, objects=objects)
             whole = full or given.tool.adaptive or given.tool.parts
@@ -292,10 +293,13 @@ def prepared(
     time_limit: float = 10.0,
     ends: bool | Literal["full"] = True,
     course: Any = None,
+    disguises: int = 0,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
     check_minds(minds)
     drafts = [_taught(draft, course) for draft in _drafts(instruments, settings, episodes)]
+    several = len(drafts) > 1
+    drafts = [one for draft in drafts for one in _in_skins(draft, disguises)]
     opponents = _opponents(against)
     left_out: list[str] = []
     tests: list[Test] = []
@@ -303,9 +307,14 @@ def prepared(
     rivals: dict[int, Any] = {}
     for draft in drafts:
         one = Given.of(draft["instrument"], draft.get("settings") or {}, [])
-        fit = _fitting(opponents, one.tool, len(drafts) > 1, left_out)
+        if disguises and one.tool.adaptive:
+            raise Error(
+                f"{one.tool.name} chooses its exercises by the scores before, so that they are not "
+                "the same in disguise; leave out disguises"
+            )
+        fit = _fitting(opponents, one.tool, several, left_out if one.tool.skin is None else [])
         for test, who in _seated(draft, one, fit):
-            if who:
+            if who and one.tool.skin is None:
                 rivals[len(tests)] = who
             tests.append(test)
             given.append(replace(one, objects=dict(test.objects)))
@@ -358,6 +367,18 @@ def _taught(draft: dict[str, Any], course: Any) -> dict[str, Any]:
     if chosen is None:
         return draft
     return draft | {"settings": settings | {"course": Course.of(chosen).plain()}}
+
+
+def _in_skins(draft: dict[str, Any], disguises: int) -> list[dict[str, Any]]:
+    """Give a test plain, and once more in each of the skins 1, 2, … that are wanted."""
+    if isinstance(disguises, bool) or not isinstance(disguises, int) or disguises < 0:
+        raise Error(f"disguises must be a whole number, 0 or more, not {disguises!r}")
+    settings = dict(draft.get("settings") or {})
+    if disguises and ("course" in settings or "disguise" in settings):
+        what = "a course" if "course" in settings else "a disguise of its own"
+        raise Error(f"{_named(draft)} is given as {what}; leave that out, or disguises")
+    worn = [{**draft, "settings": settings | {"disguise": n}} for n in range(1, disguises + 1)]
+    return [draft, *worn]
 
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

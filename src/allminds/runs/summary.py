@@ -43,6 +43,7 @@ class Score:
     failures: dict[str, int] = field(default_factory=dict)  # status -> exercises
     reason: str = ""  # of the first failure
     gap: str = ""  # why the first exercise that is missing is
+    defaults: int | None = None  # actions that stood for replies of models that were not read
 
     @property
     def mind(self) -> str:
@@ -53,6 +54,8 @@ class Score:
         """Add the next block of exercises."""
         self.tally.add(block)
         self.seconds += seconds
+        if "defaults" in block.asked:
+            self.defaults = (self.defaults or 0) + int(np.nansum(block.asked["defaults"]))
         if not block.reasons:
             return
         status = block.status[:, list(self.tally.rule.scored)]
@@ -76,6 +79,7 @@ class Score:
             **made,
             "end": end,  # floor, ceiling or neither
             "failures": self.failures,
+            **({} if self.defaults is None else {"defaults": self.defaults}),
             "reason": self.reason or self.gap or None,  # missing ones matter if none failed
             "seconds": round(self.seconds, 6),
         }
@@ -237,6 +241,7 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block:
         curve=np.zeros(0),
         actions=np.zeros((0, 0, tool.slots), np.int16),
         reasons=reasons,
+        asked={"defaults": column("defaults")} if "defaults" in here.column_names else {},
         **kept,
     )
 

@@ -66,6 +66,11 @@ class SeriesQuestion(Question):
         """The options, one of which is the action."""
         return (Answers(len(self.options), labels=tuple(self.options)),)
 
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The order of the letters, which is a circle."""
+        return {"alphabet": LETTERS}
+
     def observe(self, state: int | None, slot: int) -> Item:
         """Show the series and the options."""
         return Item(self.shown, self.options)
