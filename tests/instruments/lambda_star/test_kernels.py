@@ -74,6 +74,13 @@ def test_kernels_equal_the_reference(mind, made, seed, first):
     assert isinstance(quick, Compiled) == (side >= 3 and 2 * tool.settings.range < side)
 
 
+def test_the_optimum_plans_in_16_bits_however_long_an_episode_is():
+    """Values grow to 48,000 sixteenths of a half unit, of which the plan keeps differences."""
+    made = {"rows": 3, "cols": 3, "iterations": 1500, "patterns": "released"}
+    tool = registry.make_instrument("lambda-star", made)
+    compare(tool, registry.line_up("optimum", tool), 5, 0, 2)
+
+
 def test_any_block_of_exercises_gives_the_same_records():
     tool = registry.make_instrument("lambda-star", {"rows": 6, "cols": 5, "agents": 2})
     quick = form(tool, registry.line_up("local-search", tool), Watch())
