@@ -340,11 +340,10 @@ def _kept(where: str, places: int, crowd: list[Restless]) -> tuple[Kept, dict[st
         }
     with tempfile.TemporaryDirectory() as folder:
         export_folder(store, store.study(), Path(folder) / "out")
-        with open(Path(folder) / "out" / "choices.csv", encoding="utf-8", newline="") as file:
+        with open(Path(folder) / "out" / "trials.csv", encoding="utf-8", newline="") as file:
             exported = [
                 (row["label"], int(row["idx"]), int(row["step"]), row["choice"])
                 for row in csv.DictReader(file)
-                if row["study"] != "#rows"
             ]
     store.close()
     return Kept(choices, exported, numbers, len(agreed), places, own=True), names

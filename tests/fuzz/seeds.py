@@ -8,7 +8,7 @@ import zipfile
 from typing import Any
 
 from allminds.runs.plan import built_in, plan_text
-from allminds.web.study import example
+from allminds.web.checking import example
 
 NAMES = (
     "random", "local-search", "expert(intercept=false)", "q-learning(sessions=3,alpha=0.5)",

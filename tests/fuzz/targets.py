@@ -29,7 +29,7 @@ from allminds.core.watch import Failed
 from allminds.runs.imports import import_results, read_results
 from allminds.runs.plan import read_plan
 from allminds.runs.run import Resolved
-from allminds.web.study import read_study
+from allminds.web.checking import read_study
 
 
 def _text(data: bytes) -> str:

@@ -14,11 +14,12 @@ from sqlalchemy import select
 
 from allminds.core.settings import checked
 from allminds.web.app import create_app
+from allminds.web.checking import check
 from allminds.web.debrief import Machines
 from allminds.web.security import COOKIE
 from allminds.web.serve import running
 from allminds.web.store import Store
-from allminds.web.study import Limits, Study, check
+from allminds.web.study import Limits, Study
 from allminds.web.tables import EventRow
 
 MINUTE, HOUR = 60_000, 3_600_000

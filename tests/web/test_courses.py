@@ -22,7 +22,7 @@ from allminds.runs.imports import read_together
 from allminds.runs.run import run
 from allminds.web.agenda import Agenda
 from allminds.web.debrief import score
-from allminds.web.export import choices_csv, export_folder
+from allminds.web.export import export_folder, trials_csv
 from allminds.web.simulate import simulate
 
 COURSE = "train=4,order=rising,test=3"
@@ -72,8 +72,8 @@ def test_choices_and_events_say_where_in_the_course_they_were_made(opened, tmp_p
     server, _, links = opened(tests=[SERIES | {"practice": 1}])
     take(server, links[0])
     with server.store.reading() as db:
-        lines = "".join(choices_csv(db, server.store.study()))
-    rows = list(csv.DictReader(io.StringIO(lines)))[:-1]
+        lines = "".join(trials_csv(db, server.store.study()))
+    rows = list(csv.DictReader(io.StringIO(lines)))
     places = [(row["role"], row["phase"], row["position"], row["trained"]) for row in rows]
     train = [("train", "1", str(n), str(n)) for n in range(4)]
     assert places == [("",) * 4, *train, *[("test", "2", str(n), "4") for n in (4, 5, 6)]]
@@ -91,7 +91,7 @@ def test_a_study_without_a_course_has_the_columns_it_had(opened):
     server, _, links = opened()
     take(server, links[0])
     with server.store.reading() as db:
-        head = next(choices_csv(db, server.store.study()))
+        head = next(trials_csv(db, server.store.study()))
     assert head.strip().endswith("slot,opponent,game")
 
 

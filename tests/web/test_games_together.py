@@ -180,7 +180,7 @@ def test_a_whole_game_is_the_runners_game(opened, tmp_path):
     server.again()
     assert [person.load() for person in people] == ["done", "done"]
     export_folder(server.store, server.store.study(), tmp_path / "people")
-    with open(tmp_path / "people" / "choices.csv", encoding="utf-8") as file:
+    with open(tmp_path / "people" / "trials.csv", encoding="utf-8") as file:
         choices = [row for row in csv.DictReader(file) if row["label"] == "p0"]
     assert [row["choice"] for row in choices] == list("ABBAAB")
     rewards = [float(row["reward"]) for row in choices]

@@ -6,8 +6,8 @@ import pytest
 from studio import CELLS, study
 
 from allminds.core.errors import Error
+from allminds.web.checking import read_study
 from allminds.web.simulate import fitting, simulate
-from allminds.web.study import read_study
 
 STAR = {"rows": 3, "cols": 3, "iterations": 8}
 STAIRS = {"time": 24, "steps": 8, "cells": 4}
@@ -64,8 +64,8 @@ def test_minds_are_matched_with_tests_and_the_floor_fills_in():
 
 
 def test_the_example_study_can_be_read_for_a_trial():
+    from allminds.web.checking import EXAMPLE
     from allminds.web.simulate import roomy
-    from allminds.web.study import EXAMPLE
 
     trial = roomy(read_study(EXAMPLE), 50)
     assert trial.participants == 50
@@ -97,4 +97,4 @@ def test_what_a_study_exports_is_in_the_report_with_its_caveats(tmp_path):
         assert reply.exit_code == 0, (what, reply.exception)
         assert "How 2 minds and 3 people" in (tmp_path / "other.html").read_text("utf-8")
     with pytest.raises(Error, match=r"name results\.csv"):
-        write_report(folder, tmp_path / "no.html", exports=[tmp_path / "people" / "choices.csv"])
+        write_report(folder, tmp_path / "no.html", exports=[tmp_path / "people" / "trials.csv"])

@@ -45,7 +45,7 @@ def test_migrations_make_the_very_tables_that_the_code_uses(where):
     with store.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
-        assert context.get_current_revision() == "0004"
+        assert context.get_current_revision() == "0005"
     store.close()
     Store(where).close()  # a second time there is nothing to do
 

@@ -10,7 +10,8 @@ from studio import CELLS, SHORT, study
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.web.agenda import Agenda
-from allminds.web.study import EXAMPLE, example, read_study, stored
+from allminds.web.checking import EXAMPLE, example, read_study
+from allminds.web.study import stored
 
 SERIES = {"instrument": "c-test", "settings": {"form": "generated", "k": "7..9"}}
 
@@ -138,7 +139,8 @@ def test_own_exercises_follow_each_other_and_those_of_a_sitting_stay_together():
 
 
 def test_a_seed_is_drawn_unless_one_is_given_and_weak_ones_are_told():
-    from allminds.web.study import Study, weak_seed
+    from allminds.web.checking import weak_seed
+    from allminds.web.study import Study
 
     def drawn() -> int:
         values = study().model_dump(mode="json")

@@ -93,6 +93,10 @@ def compare(
     unpaired: Annotated[
         bool, typer.Option("--unpaired", help="Also compare minds without a common exercise.")
     ] = False,
+    with_excluded: Annotated[
+        bool,
+        typer.Option("--with-excluded", help="Keep participants whom their study's rule excludes."),
+    ] = False,
     budget: BudgetOption = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the resampling.")] = 1,
     trust: TrustOption = False,
@@ -114,7 +118,11 @@ def compare(
     registry.built_in_only("compare", trust)
     wanted = budget_of(budget)
     with exported(run) as places:
-        parts, notes = _instruments(_only(read_together(places), instrument), unpaired)
+        frame, left_out = read_together(places), ""
+        if not with_excluded:
+            frame, left_out = comparison.included(frame)
+        parts, notes = _instruments(_only(frame, instrument), unpaired)
+        notes += [f"{left_out}; --with-excluded keeps them."] if left_out else []
         tools, choices = tools_of(places), read_choices(places)
         parity = [said for path in places for said in provenance(path).get("parity", ())]
     there = {name: comparison.sides(frame) for name, frame in parts.items()}

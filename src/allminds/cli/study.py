@@ -68,7 +68,7 @@ def new(
 ) -> None:
     """Make the database of a study. It prints the researcher's token, which is not kept."""
     from allminds import registry
-    from allminds.web.study import example, read_study, weak_seed
+    from allminds.web.checking import example, read_study, weak_seed
 
     registry.built_in_only("study new", trust)
     if write_plan:
@@ -113,9 +113,53 @@ def _check_faces(made: Study) -> None:
     """Require that every instrument has a face, without which no participant can take it."""
     from allminds.web.questions import face
 
-    for test in range(len(made.tests)):
-        face(made.tool(test))
-        face(made.practice_tool(test))
+    for variant in made.variants:
+        for test in range(len(variant.tests)):
+            face(variant.tool(test))
+            face(variant.practice_tool(test))
+
+
+@study.command(epilog="Example: allminds study extend study.db --participants 60")
+def extend(
+    database: DatabaseArgument,
+    participants: Annotated[int, typer.Option(min=1, max=100_000, help="The new number.")],
+    slug: SlugOption = None,
+) -> None:
+    """Let more participants into a study. Arms and orders of tests go on as they began."""
+    need_web()
+    from allminds.web.store import Store
+
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        store.extend(row, participants)
+    print(f"'{row.slug}' is for {participants} participants now")
+
+
+@study.command(epilog="Example: allminds study close study.db")
+def close(
+    database: DatabaseArgument,
+    slug: SlugOption = None,
+    pause: Annotated[bool, typer.Option("--pause", help="For a while only.")] = False,
+    reopen: Annotated[bool, typer.Option("--reopen", help="Let participants in again.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="End the sessions of those who are in it, too.")
+    ] = False,
+) -> None:
+    """Close a study for newcomers; whoever is in it can finish, unless it is closed --now."""
+    need_web()
+    from allminds.web.app import now_in_ms
+    from allminds.web.store import Store
+
+    if pause + reopen + now > 1:
+        raise Error("--pause, --reopen and --now exclude each other: name one of them")
+    state = "paused" if pause else "open" if reopen else "closed"
+    with contextlib.closing(Store(database)) as store:
+        row = store.study(slug)
+        if reopen and row.closes is not None and row.closes <= now_in_ms():
+            raise Error(f"'{row.slug}' was closed for good; make a new study")
+        store.set_state(row, state, now_in_ms() if now else None)
+    inside = "" if reopen else "; sessions end" if now else "; whoever is in it can finish"
+    print(f"'{row.slug}' is {state} now{inside}")
 
 
 @study.command(
@@ -206,7 +250,11 @@ def export(
 
 @contextlib.contextmanager
 def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Export study databases among some results into a folder that is removed afterwards."""
+    """Export study databases among some results into a folder that is removed afterwards.
+
+    The file of a study, STUDY.toml, stands for the database of that name beside it.
+    """
+    paths = [_database_of(path) if path.suffix == ".toml" else path for path in paths]
     databases = [path for path in paths if _is_database(path)]
     if not databases:
         yield list(paths)
@@ -226,6 +274,17 @@ def exported(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 raise Error(f"{path}: no participant has finished an exercise of '{row.slug}' yet")
             places[path] = out
         yield [places.get(path, path) for path in paths]
+
+
+def _database_of(plan: Path) -> Path:
+    """Find the database of a study beside its file."""
+    found = plan.with_suffix(".db")
+    if not _is_database(found):
+        raise Error(
+            f"there is no database {found} beside {plan}; name the study's database, or the "
+            "folder that allminds study export wrote"
+        )
+    return found
 
 
 def _is_database(path: Path) -> bool:
@@ -310,8 +369,9 @@ def _show(found: dict[str, Any]) -> None:
 
 def _study(plan: str, slug: str | None) -> Study:
     """Read a study from its file, or from its database."""
+    from allminds.web.checking import read_study
     from allminds.web.store import Store
-    from allminds.web.study import read_study, stored
+    from allminds.web.study import stored
 
     if plan.endswith(".toml"):
         made = read_study(plan)

@@ -95,9 +95,10 @@ def new_folder(out: Path) -> Iterator[Path]:
             temporary.mkdir(parents=True)
             yield temporary
             lines = []
-            for path in sorted(temporary.iterdir()):
+            for path in sorted(path for path in temporary.rglob("*") if path.is_file()):
                 with open(path, "rb") as file:
-                    lines.append(line(path.name, hashlib.file_digest(file, "sha256").hexdigest()))
+                    name = path.relative_to(temporary).as_posix()
+                    lines.append(line(name, hashlib.file_digest(file, "sha256").hexdigest()))
                     os.fsync(file.fileno())
             write_whole(temporary / SUMS, lambda file: file.write("".join(lines).encode()))
             os.rename(temporary, out)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 IMPORTED, RECORDS = "imported.json", "records.parquet"
-CHOICES = "choices.csv"  # of people, in the export of a study
+TRIALS = "trials.csv"  # choices of people, in the export of a study
+CHOICES = "choices.csv"  # the same in older ones, with the number of rows in a last line
 TIMED = ("test", "practice", "step", "correct", "rt_ms", "reloaded")  # their columns of numbers
 
 
@@ -79,13 +80,14 @@ def read_together(paths: Sequence[str | Path]) -> pd.DataFrame:
 def read_choices(paths: Sequence[str | Path]) -> pd.DataFrame | None:
     """Read the choices of people that exports of studies keep beside their results, a row each.
 
-    None if no place has any. The last line of such a file tells how many there are.
+    None if no place has any.
     """
     import pandas as pd
 
     files = [
-        (path, (path.parent if path.name == "results.csv" else path) / CHOICES)
+        (path, (path.parent if path.name == "results.csv" else path) / name)
         for path in map(Path, paths)
+        for name in (TRIALS, CHOICES)
     ]
     tables = [_choices(file).assign(source=str(path)) for path, file in files if file.is_file()]
     return pd.concat(tables, ignore_index=True) if tables else None
@@ -97,8 +99,10 @@ def _choices(file: Path) -> pd.DataFrame:
     _check(file.parent, file.name)
     try:
         frame = pd.read_csv(file, dtype=str, keep_default_na=False)
-        rows, (_, count) = frame.iloc[:-1], frame.iloc[-1, :2]
-        whole = frame.iloc[-1, 0] == "#rows" and int(count) == len(rows)
+        rows, whole = frame, True
+        if file.name == CHOICES:
+            rows, (_, count) = frame.iloc[:-1], frame.iloc[-1, :2]
+            whole = frame.iloc[-1, 0] == "#rows" and int(count) == len(rows)
         labels = rows["label"].str.replace(r"^'(?=[=+\-@\t\r])", "", regex=True)
         numbers = {name: pd.to_numeric(rows[name]) for name in TIMED}
     except (OSError, KeyError, IndexError, ValueError):

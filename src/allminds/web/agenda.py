@@ -12,6 +12,7 @@ from allminds.contracts import Exercise, Instrument, Lesson, Record
 from allminds.core.drawn import Met
 from allminds.core.seeding import Random, key
 from allminds.presentation import Face
+from allminds.web.design import AFTER, BEFORE, Page, pages_of, shuffled
 from allminds.web.questions import checks, face
 from allminds.web.study import PERSON, PRACTICE_STREAM, Study, stored
 
@@ -25,11 +26,14 @@ SPARE = 1000  # exercises of each participant among which one is replaced, if th
 class Stop:
     """One screen of the agenda."""
 
-    kind: Literal["consent", "instructions", "check", "room", "exercise", "between", "done"]
+    kind: Literal[
+        "consent", "questions", "instructions", "check", "room", "exercise", "between", "done"
+    ]
     test: int = 0
     number: int = 0  # of the exercise in its test, from 0
     practice: bool = False
     rest: bool = False  # a pause that has no news
+    page: Page = ()  # of the researcher's questions
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,18 @@ class Agenda:
     @cached_property
     def places(self) -> tuple[Stop, ...]:
         """Every screen from consent to the end."""
-        found = [Stop("consent")]
-        for test in range(len(self.study.tests)):
+        study = self.study
+        found = [Stop("consent"), *self._asked(BEFORE)]
+        for test, name in enumerate(study.names):
+            if study.tests[test].rest and test and found[-1].kind != "between":
+                found.append(Stop("between", test - 1, study.count(test - 1) - 1, rest=True))
             found += self._of(test)
-        return (*found, Stop("done"))
+            found += self._asked(name, test)
+        last = len(study.tests) - 1
+        return (*found, *self._asked(AFTER, last), Stop("done", last))
+
+    def _asked(self, when: str, test: int = 0) -> list[Stop]:
+        return [Stop("questions", test, page=page) for page in pages_of(self.study.questions, when)]
 
     def _of(self, test: int) -> list[Stop]:
         given = self.study.tests[test]
@@ -83,6 +95,10 @@ class Agenda:
             return None
         return self.exercise(test, False, number, ()).lesson
 
+    def moves(self, test: int) -> int:
+        """Count the moves of the first exercise of a test; of a question, 1."""
+        return self._steps[test]
+
     @cached_property
     def _steps(self) -> tuple[int, ...]:
         """The steps of the first exercise of every test; of a question, 1."""
@@ -112,7 +128,7 @@ class Agenda:
         numbers = self.study.numbers(place.test, participant)
         if self.study.tests[place.test].shuffled:
             random = Random(key(self.study.seed, participant, ORDER), place.test)
-            numbers = _shuffled(numbers, random)
+            numbers = shuffled(numbers, random)
         return numbers[place.number]
 
     def _practised(self, test: int, participant: int) -> list[int]:
@@ -169,14 +185,6 @@ class Agenda:
 def by_history(tool: Instrument) -> bool:
     """Return whether exercises depend on the scores before; those of a course are drawn at once."""
     return tool.adaptive and not tool.parts
-
-
-def _shuffled(numbers: list[int], random: Random) -> list[int]:
-    made = list(numbers)
-    for place in range(len(made) - 1):
-        other = place + random.below_at(len(made) - place, place)
-        made[place], made[other] = made[other], made[place]
-    return made
 
 
 @lru_cache(maxsize=512)

@@ -39,7 +39,7 @@ from starlette.staticfiles import StaticFiles
 from allminds.web import forms
 from allminds.web import screens as own_screens
 from allminds.web.debrief import Machines
-from allminds.web.export import Lines, choices_csv, events_jsonl
+from allminds.web.export import Lines, events_jsonl, trials_csv
 from allminds.web.monitor import monitor
 from allminds.web.pages import refused
 from allminds.web.pairing import decide
@@ -69,7 +69,7 @@ def _add_researcher(app: FastAPI) -> None:
     def csv(request: Request, external: bool = False) -> Response:
         """Export every choice, one row each."""
         service, study = _admitted(request)
-        lines = _streamed(service, study, external, choices_csv)
+        lines = _streamed(service, study, external, trials_csv)
         return StreamingResponse(lines, media_type="text/csv; charset=utf-8", headers=_file("csv"))
 
     @app.get("/admin/export.jsonl")
@@ -372,12 +372,18 @@ def _add_participants(app: FastAPI) -> None:
         """Answer the questions on the instructions."""
         return await _done(request, sent, lambda live: live.check(sent.place, sent.given))
 
+    @app.post("/answers")
+    async def answers(request: Request, sent: Annotated[forms.Answers, Form()]) -> Response:
+        """Answer a page of the researcher's questions."""
+        return await _done(request, sent, lambda live: live.answer(sent.place, sent.given))
+
     @app.post("/choice")
     async def choice(request: Request, sent: Annotated[forms.Choice, Form()]) -> Response:
         """Make a move in an exercise."""
+        selected = {"first": sent.first, "changes": int(number(sent.changes) or 0)}
         how = (number(sent.rt_ms), sent.input, number(sent.client_ts))
         move = (sent.exercise, sent.step, sent.choice)
-        return await _done(request, sent, lambda live: live.choose(*move, *how))
+        return await _done(request, sent, lambda live: live.choose(*move, *how, selected))
 
     @app.post("/partner")
     async def partner(request: Request, sent: Annotated[forms.Partner, Form()]) -> Response:

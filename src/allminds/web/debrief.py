@@ -53,6 +53,8 @@ class Machines:
     def results(self, screen: Screen) -> list[TestResult]:
         """Compute what the last screen shows."""
         study = stored(screen.plan)
+        if not study.debrief.results:
+            return []
         until = time.monotonic() + self.patience
         return [
             self._result(study, test, screen.slots.get(test, 0), records, until)
@@ -169,7 +171,7 @@ def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
     found += [
         "People are not reset between exercises; programs begin each anew"
         + (", unless they carry in a course." if courses else "."),
-        "Time was free and is recorded, not scored.",
+        _time(study),
         "An exercise that a participant left unfinished counts as failed.",
     ]
     gaps = {"replace": "replaced by fresh ones", "void": "broken off and not scored"}
@@ -181,6 +183,21 @@ def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
             f"{len(set(ended))} sessions."
         )
     return found
+
+
+def _time(study: Study) -> str:
+    """Say how people's time was limited, if it was."""
+    limits = [
+        f"{seconds:g} s for {what} of {name}"
+        for name, given in zip(study.names, study.tests, strict=True)
+        for seconds, what in (
+            (given.choice_seconds, "a choice"), (given.exercise_seconds, "an exercise")
+        )
+        if seconds
+    ]  # fmt: skip
+    if not limits:
+        return "Time was free and is recorded, not scored."
+    return f"People had {', '.join(limits)}; an exercise that took longer counts as failed."
 
 
 def _told(given: GivenTest) -> list[str]:

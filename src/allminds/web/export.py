@@ -1,6 +1,6 @@
-"""What a study brought: choices as CSV, events as JSON lines, and the common results table.
+"""What a study brought: tables of data, events as JSON lines, and the common results table.
 
-The first two are streamed, and end with the number of their rows, so that a file that was cut
+Choices and events are streamed. The folder has a sum of every file, so that one that was cut
 short is recognised. In the results table a participant is the mind ``person/<label>``, paired
 with programs by exercise. Participants who withdrew are in none of them; ids of panels are
 included only where they are asked for, and so are seeds, by which exercises could be worked out.
@@ -11,15 +11,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isnan
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Select, case, or_, select
+from sqlalchemy import case, or_, select
 from sqlalchemy.orm import Session
 
-from allminds import registry
 from allminds.contracts import Record
 from allminds.core.blocks import LESSON, tenths_of
 from allminds.core.errors import Error
@@ -29,20 +28,27 @@ from allminds.core.table import SCHEMA, harmless, units_of
 from allminds.runs.formats import read_csv
 from allminds.runs.provenance import versions
 from allminds.web.agenda import Agenda, agenda
+from allminds.web.careless import behaviours
+from allminds.web.dataset import (
+    codebook,
+    columns_of,
+    exercises,
+    participants,
+    psych_ds,
+    trial_columns,
+    trials,
+    write_csv,
+)
 from allminds.web.debrief import parity
-from allminds.web.monitor import behaviours, iso
 from allminds.web.replays import (
     ReplayedExercise,
-    Replays,
     again,
     fingerprint,
-    grouped,
 )
 from allminds.web.session import broken_off, meaning
 from allminds.web.store import Store
 from allminds.web.study import PERSON, stored
 from allminds.web.tables import (
-    DONE,
     ConsentRow,
     EventRow,
     ExerciseRow,
@@ -51,96 +57,28 @@ from allminds.web.tables import (
     SessionRow,
     StudyRow,
 )
+from allminds.web.taken import (
+    all_taken,
+    events_of,
+    exercise_id,
+    exercises_of,
+    iso_ms,
+    lesson_of,
+    sessions_of,
+)
 
 Lines = Callable[[Session, StudyRow, bool], Iterator[str]]
-
-COLUMNS = (
-    "study", "label", "session", "status", "language", "exercise", "instrument", "test", "idx",
-    "practice", "flags", "step", "choice", "action", "reward", "correct", "rt_ms", "input",
-    "reloaded", "client_ts", "server_time", "observation_hash", "slot", "opponent", "game",
-)  # fmt: skip
 
 
 # ---------------------------------------------------------------- one row a choice
 
 
-def choices_csv(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
-    """Yield CSV lines: the columns, a choice each, and at last ``#rows,n``."""
-    columns = (*COLUMNS, "external_id") if external else COLUMNS
-    if any(given.settings.get("course") for given in stored(study.plan).tests):
-        columns = (*columns, *LESSON)
+def trials_csv(db: Session, study: StudyRow, external: bool = False) -> Iterator[str]:
+    """Yield CSV lines: the columns, then a choice each."""
+    columns = trial_columns(stored(study.plan), external)
     yield _csv_line(columns)
-    rows = 0
-    for participant, session in _sessions(db, study):
-        exercises = {row.idx: row for row in _exercises(db, session)}
-        plan = agenda(session.plan)
-        later = _later(db, session, plan, exercises)
-        for event in db.scalars(_events(session).where(EventRow.kind == "choice")):
-            rows += 1
-            found = _choice(study, participant, session, exercises, event, plan)
-            found["reward"] = later.get((found["idx"], found["step"]), found["reward"])
-            yield _csv_line([found[name] for name in columns])
-    yield _csv_line(["#rows", rows])
-
-
-def _later(
-    db: Session, session: SessionRow, plan: Agenda, exercises: Mapping[int, ExerciseRow]
-) -> dict[tuple[int, int], float]:
-    """Compute the rewards in games, some unknown at the choice since the other was to move."""
-    games = [row for row in exercises.values() if row.game_id is not None]
-    if not games:
-        return {}
-    replays, _ = _replayed(db, session, plan, list(exercises.values()))
-    steps = {row.idx: replays.steps(row) for row in games}
-    return {(idx, k): step.reward for idx, made in steps.items() for k, step in enumerate(made)}
-
-
-def _choice(
-    study: StudyRow, participant: ParticipantRow, session: SessionRow,
-    exercises: Mapping[int, ExerciseRow], event: EventRow, plan: Agenda,
-) -> dict[str, Any]:  # fmt: skip
-    row = exercises[event.exercise_idx or 0]
-    return {
-        "study": study.slug,
-        "label": participant.label,
-        "external_id": participant.external_id,
-        "session": session.id,
-        "status": session.status,
-        "language": session.lang,
-        "exercise": exercise_id(plan, row),
-        "instrument": row.kind,
-        "test": row.test,
-        "idx": row.idx,
-        "practice": int(row.practice),
-        "flags": " ".join(row.flags),
-        "step": event.step,
-        "choice": event.choice,
-        "action": event.action if isinstance(event.action, int) else json.dumps(event.action),
-        "reward": event.reward,
-        "correct": None if event.correct is None else int(event.correct),
-        "rt_ms": event.rt_ms,
-        "input": event.input,
-        "reloaded": int(bool((event.payload or {}).get("reloaded"))),
-        "client_ts": event.client_ts,
-        "server_time": iso_ms(event.server_ts),
-        "observation_hash": event.observation_hash,
-        "slot": row.slot,
-        "opponent": row.opponent,
-        "game": row.game_id,
-        **_lesson(plan, row),
-    }
-
-
-def _lesson(plan: Agenda, row: ExerciseRow) -> dict[str, Any]:
-    """Return the place of an exercise in a course, by column; empty where it is in none."""
-    lesson = plan.lesson(row.test, row.number, row.practice)
-    return {name: None if lesson is None else getattr(lesson, name) for name in LESSON}
-
-
-def exercise_id(plan: Agenda, row: ExerciseRow) -> str:
-    """Return the id by which participants and programs are paired."""
-    tool = plan.tool(row.test, row.practice)
-    return f"{registry.exercise_prefix(tool, row.seed)}{row.number}"
+    for row in trials(db, study, external):
+        yield _csv_line([row[name] for name in columns])
 
 
 def _csv_line(values: Sequence[Any]) -> str:
@@ -172,7 +110,7 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
         "kind": "study", "slug": study.slug, "code_version": study.code_version,
         "plan": json.loads(study.plan),
     }  # fmt: skip
-    for participant, session in _sessions(db, study):
+    for participant, session in sessions_of(db, study):
         plan = agenda(session.plan)
         who = {"label": participant.label, "session": session.id}
         behaviour = flags.get(session.id)
@@ -181,15 +119,15 @@ def _everything(db: Session, study: StudyRow, external: bool) -> Iterator[dict[s
             "device": session.device, "started": iso_ms(session.started),
             "finished": None if session.finished is None else iso_ms(session.finished),
             "flags": behaviour.flags() if behaviour else [],
-            "broken_off": broken_off(exercises := _exercises(db, session)),
+            "broken_off": broken_off(exercises := exercises_of(db, session)),
         }  # fmt: skip
         yield line | ({"external_id": participant.external_id} if external else {})
         for row in exercises:
-            place = {k: v for k, v in _lesson(plan, row).items() if v is not None}
+            place = {k: v for k, v in lesson_of(plan, row).items() if v is not None}
             yield who | {"kind": "exercise", "exercise": exercise_id(plan, row)} | _of(row) | place
         query = select(ConsentRow).where(ConsentRow.participant_id == participant.id)
         about = [consent.about for consent in db.scalars(query)]
-        for event in db.scalars(_events(session)):
+        for event in db.scalars(events_of(session)):
             told = {"about": about} if event.kind == "consent" else {}
             yield who | {"server_time": iso_ms(event.server_ts)} | _of(event) | told
 
@@ -200,11 +138,6 @@ def _of(row: ExerciseRow | EventRow) -> dict[str, Any]:
     hidden = ("id", "session_id", "kind") if isinstance(row, ExerciseRow) else ("id", "session_id")
     extra = {"instrument": row.kind} if isinstance(row, ExerciseRow) else {}
     return extra | {k: v for k, v in found.items() if k not in hidden and v is not None}
-
-
-def iso_ms(ms: int) -> str:
-    """Format a time to the millisecond."""
-    return iso(ms).replace("+00:00", f".{ms % 1000:03d}Z")
 
 
 # ---------------------------------------------------------------- the common results table
@@ -219,11 +152,10 @@ def results(
     An exercise that is open is left out while its participant may come back to it; at `now`
     (milliseconds since 1970), or whenever the session is over, it was left unfinished and failed.
     """
-    for participant, session in _sessions(db, study):
-        plan = agenda(session.plan)
-        exercises = _exercises(db, session)
-        partners = _partners(db, session)
-        replays, done = _replayed(db, session, plan, exercises)
+    whole, seen = stored(study.plan), behaviours(db, study)
+    for one in all_taken(db, study):
+        participant, session, plan, replays, exercises, done = one
+        partners, how = _partners(db, session), seen.get(session.id)
         taught = dict.fromkeys(range(len(plan.study.tests)), 0)  # steps in the training of a course
         for row in exercises:
             if row.practice or (row.finished is None and _may_return(session, plan, now)):
@@ -247,6 +179,8 @@ def results(
                 **({"repeat": participant.number} if pooled else {}),
                 "person": participant.label,
                 "kind": "person",
+                **(one.designed(whole, row.test) if whole.arms else {}),
+                **({"excluded": how.excluded if how else ""} if whole.careless.exclude else {}),
                 "slot": row.slot,
                 "team": _team(replays.table(row).episode.environment.teams, row.slot),
                 **({"game": row.game_id} if row.game_id is not None else {}),
@@ -275,14 +209,6 @@ def _may_return(session: SessionRow, plan: Agenda, now: int | None) -> bool:
     """Return whether a participant can still finish: not away for `long_hours` yet."""
     away = 0 if now is None else now - session.last_seen
     return session.status == "running" and meaning(plan.study, away, True, True) != "over"
-
-
-def _replayed(
-    db: Session, session: SessionRow, plan: Agenda, exercises: Sequence[ExerciseRow]
-) -> tuple[Replays, Mapping[int, list[EventRow]]]:
-    """Return the exercises of a session to be replayed, and what was done in them."""
-    done = grouped(list(db.scalars(_events(session).where(EventRow.kind.in_(DONE)))))
-    return Replays(plan, lambda: exercises, lambda idx: done.get(idx, [])), done
 
 
 def _partners(db: Session, session: SessionRow) -> dict[int, str]:
@@ -323,26 +249,6 @@ def check_replay(
             )
 
 
-def _sessions(db: Session, study: StudyRow) -> list[tuple[ParticipantRow, SessionRow]]:
-    query = (
-        select(ParticipantRow, SessionRow)
-        .join(SessionRow, SessionRow.participant_id == ParticipantRow.id)
-        .where(ParticipantRow.study_id == study.id, ParticipantRow.withdrawn_at.is_(None))
-        .order_by(ParticipantRow.number)
-    )
-    return [(participant, session) for participant, session in db.execute(query)]
-
-
-def _exercises(db: Session, session: SessionRow) -> list[ExerciseRow]:
-    query = select(ExerciseRow).where(ExerciseRow.session_id == session.id)
-    return list(db.scalars(query.order_by(ExerciseRow.idx)))
-
-
-def _events(session: SessionRow) -> Select[EventRow]:
-    query = select(EventRow).where(EventRow.session_id == session.id).order_by(EventRow.id)
-    return query.execution_options(yield_per=1000)
-
-
 # ---------------------------------------------------------------- the export folder
 
 
@@ -354,12 +260,26 @@ def export_folder(
 
     `now` is when it is written: a participant who has been away too long by then has left.
     """
+    plan = stored(study.plan)
     with new_folder(out) as folder:
         with store.reading() as db:
             rows = list(results(db, study, pooled, now, seeds))
-            lines = choices_csv(db, study, external)
-            choices = _write(folder / "choices.csv", lines) - 2
+            tables: dict[str, tuple[list[str], Iterable[dict[str, Any]]]] = {}
+            for name, source in (
+                ("participants", participants(db, study, external)),
+                ("exercises", exercises(db, study)),
+            ):
+                listed = list(source)
+                tables[name] = columns_of(listed), listed
+            tables["trials"] = trial_columns(plan, external), trials(db, study, external)
+            counts = {
+                name: write_csv(folder / f"{name}.csv", columns, listed)
+                for name, (columns, listed) in tables.items()
+            }
             events = _write(folder / "events.jsonl", events_jsonl(db, study, external, seeds))
+        book = codebook(plan, {name: columns for name, (columns, _) in tables.items()})
+        write_csv(folder / "codebook.csv", ["table", "column", "meaning", "values"], book)
+        psych_ds(folder, plan, book)
         if rows:
             _write_table(folder, rows)
         made = {
@@ -369,13 +289,14 @@ def export_folder(
             "rows": len(rows),
             "exercises": len({row["exercise"] for row in rows}),
             "minds": sorted({row["mind"] for row in rows}),
-            "parity": parity(stored(study.plan), rows),
+            "parity": parity(plan, rows),
+            "excluding": list(plan.careless.exclude),
             "versions": versions(),
             "sums": SUMS,
         }
         if rows:
             (folder / "imported.json").write_bytes(as_json(made))
-    return {"out": str(out), "choices": choices, "events": events - 1} | made
+    return {"out": str(out), "choices": counts["trials"], "events": events - 1} | made
 
 
 def _write(path: Path, lines: Iterable[str]) -> int:

@@ -64,6 +64,8 @@ class Choice(OfSession):
     rt_ms: Short = ""
     input: Word = ""
     client_ts: Short = ""
+    first: Annotated[str, Field(max_length=64)] = ""
+    changes: Word = ""
 
 
 class Partner(OfPlace):

@@ -8,6 +8,7 @@ from typing import Any
 from allminds.core.seeding import Random, key
 from allminds.presentation import Face
 from allminds.web.agenda import SCREEN
+from allminds.web.design import read
 from allminds.web.languages import direction
 from allminds.web.pairing import offers
 from allminds.web.questions import checks
@@ -21,10 +22,12 @@ from allminds.web.screens import (
     Done,
     ExerciseScreen,
     Instructions,
+    QuestionsScreen,
     Refused,
     RoomScreen,
     Screen,
     Waiting,
+    markdown,
     sign,
 )
 from allminds.web.session import LiveSession
@@ -115,8 +118,25 @@ def _instructions(live: LiveSession, shared: Common) -> Screen:
         "exercises": live.study.count(test),
         "again": live.row.again,
         "show_numbers": live.study.show_numbers,
+        "limited": bool(given.choice_seconds or given.exercise_seconds),
+        "choice_seconds": given.choice_seconds,
+        "exercise_seconds": given.exercise_seconds,
+        "own": markdown(given.instructions.get(shared["language"], "")),
     }
     return Screen("instructions", context)
+
+
+def _questions(live: LiveSession, shared: Common) -> Screen:
+    page = live.place.page
+    told = live.row.told or {}
+    context: QuestionsScreen = {
+        **shared,
+        "form": _form(live),
+        "page": [one.model_dump() | {"fields": one.fields, "values": one.values} for one in page],
+        "given": told,
+        "problems": {one.field: one for one in read(page, told)[1]} if live.row.attempts else {},
+    }
+    return Screen("questions", context)
 
 
 def _check(live: LiveSession, shared: Common) -> Screen:
@@ -163,9 +183,16 @@ def _exercise(live: LiveSession, shared: Common) -> Screen:
         "reward": None if before is None else sign(before.reward),
         "number": before.reward if before is not None and live.study.show_numbers else None,
         "slot": row.slot,
+        "left": _left(live, row),
         "mine": "" if table.to_move or len(table.made) == len(steps) else table.made[-1][1],
     }
     return Screen("exercise" if table.to_move else "waiting", context)
+
+
+def _left(live: LiveSession, row: ExerciseRow) -> int | None:
+    """Return the milliseconds that are left for the exercise or the choice; None: no limit."""
+    due = live.due(row)
+    return None if due is None else max(0, due - live.now)
 
 
 def _room(live: LiveSession, shared: Common) -> Screen:
@@ -233,13 +260,17 @@ def _done(live: LiveSession, shared: Common) -> Screen:
         "code": study.completion_code,
         "redirect": study.completion_url,
         "results": [],  # filled outside the transaction, for programs take their time
+        "text": markdown(study.debrief.text.get(shared["language"], "")),
+        "bonus": None,
     }
     slots = {row.test: row.slot for row in live.rows.exercises if not row.practice}
     records = live.records() if live.ended is None else live.ended
+    if study.bonus is not None and study.bonus.shown:
+        context["bonus"] = (study.bonus.of(study.names, records), study.bonus.currency)
     return Screen("done", context, records=records, slots=slots, plan=live.row.plan)
 
 
 _OF = {
-    "consent": _consent, "instructions": _instructions, "check": _check, "room": _room,
-    "exercise": _exercise, "between": _between, "done": _done,
+    "consent": _consent, "questions": _questions, "instructions": _instructions,
+    "check": _check, "room": _room, "exercise": _exercise, "between": _between, "done": _done,
 }  # fmt: skip

@@ -30,6 +30,7 @@ ENDED: dict[
     "closed": ("void", "the study was closed"),
     "left": ("void", "the other player left"),
     "away": ("timeout", "was away while the other player waited"),
+    "time": ("timeout", "took longer than the study allows"),
     "abandoned": ("timeout", "not finished"),
 }
 

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
 from allminds.contracts import Failure, Record
 from allminds.web.agenda import Agenda, Stop, agenda
+from allminds.web.design import read
 from allminds.web.questions import checks
 from allminds.web.replays import Replays, fingerprint, own_side
 from allminds.web.store import forget, free_number, full, part
@@ -23,12 +25,14 @@ from allminds.web.tables import (
     Held,
     Rows,
     StudyRow,
+    closes_of,
     held,
     here,
 )
 
 Meaning = Literal["go on", "again", "replace", "void", "over"]
 MINUTE, HOUR = 60_000, 3_600_000  # milliseconds
+GRACE = 1_500  # milliseconds that a choice may be on its way when its time is over
 
 
 def meaning(study: Study, gap: int, begun: bool, midst: bool) -> Meaning:
@@ -76,6 +80,7 @@ class LiveSession:
         self.db, self.now, self.seen = db, now, seen
         self._moved, self.crowded_out, self.game = False, False, None
         db.add(self.row)
+        set_committed_value(self.study_row, "closes", closes_of(db, self.study_row.id))
         self.rows.again(db)
         return True
 
@@ -171,8 +176,33 @@ class LiveSession:
                 self._leave("abandoned" if means == "over" else "closed")
         elif not self.running:
             self._return()
-        elif means != "go on":
+        elif not self._ended_late() and means != "go on":
             self._interrupted(means, gap)
+
+    def due(self, row: ExerciseRow) -> int | None:
+        """Return when the time for an open exercise, or for its present choice, is over.
+
+        It runs by the server's clock from the moment at which the choice was due, so that no
+        reload gives more of it.
+        """
+        given = self.study.tests[row.test]
+        ends = []
+        if given.exercise_seconds:
+            ends.append(row.started + int(given.exercise_seconds * 1000))
+        if given.choice_seconds:
+            ends.append(self.rows.since(row) + int(given.choice_seconds * 1000))
+        return min(ends, default=None)
+
+    def _ended_late(self) -> bool:
+        """End the open exercise if its time is over: steps that were not made count the lowest."""
+        row = self.open_exercise()
+        due = None if row is None else self.due(row)
+        if row is None or due is None or self.now <= due + GRACE:
+            return False
+        self._flag(row, "time")
+        self.finish(row)
+        self.row.again = False
+        return True
 
     def _midst(self) -> bool:
         """Return whether the session is between two moves of an exercise."""
@@ -237,7 +267,17 @@ class LiveSession:
             )
         )  # fmt: skip
         self.event("consent", payload={"version": version, "language": lang})
+        self._assign()
         self.advance()
+
+    def _assign(self) -> None:
+        """Give the participant an arm and an order of tests, which follow from the place."""
+        mine = self.study.of(self.participant.number)
+        if mine is not self.study:
+            self.row.plan = mine.text
+            self.agenda = agenda(self.row.plan)
+            self.study = self.agenda.study
+            self.__dict__.pop("replays", None)  # nothing is begun yet
 
     def _placed(self) -> bool:
         """Take a place in the study, with exercises that nobody else has; return False if full."""
@@ -271,9 +311,21 @@ class LiveSession:
         if not wrong or self.row.attempts >= given.attempts:
             self.advance()
 
+    def answer(self, place: int, given: Mapping[str, str]) -> None:
+        """Answer a page of the researcher's questions; it is shown again if something is wrong."""
+        if not self._present(place, "questions"):
+            return
+        answers, wrong = read(self.place.page, given)
+        if wrong:
+            self.row.attempts += 1
+            self.row.told = answers
+            return
+        self.event("answer", payload={"answers": answers})
+        self.advance()
+
     def choose(
         self, exercise: int, step: int, choice: str, rt_ms: float | None, input_: str,
-        client_ts: float | None = None,
+        client_ts: float | None = None, selected: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         """Make a move, if it is one of the present step and may be made."""
         if self.place.kind != "exercise" or self.row.again or self.alone:
@@ -296,10 +348,20 @@ class LiveSession:
             "choice", row, step, choice=choice, action=action, observation_hash=fingerprint(seen),
             reward=reward, correct=(reward or 0) > 0 if question else None, rt_ms=rt_ms,
             input=input_ if input_ in INPUTS else "other", client_ts=client_ts,
-            payload={"reloaded": True} if self.rows.shown(row.idx, step) > 1 else None,
+            payload=self._how(row, step, seen, selected or {}) or None,
         )  # fmt: skip
         if table.over:
             self.finish(row)
+
+    def _how(
+        self, row: ExerciseRow, step: int, seen: Any, selected: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return what else is kept of a choice: reloads, the first selection, and changes."""
+        found: dict[str, Any] = {"reloaded": True} if self.rows.shown(row.idx, step) > 1 else {}
+        face = self.agenda.face(row.test, row.practice, row.slot)
+        if selected.get("first") in face.choices(seen):
+            found |= {"first": selected["first"], "changes": min(selected["changes"], 10_000)}
+        return found
 
     def finish(self, row: ExerciseRow) -> None:
         """End an exercise, so that the next screen is due."""
@@ -338,7 +400,7 @@ class LiveSession:
     def skip_test(self) -> None:
         """Go to the first place after this test."""
         test = self.place.test
-        while self.place.kind != "done" and self.place.test == test:
+        while self.place.kind not in ("done", "questions") and self.place.test == test:
             self.row.place += 1
         self._arrived()
 
@@ -393,6 +455,8 @@ Act = Callable[[LiveSession], None]
 
 def open_now(study: StudyRow, now: int) -> str:
     """Return the reason why no participant can begin now; empty if one can."""
+    if study.state != "open":
+        return study.state
     if study.opens is not None and now < study.opens:
         return "not-open"
     return "closed" if study.closes is not None and now > study.closes else ""

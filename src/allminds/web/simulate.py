@@ -30,6 +30,7 @@ from allminds.presentation import Face
 from allminds.web.agenda import Agenda, Stop
 from allminds.web.app import create_app, now_in_ms
 from allminds.web.debrief import against, score
+from allminds.web.design import Page
 from allminds.web.export import export_folder, results
 from allminds.web.questions import checks
 from allminds.web.replays import own_side
@@ -50,6 +51,8 @@ class Taken:
 
     label: str
     number: int
+    agenda: Agenda  # its own: an arm, and an order of tests
+    minds: list[str]  # test by test, in this order
     records: list[list[Record]]  # from its own side
     slots: list[int]  # where it sat, test by test
     seconds: list[float]
@@ -205,6 +208,8 @@ class Participant:
                 self.browser.post("/check", **{one.name: one.right for one in asked})
             elif place.kind == "exercise":
                 self._exercise(place)
+            elif place.kind == "questions":
+                self.browser.post("/answers", **answers_to(place.page))
             else:
                 self.browser.post("/next")
         return self.records
@@ -237,6 +242,18 @@ class Participant:
         if not place.practice:
             self.records[test].append(own_side(record, slot))
             self.slots[test] = slot
+
+
+def answers_to(page: Page) -> dict[str, str]:
+    """Answer a page of questions as an attentive machine does, with what is allowed."""
+    told = {}
+    for one in page:
+        least, most = one.least, one.most
+        number = least if least is not None else min(0, most if most is not None else 0)
+        other = "a machine"[: one.longest] if one.kind == "text" else f"{number:g}"
+        for name in one.fields:
+            told[name] = one.right or next(iter(one.values), other)
+    return told
 
 
 def seated(agenda: Agenda, test: int, mind: str, slot: int, practice: bool = False) -> LineUp:
@@ -293,22 +310,26 @@ def take_all(
         with httpx.Client(base_url=address, timeout=60) as client:
             browser = Browser(client)
             browser.join(invite)
-            machine = Participant(agenda, browser, number, minds)
+            mine = Agenda(agenda.study.of(number))
+            order = [agenda.study.names.index(name) for name in mine.study.names]
+            chosen = [minds[test] for test in order]
+            machine = Participant(mine, browser, number, chosen)
             records = machine.take()
             if browser.screen != "done":
                 raise Error(f"the agenda ended at the screen {browser.screen}")
         done += 1
         said(done)
-        return Taken(label, number, records, machine.slots, browser.seconds)
+        return Taken(label, number, mine, chosen, records, machine.slots, browser.seconds)
 
     with ThreadPoolExecutor(max(2, jobs)) as pool:  # who waits for another must not hold it up
         return list(pool.map(one, range(len(invites))))
 
 
-def in_the_runner(agenda: Agenda, taken: Taken, minds: Sequence[str]) -> list[list[Record]]:
+def in_the_runner(taken: Taken) -> list[list[Record]]:
     """Compute what the same minds make of the same exercises without a browser."""
     found: list[list[Record]] = []
-    for test, (mind, slot) in enumerate(zip(minds, taken.slots, strict=True)):
+    agenda = taken.agenda
+    for test, (mind, slot) in enumerate(zip(taken.minds, taken.slots, strict=True)):
         line_up = seated(agenda, test, mind, slot)
         made: list[Record] = []
         company = Company(line_up, Watch(0))
@@ -360,7 +381,7 @@ def simulate(
         store.close()
     own = {one.label: [r.score[0] for test in one.records for r in test] for one in taken}
     there = {label: [s for who, s in kept if who == f"person/{label}"] for label in own}
-    first = [record for test in in_the_runner(agenda, taken[0], chosen) for record in test]
+    first = [record for test in in_the_runner(taken[0]) for record in test]
     times = sorted(seconds for one in taken for seconds in one.seconds)
     return {
         "study": trial.slug,
@@ -379,8 +400,13 @@ def simulate(
 def _means(agenda: Agenda, taken: Sequence[Taken]) -> list[dict[str, Any]]:
     """Average the scores of the machines, by test."""
     found = []
-    for test, given in enumerate(agenda.study.tests):
-        scores = [score(agenda.tool(test), one.records[test]) for one in taken]
+    for name, given in zip(agenda.study.names, agenda.study.tests, strict=True):
+        scores = [
+            score(one.agenda.tool(test), one.records[test])
+            for one in taken
+            for test, mine in enumerate(one.agenda.study.names)
+            if mine == name
+        ]
         known = [value for value in scores if value is not None]
         mean = sum(known) / len(known) if known else None
         lowest, highest = (min(known), max(known)) if known else (None, None)

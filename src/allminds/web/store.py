@@ -26,6 +26,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, IntegrityError
 from sqlalchemy.orm import Session
 
 from allminds.core.errors import Error
+from allminds.core.settings import checked
 from allminds.web.security import hashed, new_token
 from allminds.web.study import Study, moment, stored
 from allminds.web.tables import (
@@ -181,6 +182,31 @@ class Store:
                     )
                 made.append((row.label, token))
         return made
+
+    def extend(self, study: StudyRow, participants: int) -> None:
+        """Raise the number of participants; whoever is in the study already keeps the place."""
+        made = stored(study.plan)
+        if participants <= study.max_n:
+            raise Error(
+                f"'{study.slug}' is for {study.max_n} participants; name a larger number than that"
+            )
+        if made.assignment == "own":
+            raise Error(
+                f"'{study.slug}' gives each participant exercises of their own, counted by the "
+                "number of places: plan for more in a new study"
+            )
+        larger = checked(Study, made.model_dump() | {"participants": participants}, "the study")
+        with self.writing() as db:
+            row = db.get_one(StudyRow, study.id)
+            row.max_n, row.plan = participants, larger.text
+
+    def set_state(self, study: StudyRow, state: str, ends: int | None = None) -> None:
+        """Open, pause or close a study for newcomers; `ends` also ends all sessions then."""
+        with self.writing() as db:
+            row = db.get_one(StudyRow, study.id)
+            row.state = state
+            if ends is not None:
+                row.closes = ends
 
     def open_link(self, study: StudyRow) -> str:
         """Make a link that everyone can use; one made before ends."""

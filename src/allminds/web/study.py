@@ -9,22 +9,33 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import tomllib
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from allminds import registry
 from allminds.contracts import Instrument
-from allminds.core.errors import Error
 from allminds.core.line_up import Subject
-from allminds.core.settings import Settings, checked, file_text
+from allminds.core.settings import Settings, checked
 from allminds.runs.plan import with_course
+from allminds.web.design import (
+    AFTER,
+    BEFORE,
+    NAME,
+    Arm,
+    Bonus,
+    Careless,
+    Debrief,
+    Order,
+    Question,
+    Texts,
+    arm_of,
+    order_of,
+)
 
-EXAMPLE = Path(__file__).with_name("study_example.toml")
 QUESTIONS: dict[str, tuple[str, ...]] = {  # about the person; each may be left out
     "age": ("18-24", "25-34", "35-44", "45-54", "55-64", "65+"),
     "colour_vision": ("full", "limited", "unsure"),
@@ -38,7 +49,15 @@ class GivenTest(Settings):
     """One instrument of a study."""
 
     instrument: str
+    name: str = Field("", pattern=NAME + "|^$", description="in the data; else its instrument")
     settings: dict[str, Any] = Field(default_factory=dict)
+    instructions: Texts = Field(
+        default_factory=dict, description="above those of the instrument, in Markdown"
+    )
+    choice_seconds: float = Field(0, ge=0, le=86_400, description="for a choice; 0: no limit")
+    exercise_seconds: float = Field(0, ge=0, le=86_400, description="for an exercise; 0: no limit")
+    rest: bool = Field(False, description="offer a rest before this test")
+    fast_ms: float | None = Field(None, ge=0, description="in the place of careless.fast_ms")
     exercises: int | None = Field(None, ge=1, le=1000, description="how many; all of a fixed form")
     first: int = Field(0, ge=0, lt=2**31, description="number of the first one")
     shuffled: bool = Field(False, description="in an order drawn for each person")
@@ -110,6 +129,13 @@ class Study(Settings):
     retention: date = Field(description="the day by which the data are deleted")
     seed: int = Field(default_factory=lambda: secrets.randbits(62), ge=0, lt=1 << 62)
     assignment: Literal["same", "own"] = Field("same", description="exercises for everybody")
+    order: Order = Field("fixed", description="of the tests")
+    arms: list[Arm] = Field(default_factory=list, max_length=20)
+    arm: str = Field("", description="of one participant: drawn, not written")
+    questions: list[Question] = Field(default_factory=list, max_length=200)
+    bonus: Bonus | None = None
+    debrief: Debrief = Debrief.model_validate({})
+    careless: Careless = Careless.model_validate({})
     opens: datetime | None = None
     closes: datetime | None = None
     contact: str = Field("", max_length=200)
@@ -143,14 +169,101 @@ class Study(Settings):
         for code in self.languages:
             if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?", code):
                 raise ValueError(f"languages: '{code}' is not a language; write en, es or pt-BR")
-            for name, texts in (("title", self.title), ("consent.text", self.consent.text)):
+            for name, texts in self._texts():
                 if not texts.get(code, "").strip():
                     raise ValueError(f"{name} is missing in the language '{code}'")
         if self.external_signed and not self.external_id:
             raise ValueError("external_signed needs external_id, the name of the id in the link")
         if self.opens and self.closes and self.closes <= self.opens:
             raise ValueError("closes must come after opens")
+        for what, given in (
+            ("tests", [one.name for one in self.tests if one.name]),
+            ("arms", [arm.name for arm in self.arms]),
+            ("questions", [one.name for one in self.questions]),
+        ):
+            if len(set(given)) < len(given):
+                raise ValueError(f"{what}: two of them have the same name")
+        for where, name in self._named():
+            if name not in self.names:
+                raise ValueError(
+                    f"{where}: there is no test '{name}'; there are {', '.join(self.names)}"
+                )
         return self
+
+    def _texts(self) -> Iterator[tuple[str, Texts]]:
+        """Yield what must be there in all languages, with its place in the file."""
+        yield "title", self.title
+        yield "consent.text", self.consent.text
+        if self.debrief.text:
+            yield "debrief.text", self.debrief.text
+        for n, given in enumerate(self.tests):
+            if given.instructions:
+                yield f"tests.{n}.instructions", given.instructions
+        for one in self.questions:
+            yield f"questions ({one.name}).text", one.text
+            for part in (*one.options, *one.rows):
+                yield f"questions ({one.name}, {part.value}).text", part.text
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """Yield where tests are referred to by name, and the names."""
+        for arm in self.arms:
+            for name in (*(arm.tests or ()), *arm.settings):
+                yield f"arms ({arm.name})", name
+        for one in self.questions:
+            if one.when not in (BEFORE, AFTER) and not self.arm:  # an arm may lack its test
+                yield f"questions ({one.name}).when", one.when
+        for name in self.bonus.per_point if self.bonus and not self.arm else ():
+            yield "bonus.per_point", name
+
+    # ------------------------------------------------------------ what one participant is given
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tests: their own, or their instruments', numbered if there are more."""
+        found: list[str] = []
+        for given in self.tests:
+            name, n = given.name or given.instrument, 1
+            while name in found:
+                n += 1
+                name = f"{given.instrument}-{n}"
+            found.append(name)
+        return found
+
+    def of(self, participant: int) -> Study:
+        """Return the study as a participant is given it: one arm, its tests in one order.
+
+        Places of those who are gone are given again, and so are their arms.
+        """
+        if not self.arms and self.order == "fixed":
+            return self
+        place = participant % self.participants
+        arm, rank = arm_of([arm.weight for arm in self.arms] or [1], self.seed, place)
+        found = self.in_arm(self.arms[arm]) if self.arms else self
+        order = order_of(self.order, len(found.tests), self.seed, place, rank)
+        tests = [found.tests[n].model_copy(update={"name": found.names[n]}) for n in order]
+        return found.model_copy(update={"tests": tests, "arms": [], "order": "fixed"})
+
+    @property
+    def variants(self) -> list[Study]:
+        """The study as each arm is given it; itself if it has no arms."""
+        return [self.in_arm(arm) for arm in self.arms] or [self]
+
+    def in_arm(self, arm: Arm) -> Study:
+        """Return the study as all participants of an arm are given it, in the order of the file."""
+        kept = [n for n, name in enumerate(self.names) if arm.tests is None or name in arm.tests]
+        tests = [
+            self.tests[n].model_copy(
+                update={
+                    "name": self.names[n],
+                    "settings": self.tests[n].settings | arm.settings.get(self.names[n], {}),
+                }
+            )
+            for n in kept
+        ]
+        changes: dict[str, Any] = {"tests": tests, "arms": [], "arm": arm.name}
+        if arm.show_numbers is not None:
+            changes["show_numbers"] = arm.show_numbers
+        return self.model_copy(update=changes)
 
     # ------------------------------------------------------------ what follows from it
 
@@ -162,7 +275,7 @@ class Study(Settings):
     def count(self, test: int) -> int:
         """Count the exercises of a test that count."""
         asked = self.tests[test].exercises
-        return asked if asked is not None else _all_of(self.tool(test))
+        return asked if asked is not None else all_of(self.tool(test))
 
     def tool(self, test: int) -> Instrument:
         """Return the instrument of a test."""
@@ -216,154 +329,15 @@ def _machine(name: str, tool: Instrument) -> Subject:
     return registry.subject(name, tool)
 
 
-def _all_of(tool: Instrument) -> int:
+def all_of(tool: Instrument) -> int:
+    """Count the exercises of an instrument that has so many and no more; 0 if it has no end."""
     return tool.sitting if tool.adaptive else tool.length or 0
-
-
-# ---------------------------------------------------------------- reading and checking
-
-
-def example() -> str:
-    """Return a study to start from, with comments."""
-    return EXAMPLE.read_text(encoding="utf-8")
-
-
-def read_study(path: str | Path) -> Study:
-    """Read a study from a TOML file, and check it as far as possible."""
-    where = f"the study {path}"
-    try:
-        values = tomllib.loads(file_text(Path(path)))
-    except OSError as error:
-        raise Error(
-            f"cannot read {where}: {error.strerror}; write one with allminds study new "
-            "--write-plan > STUDY.toml"
-        ) from None
-    except (ValueError, RecursionError) as error:  # of TOML, UTF-8, endless lists
-        raise Error(f"{where} is not TOML: {error}") from None
-    study = checked(Study, values, where)
-    check(study, where)
-    return study
 
 
 @lru_cache(maxsize=256)
 def stored(text: str) -> Study:
     """Restore a study from the database; it was checked when it was made."""
     return checked(Study, json.loads(text), "the study in the database")
-
-
-def check(study: Study, where: str) -> None:
-    """Find what is wrong with the tests of a study before participants are invited."""
-    from allminds.web.languages import language
-
-    for code in study.languages:
-        language(code)  # one without a catalogue is found here
-    for number, given in enumerate(study.tests):
-        here = f"{where}: tests.{number} ({given.instrument})"
-        tool = study.tool(number)
-        _check_opponent(study, number, here)
-        _check_course(study, number, here)
-        _check_count(study, number, here)
-        if given.practice and study.practice_tool(number).length is not None:
-            raise Error(
-                f"{here}: practice would give away one of its {tool.length} fixed exercises; set "
-                "practice = 0, or practice_settings with another form"
-            )
-        _check_twins(study, number, here)
-    study.resolve()
-
-
-def _check_count(study: Study, number: int, here: str) -> None:
-    given, tool = study.tests[number], study.tool(number)
-    most = _all_of(tool)
-    if given.exercises is None and not most:
-        raise Error(f"{here} has no end of exercises; say how many with exercises = 7")
-    if most and given.first + study.count(number) > most:
-        raise Error(f"{here} has {most} exercises; take at most so many, the first included")
-    if tool.length is not None and study.assignment == "own":
-        raise Error(f"{here} has a fixed form; set assignment = 'same'")
-    if study.resume.policy == "replace" and (tool.adaptive or tool.length is not None):
-        raise Error(f"{here} has no fresh exercise to replace one by; set resume.policy otherwise")
-    if tool.adaptive and (given.shuffled or given.first):
-        what = "is a course" if tool.parts else "is adaptive"
-        raise Error(f"{here} {what}: its exercises have one order; leave out shuffled, first")
-
-
-def _check_course(study: Study, number: int, here: str) -> None:
-    """Require that a course can be given to people: in one instrument, as long as it says."""
-    given, tool = study.tests[number], study.tool(number)
-    if not tool.parts:
-        return
-    if given.exercises is not None:
-        raise Error(f"{here}: its course says how many exercises there are; leave out exercises")
-    other = next((part.name for part in tool.parts if part.name != tool.name), "")
-    if other:
-        raise Error(f"{here}: people take a course in one instrument; give {other} as a test")
-    if given.opponent and study.machine(number).traits.carries:
-        raise Error(f"{here}: '{given.machine}' carries, which the other in a study cannot do")
-
-
-def _check_opponent(study: Study, number: int, here: str) -> None:
-    """Require that a test is for one, or a game for two that names its opponent."""
-    given, slots = study.tests[number], study.tool(number).slots
-    if slots > 2:
-        raise Error(f"{here} is for {slots} at once; people take tests alone or in twos")
-    if slots == 2 and not given.opponent:
-        raise Error(
-            f"{here} is for 2 at once; name the other: opponent = 'person', or a mind's name"
-        )
-    if slots == 1:
-        if given.opponent:
-            raise Error(f"{here} is for one alone; leave out opponent")
-        return
-    if study.practice_tool(number).slots != 2:
-        raise Error(f"{here} is a game for 2, and so must its practice_settings be")
-    machine = study.machine(number)
-    if machine.group or machine.traits.practice:
-        raise Error(f"{here}: '{machine.name}' must take one slot, and need no rehearsals")
-    if machine.traits.one_at_a_time:
-        raise Error(f"{here}: the moves of '{machine.name}' could not be worked out again later")
-    if given.opponent == PERSON and (given.shuffled or study.assignment == "own"):
-        raise Error(
-            f"{here}: two people take the same exercises in one order; leave out shuffled, and set "
-            "assignment = 'same'"
-        )
-
-
-def _check_twins(study: Study, number: int, here: str) -> None:
-    """Require that no two tests give a participant the same exercises."""
-    people = range(study.participants if study.assignment == "own" else 1)
-    for other in range(number):
-        if study.tool(other).parts or study.tool(number).parts:
-            if _drawn(study, other) & _drawn(study, number):
-                raise Error(
-                    f"{here} has the same exercises as tests.{other}; give the phases of a course "
-                    "another seed"
-                )
-            continue
-        if not study.same_series(other, number):
-            continue
-        if any(set(study.numbers(other, p)) & set(study.numbers(number, p)) for p in people):
-            raise Error(f"{here} has the same exercises as tests.{other}; set first to begin later")
-
-
-def _drawn(study: Study, test: int) -> set[str]:
-    """Collect the exercises of the first participant by their series, in a course or not."""
-    tool, numbers = study.tool(test), study.numbers(test, 0)
-    if tool.adaptive and not tool.parts:
-        return set()
-    made = [tool.exercise(study.seed, number) for number in numbers]
-    return {f"{registry.exercise_prefix(one.tool, one.seed)}{one.index}" for one in made}
-
-
-def weak_seed(seed: int) -> str:
-    """Say why a seed could be found by trying; empty if it could not."""
-    if seed < 1 << 32:
-        return "is small"
-    text = str(seed)
-    dated = re.fullmatch(r"(19|20|21)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])\d{0,9}", text)
-    if dated or 10**9 <= seed // 1000 < 10**10:  # as 202701311830, or milliseconds since 1970
-        return "looks like a date"
-    return "has a pattern" if len(set(text)) < 5 else ""
 
 
 def moment(value: datetime | None) -> int | None:

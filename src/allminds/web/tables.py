@@ -72,6 +72,7 @@ class StudyRow(Base):
     admin_hash: Mapped[str] = mapped_column(HASH, unique=True)
     open_hash: Mapped[str | None] = mapped_column(HASH, unique=True)  # of a link for everybody
     panel_key: Mapped[str | None] = mapped_column(HASH)  # by which a panel's ids are signed
+    state: Mapped[str] = mapped_column(String(16), server_default="open")  # open, paused, closed
     created: Mapped[int] = mapped_column(BigInteger)
 
 
@@ -230,6 +231,7 @@ _HELD = (
     .options(load_only(StudyRow.opens, StudyRow.closes))
 )
 _LOCKED = _HELD.with_for_update(of=SessionRow)
+_CLOSES = select(StudyRow.closes).where(StudyRow.id == bindparam("study"))
 _HERE = (
     update(SessionRow)
     .where(SessionRow.id == _SESSION, SessionRow.version == bindparam("known"))
@@ -245,6 +247,7 @@ _HAPPENED = (
     .order_by(EventRow.id)
 )
 _THERE = select(func.max(EventRow.server_ts)).where(_OF_EXERCISE, EventRow.kind.in_(PRESENT))
+_CHOSEN = select(func.max(EventRow.server_ts)).where(_OF_EXERCISE, EventRow.kind == "choice")
 _NOTES = (
     select(EventRow.id).where(EventRow.session_id == _SESSION, EventRow.kind == bindparam("of"))
 ).limit(bindparam("most"))
@@ -269,6 +272,11 @@ def held(db: Session, token_hash: str, lock: bool = True) -> Held | None:
     """Return and lock the session of a token until this transaction is over."""
     found = db.execute(_LOCKED if lock else _HELD, {"token": token_hash}).one_or_none()
     return None if found is None else (found[0], found[1], found[2])
+
+
+def closes_of(db: Session, study: int) -> int | None:
+    """Return when a study closes, as it is said now: it can be closed while people are in it."""
+    return db.connection().execute(_CLOSES, {"study": study}).scalar()
 
 
 def here(db: Session, row: SessionRow, now: int) -> bool:
@@ -348,6 +356,14 @@ class Rows:
         before = self.db.scalar(_THERE, {"session": self.session_id, "exercise": idx})
         now = (one["server_ts"] for one in self._new(idx, *PRESENT))
         return max(now, default=before)
+
+    def since(self, row: ExerciseRow) -> int:
+        """Return when the present choice of an exercise became due."""
+        where = {"session": self.session_id, "exercise": row.idx}
+        before = self.db.scalar(_CHOSEN, where)
+        return max((one["server_ts"] for one in self._new(row.idx, "choice")), default=before) or (
+            row.started
+        )
 
     def met(self, idx: int) -> int:
         """Count the moves of another participant in an exercise, this request included."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from allminds.runs.imports import provenance, read_results
 from allminds.statistics.comparison.people import (
     PEOPLE,
     estimate_people,
+    included,
     people_difference,
     person_scores,
     pooled,
@@ -76,6 +77,8 @@ class People:
     points: list[PersonPoint]
     differences: list[Difference]  # each mind less people, corrected over all of them
     notes: list[str]
+    left_out: str = ""  # how many were excluded by the rule of their study, and why
+    everybody: People | None = None  # the same with them
 
     @property
     def count(self) -> int:
@@ -171,6 +174,17 @@ def _met(rows: pd.DataFrame, data: TestData) -> pd.Series:
 
 
 def _people(data: TestData, rows: pd.DataFrame) -> People:
+    """Analyse people as the rule of their study says; if it excludes some, also with them."""
+    kept, said = included(rows)
+    if not said:
+        return _analysed(data, rows)
+    everybody = _analysed(data, rows)
+    if kept.empty:
+        return replace(everybody, left_out=f"{said}; since nobody would be left, all are shown")
+    return replace(_analysed(data, kept), left_out=said, everybody=everybody)
+
+
+def _analysed(data: TestData, rows: pd.DataFrame) -> People:
     import pandas as pd
 
     rule, programs = data.tool.rule(), _programs(data)
@@ -325,7 +339,19 @@ def _test(people: People) -> dict[str, Any]:
         "swarm": swarm(people),
         "persons": sorted(people.persons.items()),
         "measured": "level" if data.tool.adaptive else "score",
+        "with_and_without": _with_and_without(people),
     }
+
+
+def _with_and_without(people: People) -> list[dict[str, Any]]:
+    """List every comparison as the study's rule has it, and with those whom it excludes."""
+    if people.everybody is None:
+        return []
+    others = {one.first: one for one in people.everybody.differences}
+    return [
+        {"mind": one.first, "ruled": one, "everybody": others[one.first]}
+        for one in people.differences
+    ]
 
 
 def counted(persons: int) -> str:

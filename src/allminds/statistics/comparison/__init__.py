@@ -21,7 +21,7 @@ from allminds.statistics.comparison.effects import (
     repeated_measures,
 )
 from allminds.statistics.comparison.mixed import Mixed, Term, mixed_model
-from allminds.statistics.comparison.people import PEOPLE, Logistic, logistic, sides
+from allminds.statistics.comparison.people import PEOPLE, Logistic, included, logistic, sides
 from allminds.statistics.comparison.ranks import Rank, ranks
 from allminds.statistics.comparison.reaction import ReactionTimes, reaction_times
 from allminds.statistics.comparison.table import ScoreTable, complexities, plays_by_mind, scores_of
@@ -51,6 +51,7 @@ __all__ = [
     "crossed",
     "greenhouse_geisser",
     "holm",
+    "included",
     "logistic",
     "mixed_model",
     "paired_g",

@@ -53,6 +53,24 @@ def pooled(frame: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def included(frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Leave out participants whom the rule of their study excludes; say in a sentence how many.
+
+    The rule was written into the study before the first of them came; `excluded` has the reasons.
+    """
+    if "excluded" not in frame or not has_people(frame):
+        return frame, ""
+    why = frame["excluded"].fillna("").astype(str)
+    person, out = frame["kind"] == "person", why != ""
+    gone = _names(frame[person & out]).nunique()
+    if not gone:
+        return frame, ""
+    reasons = ", ".join(sorted({word for words in why[person & out] for word in words.split()}))
+    kept = frame[~(person & out)].reset_index(drop=True)
+    all_of = _names(frame[person]).nunique()
+    return kept, f"{gone} of {all_of} participants are left out by their study's rule ({reasons})"
+
+
 def sides(frame: pd.DataFrame) -> set[str]:
     """List the names that can be compared: minds, and `people` if there are persons."""
     return {*map(str, frame["mind"].unique()), *([PEOPLE] if has_people(frame) else [])}

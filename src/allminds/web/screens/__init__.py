@@ -2,7 +2,8 @@
 
 A session walks through screens in the order that its study sets:
 
-    join · consent · per test: instructions · check · practice · exercises with pauses · done
+    join · consent · questions · per test: instructions · check · practice · exercises with
+    pauses · questions · done
 
 Before a game between two people comes a room to wait in, and while the other is to move the screen
 `waiting` is the exercise without its form.
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, get_args
 
 from allminds.contracts import Record
 from allminds.web import languages
+from allminds.web.design import Problem
 from allminds.web.questions import N_, questions
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 ScreenName = Literal[
-    "join", "consent", "instructions", "check", "exercise", "waiting", "room",
+    "join", "consent", "questions", "instructions", "check", "exercise", "waiting", "room",
     "between", "done", "withdrawn",
     "closed", "error", "monitor",
 ]  # fmt: skip
@@ -107,6 +109,19 @@ class Instructions(Common):
     exercises: int  # that count, in this test
     again: bool
     show_numbers: bool
+    limited: bool  # whether there is a time limit
+    choice_seconds: float
+    exercise_seconds: float
+    own: Markup  # of the researcher's; "" if there are none
+
+
+class QuestionsScreen(Common):
+    """POST /answers with a field for each answer, named by it."""
+
+    form: dict[str, Any]  # place
+    page: list[dict[str, Any]]  # the questions, with the names of their answers
+    given: dict[str, str]  # what was answered the last time
+    problems: dict[str, Problem]  # by field; empty the first time
 
 
 class CheckScreen(Common):
@@ -147,6 +162,7 @@ class ExerciseScreen(Common):
     reward: Sign | None  # sign of the last reward in this exercise
     number: float | None  # the reward itself, where the study shows numbers
     slot: int  # of the person, in a game
+    left: int | None  # milliseconds until the time is over; None if there is no limit
     mine: str  # what was chosen, while another person's choice is missing
 
 
@@ -195,12 +211,14 @@ class Done(Common):
     code: str  # completion code; "" if there is none
     redirect: str  # where to go with it; "" if nowhere. A link, not a form
     results: list[TestResult]
+    text: Markup  # of the researcher's
+    bonus: tuple[float, str] | None  # with its currency
 
 
 class Closed(Common):
     """The end of a session that cannot go on: nothing more to do here."""
 
-    reason: Literal["not-open", "closed", "full", "abandoned"]
+    reason: Literal["not-open", "closed", "paused", "full", "abandoned"]
     opens: str  # ISO date and time; "" if the study was always open
 
 
@@ -238,6 +256,15 @@ class Screen:
 def sign(reward: float) -> Sign:
     """Reduce a reward to its sign, which is all that a participant sees of it, as in P3."""
     return 1 if reward > 0 else -1 if reward < 0 else 0
+
+
+def markdown(text: str) -> Markup:
+    """Render a researcher's Markdown; HTML in it is shown as it is written, and so are images."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    made = MarkdownIt("commonmark", {"html": False}).disable(["image", "html_block", "html_inline"])
+    return Markup(made.enable("table").render(text))  # safe: nothing but its own tags is in it
 
 
 # ---------------------------------------------------------------- rendering
@@ -285,7 +312,7 @@ def _values(name: str, language: str, context: Mapping[str, Any]) -> dict[str, A
 def _environment(language: str) -> Environment:
     """Load the templates in one language."""
     from babel.dates import format_date
-    from babel.numbers import format_decimal
+    from babel.numbers import format_currency, format_decimal
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     spoken = languages.language(language)
@@ -305,6 +332,7 @@ def _environment(language: str) -> Environment:
     made.filters["amount"] = lambda value: (
         format_decimal(value, "+0.##;−0.##", spoken.locale) if value else "0"
     )
+    made.filters["money"] = lambda value: format_currency(value[0], value[1], locale=spoken.locale)
     made.filters["day"] = lambda iso: format_date(
         date.fromisoformat(iso[:10]), "long", spoken.locale
     )

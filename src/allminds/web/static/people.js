@@ -7,6 +7,7 @@
 const SETTLE = 250; // ms after a paint in which no choice is taken, against double clicks
 const GLIDE = 260; // ms that shapes take to their new cells
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms before a choice is sent again
+const GRACE = 1600; // ms after the end of the time, in which a choice may still arrive
 const TWICE = 2000; // ms in which the same form is not sent again
 const LOOKS = [1000, 1000, 1000, 1500, 2000, 3000]; // ms between looks for another person's move
 const PATIENCE = 10_000; // ms for one try
@@ -26,6 +27,7 @@ for (const type of ["keydown", "pointerdown"]) {
 
 let shown = Infinity; // when the present screen was painted
 let sending = false;
+let picks = []; // what was selected on this screen before it was confirmed
 const get = (selector) => document.querySelector(selector);
 const main = () => get("main");
 const at = (time) => (performance.timeOrigin + time).toFixed(1); // by the person's own clock
@@ -44,7 +46,37 @@ function begin() {
     setTimeout(() => { screen.dataset.open = ""; }, SETTLE);
   }));
   document.documentElement.dataset.ready = "";
+  picks = [];
   look(screen, 0);
+  count(screen);
+}
+
+/** Count the seconds down; when the time is over, ask the server, whose clock decides. */
+function count(screen) {
+  const told = screen.querySelector("[data-left]");
+  if (!told) return;
+  const end = performance.now() + Number(told.dataset.left);
+  const tick = () => {
+    if (screen !== main()) return;
+    const left = end - performance.now();
+    told.querySelector("b").textContent = Math.max(0, Math.ceil(left / 1000));
+    told.classList.toggle("soon", left < 5000);
+    if (left > 0) setTimeout(tick, Math.min(250, left));
+    else setTimeout(() => over(screen, 0), GRACE);
+  };
+  tick();
+}
+
+/** Go on from an exercise whose time is over; the server may need a moment more to see it. */
+async function over(screen, times) {
+  if (screen !== main() || sending) return;
+  const answer = await tried();
+  if (screen !== main() || sending) return;
+  const same = answer?.html && String(answer.exercise) === screen.dataset.exercise
+    && String(answer.step) === screen.dataset.step;
+  if (answer?.html && !same) show(answer.html);
+  else if (answer && !answer.html) location.reload();
+  else setTimeout(() => over(screen, times + 1), WAITS[Math.min(times, WAITS.length - 1)]);
 }
 
 /** Put the server's answer in place of the screen, and keep what the person had there. */
@@ -175,10 +207,13 @@ document.addEventListener("submit", (event) => {
   body.set("rt_ms", (made.time - shown).toFixed(1));
   body.set("input", made.kind);
   body.set("client_ts", at(made.time));
+  body.set("first", picks[0] ?? body.get("choice") ?? "");
+  body.set("changes", Math.max(0, picks.length - 1));
   send(body);
 });
 
 document.addEventListener("change", (event) => {
+  if (event.target.name === "choice") picks.push(event.target.value);
   const blank = get("[data-blank]");
   if (!blank || !event.target.dataset.fill) return;
   blank.textContent = event.target.dataset.fill;
