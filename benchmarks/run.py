@@ -25,6 +25,7 @@ import groups
 import growth
 import install
 import levin
+import limits
 import matrices
 import matrices_drawing
 import processes
@@ -68,6 +69,8 @@ The web server has commands of its own, with their figures in `docs/reliability.
   contract, with tables made beforehand.
 - **NumPy** (`vectorised.py`): arrays over episodes, a loop over steps; the best of the batch
   sizes {sizes} is shown ({batch} for Q-learning, whose tables take at most 128 MB).
+- **limit** (`limits.py`, `limit/`): small C++ programs of our own, made by the system's compiler
+  if there is one; scores, learning and the rewards of every step are the same bits.
 - **act, act_many, compiled** (`own.py`): a user's own mind that no kernel knows: in lock-step,
   one call an episode or one for all of them, or as a Numba function; as many exercises at a time
   as the runner gives it.
@@ -117,6 +120,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.kernels(effort, (1,), ("random", "local-search", "q-learning"))
         yield ratios.own_minds(effort, (1,))
         yield groups.protocols(effort, (10,), ("stigmergy", "crowd", "tree"))
+        yield limits.limit(5, (1,))
         yield levin.published(hardest=11)
         yield cells.paper_tests(effort)
         yield matrices.symbolic(effort)
@@ -136,6 +140,7 @@ def sections(quick: bool) -> Iterator[Table]:
         yield ratios.own_minds(effort, (1, 10))
         yield groups.protocols(Effort(0.2, 2), (10, 20))
         yield groups.growth(Effort(0.1, 1), (1, 2, 5, 10, 20, 50))
+        yield limits.limit()
         yield levin.published()
         yield levin.certified()
         yield levin.fresh()

@@ -24,8 +24,8 @@ STAGES = (
     ("report", "page, terminal, notebook", "report/  terminal/  evaluate.py"),
 )
 FILES = {
-    "check", "contracts", "course", "description", "episode", "evaluate", "exact", "facts", "presentation",
-    "registry", "results",
+    "check", "contracts", "course", "description", "disguise", "episode", "evaluate", "exact", "facts",
+    "presentation", "registry", "results", "until",
 }  # fmt: skip
 PURPOSES = {
     "cli": "the commands",
@@ -48,6 +48,8 @@ PURPOSES = {
     "episode": "one exercise being played",
     "contracts": "what minds and tests are",
     "course": "exercises in a stated order",
+    "disguise": "the same exercises shown otherwise",
+    "until": "tests that end when the ability is known",
     "presentation": "how a test is shown",
     "registry": "names of minds and tests",
     "inference": "intervals and verdicts",

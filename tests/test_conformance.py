@@ -38,17 +38,30 @@ QUICK = {name: f"{name}(sessions=4)" for name in LEARNERS} | {
     "plurality": "plurality(mode,pattern,random)",
     "weighted-vote": "weighted-vote(mode,random,p=0.2/0.5)",
 }
+ELSEWHERE = {  # protocols for every instrument, which tests/instruments/test_groups.py checks
+    "conformist", "debate", "judge", "plurality", "ranked-vote", "relay", "route", "samples",
+    "talk", "vote", "weighted-vote",
+}  # fmt: skip
 WITHOUT_PRACTICE = (
     "lambda",
     "lambda-anytime",
     "lambda-staircase",
     "team-lambda",
 )  # learners learn as they go
+
+
+def takes_one_slot(tool: str) -> bool:
+    """Check whether the dictator of an instrument is that for every instrument."""
+    return not getattr(registry.minds(tool)["dictator"], "is_group", False)
+
+
 MINDS = [
     (tool, name)
     for tool in registry.instruments()
     for name in registry.minds(tool)
     if name not in ("human", "llm", "policy", "program")  # who would have to be asked, or named
+    and (name not in ELSEWHERE or (tool == "c-test" and name in QUICK))
+    and (name != "dictator" or not takes_one_slot(tool))
 ]
 
 

@@ -132,3 +132,10 @@ def test_a_notebook_runs_from_top_to_bottom(notebook, tmp_path, monkeypatch, cap
     else:
         shown = "".join(by_hand(text, capsys))
     assert "cannot be repeated or resumed without the Python objects careful, rests, first" in shown
+
+
+def test_the_protocol_of_ones_own_and_the_mind_that_hears_keep_the_contract():
+    file = EXAMPLES / "own_protocol.py"
+    check_mind(f"{file}:Doubtful(mode,pattern(y=2))", "c-test")
+    check_mind(f"debate(mode,mode,{file}:Stubborn)", "c-test")
+    check_mind(f"{file}:Doubtful({file}:Stubborn,random)", "lambda", {"form": "general"})

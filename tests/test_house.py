@@ -109,7 +109,14 @@ def test_evaluating_resolves_names_once_and_imports_what_it_needs(tmp_path):
     shared = {"aixi", "chance", "gradient", "rules", "tables", "unequal"}
     assert folders == {*shared, "lambda_star"}, "files that all share"
     assert not any("extensions" in name for name in ours)
-    assert len(ours) < 80
+    assert len(ours) < 82
+
+
+def test_reporting_loads_no_compiler_and_no_drawing_library(tmp_path):
+    counted("allminds evaluate lambda-star --mind local-search --episodes 44", tmp_path)
+    _, modules = counted("allminds report runs/1", tmp_path)
+    assert not modules & {"numba", "joblib", "altair", "vl_convert", "matplotlib"}
+    assert len({name for name in modules if name.startswith("allminds.")}) < 140
 
 
 PLAN = """

@@ -12,7 +12,12 @@ from allminds import registry
 
 FUNCTIONS = {name for name in allminds.__all__ if inspect.isfunction(getattr(allminds, name))}
 
-REGISTERED = (("matching-pennies", "always-tails"), ("lambda-star", "all-rest"))
+REGISTERED = (
+    ("matching-pennies", "always-tails"),
+    ("lambda-star", "all-rest"),
+    ("*", "last-word"),
+    ("*", "contrary"),
+)
 
 
 @pytest.mark.parametrize("name", allminds.__all__)

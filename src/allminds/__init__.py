@@ -22,12 +22,14 @@ if TYPE_CHECKING:
         Discrete,
         Environment,
         Instrument,
+        Message,
         MindBase,
         Task,
         Traits,
     )
     from allminds.core.bases import BatchMind, PolicyMind, Question, Wrapper
     from allminds.core.errors import Error
+    from allminds.core.groups import Committee, Team
     from allminds.core.seeding import Random
     from allminds.description import Description, describe
     from allminds.evaluate import battery, compare, report
@@ -46,9 +48,10 @@ _HOMES = {
     "runs.store": ("RunFolder",),
     "check": ("check_instrument", "check_mind"),
     "description": ("Description", "describe"),
-    "contracts": ("Discrete", "Environment", "Instrument", "MindBase", "Task", "Traits"),
+    "contracts": ("Discrete", "Environment", "Instrument", "Message", "MindBase", "Task", "Traits"),
     "core.bases": ("BatchMind", "PolicyMind", "Question", "Wrapper"),
     "core.errors": ("Error",),
+    "core.groups": ("Committee", "Team"),
     "registry": ("group", "instrument", "mind"),
     "core.seeding": ("Random",),
 }
@@ -56,10 +59,11 @@ _HOME_OF = {name: (home, name) for home, names in _HOMES.items() for name in nam
 _HOME_OF["list"] = ("evaluate", "listed")  # no module can call a function list and use lists
 
 __all__ = [
-    "BatchMind", "Description", "Discrete", "Environment", "Error", "How", "Instrument", "MindBase",
-    "Plan", "PolicyMind", "Question", "Random", "Results", "RunFolder", "Task", "Test", "Traits",
-    "Wrapper", "battery", "check_instrument", "check_mind", "compare", "describe", "evaluate",
-    "group", "instrument", "list", "mind", "read_plan", "report", "resume", "run",
+    "BatchMind", "Committee", "Description", "Discrete", "Environment", "Error", "How",
+    "Instrument", "Message", "MindBase", "Plan", "PolicyMind", "Question", "Random", "Results",
+    "RunFolder", "Task", "Team", "Test", "Traits", "Wrapper", "battery", "check_instrument",
+    "check_mind", "compare", "describe", "evaluate", "group", "instrument", "list", "mind",
+    "read_plan", "report", "resume", "run",
 ]  # fmt: skip
 
 

@@ -290,8 +290,25 @@ def check_instrument(
         records.append(_check_play(tool, exercise))
         differing |= _different_slots(records[-1])
     _warn_of_equals(tool, differing)
+    _check_levels(tool, seed)
     if plays:
         _check_ends(tool, seed, plays)
+
+
+def _check_levels(tool: Instrument, seed: int) -> None:
+    """Check that the easiest and the hardest level have exercises of their own complexity."""
+    if not tool.levels:
+        return
+    column = tool.rule().strata
+    _require(column is not None, f"{tool.name} has levels, so its rule must name their column")
+    for level in (tool.levels[0], tool.levels[-1]):
+        made = [tool.at_level(seed, level, n) for n in (0, 1)]
+        found = {one.environment.complexity.get(column or "") for one in made}
+        _require(
+            found == {level} and made[0].index != made[1].index,
+            f"{tool.name}: exercises of level {level:g} should differ, and have {column} = "
+            f"{level:g}, not {', '.join(map(str, found))}",
+        )
 
 
 def _check_exercise(

@@ -18,12 +18,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from allminds.core.errors import Error
-from allminds.core.seeding import Random
+from allminds.core.seeding import Random, stratum
 
 if TYPE_CHECKING:
     from allminds.core.blocks import Block
     from allminds.core.line_up import LineUp
     from allminds.core.watch import Watch
+    from allminds.disguise import Skin
     from allminds.inference import Rule, Tally
     from allminds.presentation import Presentation
 
@@ -81,6 +82,8 @@ class Discrete:
     start: int = 0
     labels: tuple[str, ...] = ()
 
+    none: ClassVar[int | None] = None  # the action by which a mind gives no answer, if there is one
+
     def contains(self, action: Any) -> bool:
         """Return True for an integer in range, of any integer type; a bool is not accepted."""
         if isinstance(action, bool):
@@ -104,6 +107,11 @@ class Discrete:
     def span(self) -> str:
         """The range of the action numbers, such as ``1..9``."""
         return f"{self.start}..{self.start + self.n - 1}" if self.n > 1 else str(self.start)
+
+    def word(self, action: int) -> str:
+        """Write an action by its label, or its number if it has none."""
+        place = action - self.start
+        return self.labels[place] if 0 <= place < len(self.labels) else str(action)
 
     def listed(self, actions: Sequence[Any] | None = None) -> str:
         """List some actions, or all of them, with their labels: ``0 cooperate, 1 defect``."""
@@ -138,6 +146,12 @@ class Task:
         True while it practises, False when it counts.
     secret : Any
         What comes, for minds whose traits say that they see the future; else None.
+    complexity : mapping or None
+        The measured complexity, for minds whose traits say that they are told it; else None.
+    protocol : str
+        What a member of a group is told of how the group decides; empty for other minds.
+    abstains : bool
+        True for a member of a group that goes on without it if it returns a `Failure`.
 
     Examples
     --------
@@ -162,6 +176,9 @@ class Task:
     facts: Mapping[str, Any]
     rehearsal: bool = False
     secret: Any = None
+    complexity: Mapping[str, float] | None = None
+    protocol: str = ""
+    abstains: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,8 +207,9 @@ class Traits:
         It draws no random words.
     learns : bool
         It changes with what it meets in an exercise.
-    sees : "own" or "future"
-        It sees what its slot is shown, or also what will come, as a ceiling does.
+    sees : "own", "complexity" or "future"
+        It sees what its slot is shown, or is also told how complex the exercise is, or also what
+        will come, as a ceiling does.
     practice : int
         The rehearsals on the same exercise before it counts.
     one_at_a_time : bool
@@ -210,7 +228,7 @@ class Traits:
 
     deterministic: bool = False
     learns: bool = False
-    sees: Literal["own", "future"] = "own"
+    sees: Literal["own", "complexity", "future"] = "own"
     practice: int = 0  # rehearsals on the same exercise before it counts
     one_at_a_time: bool = False  # it plays exercise by exercise, never many side by side
     paid: bool = False  # it costs money by the call
@@ -226,10 +244,50 @@ class Traits:
             "deterministic" if self.deterministic else "",
             "learns" if self.learns else "",
             "sees the future" if self.sees == "future" else "",
+            "is told the complexity" if self.sees == "complexity" else "",
             f"practises {self.practice}x" if self.practice else "",
             "carries" if self.carries else "",
         ]
         return ", ".join(word for word in words if word)
+
+
+# ---------------------------------------------------------------- what members of a group say
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a member of a group told others, or answered, within a step.
+
+    Parameters
+    ----------
+    sender : str
+        The member, counted from 1; ``2.1`` is member 1 of a group that is member 2.
+    kind : "says", "answers" or "abstains"
+        It told others, or gave its answer to the protocol, or gave none, with the reason in `text`.
+    hearers : tuple of int
+        The members that heard it, counted from 1.
+    answer : Any
+        The action that it would take, or None.
+    text : str
+        Its words, or nothing.
+    round, step, slot : int
+        The round of talk within the step, the step, both counted from 1, and the group's slot.
+
+    Examples
+    --------
+    >>> from allminds.contracts import Message
+    >>> Message("2", "says", (1, 3), 4, "It is the fourth.").hearers
+    (1, 3)
+    """
+
+    sender: str
+    kind: Literal["says", "answers", "abstains"]
+    hearers: tuple[int, ...] = ()
+    answer: Any = None
+    text: str = ""
+    round: int = 1
+    step: int = 1
+    slot: int = 0
 
 
 # ---------------------------------------------------------------- who acts
@@ -282,6 +340,7 @@ class MindBase:
     takes_members: ClassVar[bool] = False  # its first argument is a tuple of subjects
     takes_instrument: ClassVar[bool] = False  # its first argument is the instrument
     runs_code: ClassVar[bool] = False  # it runs a program or a file that its name has
+    reads: ClassVar[bool] = False  # it shows and reads exercises by the instrument's presentation
 
     def begin_course(self, course: CourseTask) -> None:
         """Prepare for a course; called once, and only for minds that carry."""
@@ -298,6 +357,28 @@ class MindBase:
 
     def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Learn from the last step: its reward, and the new observation (None if `done`)."""
+
+    # ------------------------------------------------------------ in a group
+
+    def hear(self, messages: Sequence[Message]) -> None:
+        """Take in what other members of a group said.
+
+        A mind that overrides this is asked again after a round of talk; others keep their answer.
+        """
+
+    def say(self) -> str:
+        """Return the words that go with the last answer to other members; by default none."""
+        return ""
+
+    def rank(self, observation: Any, random: Random) -> Sequence[Any] | None:
+        """Rank all actions that are allowed, the best first; None if it only has one answer."""
+        return None
+
+
+def can_hear(mind: Any) -> bool:
+    """Return True for a mind, or a class of them, that takes in what members of its group say."""
+    hear = getattr(mind if isinstance(mind, type) else type(mind), "hear", None)
+    return hear is not None and hear is not MindBase.hear
 
 
 class Group(Protocol):
@@ -550,6 +631,7 @@ class Record:
     cluster: int | None = None
     lesson: Lesson | None = None  # its place in a course
     trained_steps: int = 0  # steps of the training exercises before it
+    messages: tuple[Message, ...] = field(default=(), repr=False)  # of members of groups
 
 
 # ---------------------------------------------------------------- what is given to whom
@@ -589,6 +671,9 @@ class Instrument(ABC):
         The range of scores.
     strata : str or None
         The complexity column over whose values exercises are spread.
+    levels : sequence of float
+        The levels of complexity that `at_level` can make, for tests that choose them by the
+        answers; by default none.
     floor_mind, ceiling_mind : str
         The minds that sit every test beside those that are asked for.
     settings : Settings
@@ -613,6 +698,8 @@ class Instrument(ABC):
     highest: float = 1.0
     adaptive: bool = False  # exercises depend on the subject's own history
     sitting: int = 1  # exercises in one administration: i is number i % sitting of i // sitting
+    together: int = 1  # exercises of an adaptive administration that are chosen at once
+    levels: Sequence[float] = ()  # of complexity that `at_level` can make, easiest first
     length: int | None = None  # different exercises in a fixed form; None is no end of them
     items: Literal["fresh", "public", "published"] = "fresh"  # a model may know all but fresh ones
     strata: str | None = None  # the complexity column over whose values exercises are spread
@@ -624,6 +711,7 @@ class Instrument(ABC):
     ceiling_reached: bool = True  # False if `ceiling` is a bound that no mind exceeds
     slots: int
     parts: tuple[Instrument, ...] = ()  # of a course: the instruments of its phases
+    skin: Skin | None = None  # that its exercises wear: see `allminds.disguise`
     Settings: ClassVar[Any]  # a pydantic model; `core.settings.Settings` is its base
     settings: Any  # an instance of it
 
@@ -634,6 +722,20 @@ class Instrument(ABC):
         The same seed and number must always make the same exercise. Only an adaptive instrument
         may also use `history`: the subject's records of the same administration so far.
         """
+
+    def at_level(self, seed: int, level: float, n: int) -> Exercise:
+        """Make exercise number `n` of those of a level of complexity, one of `levels`.
+
+        A level is a value of the complexity column that the `rule` calls strata. By default it is
+        assumed that exercise i has level number ``core.seeding.stratum(seed, i, len(levels))``.
+        """
+        count, wanted = len(self.levels), list(self.levels).index(level)
+        run = range(n * count, (n + 1) * count)
+        return self.exercise(seed, next(i for i in run if stratum(seed, i, count) == wanted))
+
+    def is_over(self, history: Sequence[Record]) -> bool:
+        """Return True if an adaptive administration ends after these records, before `sitting`."""
+        return False
 
     @abstractmethod
     def show(self, observation: Any, form: Literal["text", "html", "svg", "array"]) -> Any:

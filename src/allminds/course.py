@@ -37,7 +37,7 @@ from allminds.contracts import (
 from allminds.core.drawn import Met, Order, actions_of, in_order, is_one
 from allminds.core.errors import Error, nearest
 from allminds.core.seeding import numbered
-from allminds.core.settings import Settings, checked
+from allminds.core.settings import Extended, Settings, checked
 from allminds.core.table import units_of
 from allminds.inference import Rule
 from allminds.inference.units import Values
@@ -179,22 +179,6 @@ def _short(role: str, phase: Any) -> Any:
 # ---------------------------------------------------------------- the test
 
 
-class CourseSettings:
-    """The settings of an instrument, and the course that it is given as."""
-
-    def __init__(self, inner: Any, course: Course) -> None:
-        self.inner, self.course = inner, course
-
-    def model_dump(self, mode: str = "python") -> dict[str, Any]:
-        """Convert the settings and the course to a plain value."""
-        return {**self.inner.model_dump(mode=mode), "course": self.course.plain()}
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "inner" not in vars(self):
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-
 FORWARDED = (
     "name", "version", "chance", "ceiling", "strata", "scored", "floor_mind", "ceiling_mind",
     "ceiling_reached", "slots",
@@ -219,7 +203,7 @@ class CourseInstrument(Instrument):
                         "as a course")  # fmt: skip
         for name in FORWARDED:
             setattr(self, name, getattr(inner, name))
-        self.settings = CourseSettings(inner.settings, self.course)
+        self.settings = Extended(inner.settings, course=self.course.plain())
         self.sitting = len(self.course)
         self.parts = tuple(self._part(phase) for phase in self.course.phases)
         self.lowest = min(part.lowest for part in self.parts)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from allminds.contracts import (
@@ -23,6 +24,7 @@ from allminds.contracts import (
     Fast,
     Instrument,
     Lesson,
+    MindBase,
     Record,
     Status,
     Task,
@@ -30,7 +32,9 @@ from allminds.contracts import (
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
 from allminds.core.line_up import LineUp, Seat, Subject
+from allminds.core.messages import overheard
 from allminds.core.seeding import MINDS, WORLD, Random, key
+from allminds.core.spending import is_dry
 from allminds.core.transcripts import PLAYING
 from allminds.core.turns import at_once
 from allminds.core.user_code import shown
@@ -47,6 +51,7 @@ class Episode:
     def __init__(self, exercise: Exercise) -> None:
         self.exercise = exercise
         self.environment: Environment = exercise.environment
+        self.spaces = self.environment.actions
         self.random = Random(key(exercise.seed, exercise.index, WORLD))
         self.state = self.environment.reset(self.random.at_step(0))
         self.step = 0
@@ -56,8 +61,10 @@ class Episode:
         self.waiting: Mapping[int, Any] = {}
         self._look()
 
-    def task(self, slot: int, rehearsal: bool = False, future: bool = False) -> Task:
-        """Describe to the mind in a slot what it may know beforehand."""
+    def task(
+        self, slot: int, rehearsal: bool = False, future: bool = False, rated: bool = False
+    ) -> Task:
+        """Describe to the mind in a slot what it may know; the complexity only if it is `rated`."""
         environment = self.environment
         return Task(
             instrument=self.exercise.instrument,
@@ -69,6 +76,7 @@ class Episode:
             facts=environment.told(slot),
             rehearsal=rehearsal,
             secret=environment.secret(self.state, slot, self.random.at_step(0)) if future else None,
+            complexity=environment.complexity if rated or future else None,
         )
 
     def play(self, actions: Mapping[int, Any | Failure]) -> bool:
@@ -82,25 +90,23 @@ class Episode:
         """
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it accepts no more actions")
-        if set(actions) != set(self.waiting):
+        if actions.keys() != self.waiting.keys():
             raise Error(f"slots {sorted(self.waiting)} are awaited, not {sorted(actions)}")
-        failures = {
-            slot: action if isinstance(action, Failure) else self._malformed(slot, action)
-            for slot, action in actions.items()
-            if isinstance(action, Failure) or not self._allowed(slot, action)
-        }
-        if failures:
-            self.fail(failures)
-            return False
+        for slot, action in actions.items():
+            if isinstance(action, Failure) or not self._allowed(slot, action):
+                self.fail(self._failures(actions))
+                return False
         self.step += 1
         words = self.random.at_step(self.step)
         self.state, rewards = self.environment.step(self.state, actions, words)
-        where = f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
-        check_rewards(self.environment, rewards, where)
+        check_rewards(self.environment, rewards, self._where)
         self.actions.append(dict(actions))
         self.rewards.append(tuple(rewards))
         self._look()
         return True
+
+    def _where(self) -> str:
+        return f"{self.exercise.instrument}, exercise {self.exercise.index}, step {self.step}"
 
     def observe(self, slot: int) -> Any:
         """Return what a slot sees now, whether or not it is its turn."""
@@ -111,18 +117,26 @@ class Episode:
     def _allowed(self, slot: int, action: Any) -> bool:
         """Check whether an action is in the slot's space and legal now."""
         legal = getattr(self.waiting[slot], "legal", None)
-        there = self.environment.actions[slot].contains(action)
+        there = self.spaces[slot].contains(action)
         return there and (legal is None or action in legal)
+
+    def _failures(self, actions: Mapping[int, Any | Failure]) -> dict[int, Failure]:
+        """Collect the failures among actions, and describe those that are not allowed."""
+        return {
+            slot: action if isinstance(action, Failure) else self._malformed(slot, action)
+            for slot, action in actions.items()
+            if isinstance(action, Failure) or not self._allowed(slot, action)
+        }
 
     def _malformed(self, slot: int, action: Any) -> Failure:
         legal = getattr(self.waiting[slot], "legal", None)
-        return malformed(action, self.environment.actions[slot], legal)
+        return malformed(action, self.spaces[slot], legal)
 
     def _look(self) -> None:
         awaited = self.environment.awaited(self.state)
         self.waiting = {slot: self.environment.observe(self.state, slot) for slot in awaited}
         if not awaited:
-            slots = range(len(self.environment.actions))
+            slots = range(len(self.spaces))
             each = [[rewards[slot] for rewards in self.rewards] for slot in slots]
             self._close(
                 tuple(_score(rewards, self.environment.score) for rewards in each),
@@ -134,7 +148,7 @@ class Episode:
         """Close the exercise: slots at fault get the score of a failure, others get none."""
         if self.record is not None:
             raise Error(f"exercise {self.exercise.id} is over; it cannot fail any more")
-        slots = range(len(self.environment.actions))
+        slots = range(len(self.spaces))
         self.waiting = {}
         failed_score = self.exercise.tool.failed_score
         self._close(
@@ -173,17 +187,19 @@ class Episode:
         )
 
 
-def check_rewards(environment: Environment, rewards: Sequence[float], where: str) -> None:
+def check_rewards(
+    environment: Environment, rewards: Sequence[float], where: Callable[[], str]
+) -> None:
     """Require rewards in [-1, 1] that are equal within a team, whatever minds play.
 
     This is Definition 1 of Insa-Cabrera and Hernández-Orallo (2015).
     """
     for slot, reward in enumerate(rewards):
         if not -1.0 <= reward <= 1.0:
-            raise Error(f"{where}: slot {slot} got {reward}, outside [-1, 1]")
+            raise Error(f"{where()}: slot {slot} got {reward}, outside [-1, 1]")
     for team in environment.teams:
-        if len({rewards[slot] for slot in team}) > 1:
-            raise Error(f"{where}: slots {team} are one team but were rewarded differently")
+        if len(team) > 1 and len({rewards[slot] for slot in team}) > 1:
+            raise Error(f"{where()}: slots {team} are one team but were rewarded differently")
 
 
 def _one_each(actions: Any, slots: Sequence[int]) -> bool:
@@ -217,6 +233,10 @@ class Player:
         subject = seat.subject
         self.slots, self.group, self.paid = seat.slots, subject.group, subject.paid
         self.future = subject.traits.sees == "future"
+        self.spaces = exercise.environment.actions
+        skin = exercise.tool.skin
+        self.skin = None if skin is None else skin.given_to(subject)
+        self.rated = subject.traits.sees == "complexity"
         self.watch = watch.over(subject)
         self.failure: Failure | None = None
         met = exercise.lesson.met * exercise.tool.slots if exercise.lesson else 0
@@ -229,29 +249,48 @@ class Player:
     def begin(self, episode: Episode, rehearsal: bool) -> None:
         if not hasattr(self.mind, "begin"):
             return
-        tasks = [episode.task(slot, rehearsal, self.future) for slot in self.slots]
+        tasks = [episode.task(n, rehearsal, self.future, self.rated) for n in self.slots]
+        if self.skin is not None:
+            tasks = [self.skin.task(task) for task in tasks]
         self._safely(self.mind.begin, tasks if self.group else tasks[0])
 
     def act(self, seen: Mapping[int, Any], clock: int) -> dict[int, Any | Failure]:
+        if not self.group:
+            slot = self.slots[0]
+            view = self._view(seen[slot], slot)
+            answer = self._safely(self.mind.act, view, self.randoms[0].at_step(clock))
+            return {slot: self._plain(answer, slot) if self.failure is None else self.failure}
         slots = [slot for slot in self.slots if slot in seen]
         randoms = [self.randoms[self.slots.index(slot)].at_step(clock) for slot in slots]
-        if self.group:
-            actions = self._safely(self.mind.act, [seen[slot] for slot in slots], randoms)
-        else:
-            actions = [self._safely(self.mind.act, seen[slots[0]], randoms[0])]
+        actions = self._safely(self.mind.act, [self._view(seen[s], s) for s in slots], randoms)
         if self.failure is None and not _one_each(actions, slots):
             said = f"gave {shown(actions, repr)}; an action for each of {len(slots)} slots was due"
             self.failure = Failure("malformed", said)
         if self.failure is not None:
             return dict.fromkeys(slots, self.failure)
-        return dict(zip(slots, actions, strict=True))
+        acted = dict(zip(slots, actions, strict=True))
+        if self.skin is None:
+            return acted
+        return {slot: self._plain(action, slot) for slot, action in acted.items()}
+
+    def _view(self, observation: Any, slot: int) -> Any:
+        """Show an observation as the mind sees it: in disguise, if it wears one."""
+        if self.skin is None:
+            return observation
+        return self.skin.observation(observation, self.spaces[slot])
+
+    def _plain(self, action: Any, slot: int) -> Any:
+        """Translate an action in disguise into the plain one."""
+        if self.skin is None or isinstance(action, Failure):
+            return action
+        return self.skin.action(action, self.spaces[slot])
 
     def learn(self, episode: Episode) -> None:
-        if not self.learns or self.failure is not None:
+        if self.failure is not None or not self.learns or _learns_nothing(self.mind.learn):
             return
         done = episode.record is not None
         rewards = [episode.rewards[-1][slot] for slot in self.slots]
-        seen = [None if done else episode.observe(slot) for slot in self.slots]
+        seen = [None if done else self._view(episode.observe(slot), slot) for slot in self.slots]
         if self.group:
             self._safely(self.mind.learn, rewards, seen, done)
         else:
@@ -266,6 +305,11 @@ class Player:
             self.failure = answer
             return None
         return answer
+
+
+def _learns_nothing(learn: Callable[..., Any]) -> bool:
+    """Check whether a mind's `learn` is the one that does nothing."""
+    return isinstance(learn, MethodType) and learn.__func__ is MindBase.learn
 
 
 def play(exercise: Exercise, line_up: LineUp, watch: Watch | None = None) -> Record:
@@ -295,28 +339,30 @@ def _never_begun(exercise: Exercise, rehearsal: Record) -> Record:
         None if one is None else exercise.tool.failed_score(exercise.environment, slot, [])
         for slot, one in enumerate(rehearsal.score)
     )
-    return replace(rehearsal, steps=0, score=score, actions=(), rewards=())
+    return replace(rehearsal, steps=0, score=score, actions=(), rewards=(), messages=())
 
 
 def _one_play(
     exercise: Exercise, line_up: LineUp, players: Sequence[Player], number: int
 ) -> Record:
     episode = Episode(exercise)
-    for player in players:
-        player.begin(episode, rehearsal=number > 0)
-    while episode.record is None:
-        clock = number * episode.environment.steps + episode.step
-        if episode.play(_acted(players, episode.waiting, clock)):
-            for player in players:
-                player.learn(episode)
-    return _shared(episode, line_up)
+    start = number * episode.environment.steps
+    with overheard() as said:
+        for player in players:
+            player.begin(episode, rehearsal=number > 0)
+        while episode.record is None:
+            said.step = episode.step + 1
+            if episode.play(_acted(players, episode.waiting, start + episode.step)):
+                for player in players:
+                    player.learn(episode)
+    return replace(_shared(episode, line_up), messages=said.ordered())
 
 
 def _acted(
     players: Sequence[Player], seen: Mapping[int, Any], clock: int
 ) -> dict[int, Any | Failure]:
     """Collect the actions of the slots that are awaited; minds that are paid act at once."""
-    awaited = [player for player in players if any(slot in seen for slot in player.slots)]
+    awaited = [player for player in players if not seen.keys().isdisjoint(player.slots)]
     paid = [player for player in awaited if player.paid]
     if len(paid) > 1:
         calls = [partial(player.act, seen, clock) for player in paid]
@@ -353,14 +399,48 @@ def play_on(
     """
     played: list[tuple[Exercise, Record]] = []
     start = first - first % tool.sitting
-    for i in range(start, last):
-        history = [record for _, record in played[i - i % tool.sitting - start :]]
-        exercise = tool.exercise(seed, i, history)
-        PLAYING.set(exercise.number)
-        if i % tool.sitting == 0:
-            company = Company(line_up, watch or Watch())
-        played.append((exercise, company.play(exercise, history)))
-    return played[first - start :]
+    for begun in range(start, last, tool.sitting):
+        played += _administered(
+            tool,
+            line_up,
+            seed,
+            range(begun, begun + tool.sitting)[: last - begun],
+            watch or Watch(),
+        )
+    return [pair for pair in played if pair[0].number >= first]
+
+
+def _administered(
+    tool: Instrument, line_up: LineUp, seed: int, numbers: range, watch: Watch
+) -> list[tuple[Exercise, Record]]:
+    """Play one administration from its beginning, as far as it goes; in rounds, if it has any."""
+    company, played = Company(line_up, watch), list[tuple[Exercise, Record]]()
+    at_once_too = tool.together > 1 and _is_asked(line_up)
+    for first in range(0, len(numbers), tool.together):
+        history = [record for _, record in played]
+        if tool.is_over(history) and not is_dry():
+            break
+        if at_once_too:
+            made = [tool.exercise(seed, i, history) for i in numbers[first : first + tool.together]]
+            calls = [partial(_played, company, one, history) for one in made]
+            played += zip(made, at_once(calls), strict=True)
+            continue
+        for i in numbers[first : first + tool.together]:
+            history = [record for _, record in played]
+            exercise = tool.exercise(seed, i, history)
+            played.append((exercise, _played(company, exercise, history)))
+    return played
+
+
+def _played(company: Company, exercise: Exercise, history: Sequence[Record]) -> Record:
+    PLAYING.set(exercise.number)
+    return company.play(exercise, history)
+
+
+def _is_asked(line_up: LineUp) -> bool:
+    """Return True if a paid mind plays, and no mind of the user's, whose time is limited."""
+    subjects = [seat.subject for seat in line_up.seats]
+    return any(one.paid for one in subjects) and all(one.built_in for one in subjects)
 
 
 # ---------------------------------------------------------------- minds in a course

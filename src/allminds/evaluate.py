@@ -39,6 +39,8 @@ def evaluate(
     out: str | Path | None = None,
     how: How | None = None,
     course: Any = None,
+    disguises: int = 0,
+    until: Any = None,
 ) -> Results:
     """Give one instrument or several to some minds. Nothing is written, unless `out` is given.
 
@@ -77,6 +79,13 @@ def evaluate(
     course : str, mapping, or a list of phases, optional
         Give the exercises as a course, over which minds that carry keep what they learnt:
         ``"train=50,order=rising,test=20"``; see `docs/howto/let-a-mind-learn.md`.
+    disguises : int
+        Give every exercise plain and in so many skins too; `Results.recall` then tells how much of
+        the score is lost by disguise, see `docs/disguises.md`.
+    until : str, mapping or float, optional
+        Choose exercises by the answers, and end when the interval of the ability is as narrow as
+        ``"width=1.0"`` says, or after ``most`` of them: ``"width=1.0,most=300"``. The score is the
+        ability, in units of complexity; see `docs/adaptive.md`.
 
     Returns
     -------
@@ -99,7 +108,7 @@ def evaluate(
 
     found = prepared(
         instruments, minds, against=against, settings=settings, episodes=episodes, seed=seed,
-        time_limit=time_limit, ends=ends, course=course,
+        time_limit=time_limit, ends=ends, course=course, disguises=disguises, until=until,
     )  # fmt: skip
     return played(found, out, how, records)
 

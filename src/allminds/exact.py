@@ -249,7 +249,7 @@ class Walker:
             }
             self._illegal(state, actions, step)
             after, rewards = self.environment.step(state, actions, self.lot)
-            check_rewards(self.environment, rewards, f"{self.name}, step {step}")
+            check_rewards(self.environment, rewards, lambda: f"{self.name}, step {step}")
             self._steps[key] = after, tuple(rewards)
         return self._steps[key]
 

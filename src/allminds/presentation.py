@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from allminds.disguise import Skin
+
 
 from allminds.contracts import MOST_LISTED, Discrete, Exercise, Failure, Instrument, Task
 
@@ -218,6 +220,7 @@ class Presentation:
     fresh: ClassVar[Mapping[str, Any]] = {}  # settings of items that no language model has read
     minds: tuple[str, ...] = ()  # that a testbed is made of when none is named
     legend: str = ""  # what the signs of `picture` mean, as a sentence
+    default_action: Any = None  # stands for a reply that cannot be read; None draws a legal action
 
     def __init__(self, tool: Any) -> None:
         self.tool = tool
@@ -249,6 +252,12 @@ class Presentation:
         if type(self.tool).show_state is not Instrument.show_state:
             return str(self.tool.show_state(environment, state))
         return str(self.tool.show(environment.observe(state, 0), "text"))
+
+    def skin(self, n: int) -> Skin:
+        """Return skin number `n`: by default other numbers and names for the actions."""
+        from allminds.disguise import Skin
+
+        return Skin(self.tool, n)
 
     # ------------------------------------------------------------ pictures
 

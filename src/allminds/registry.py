@@ -11,9 +11,10 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
+import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -233,7 +234,7 @@ def minds_by_kind(instrument_name: str) -> dict[str, dict[str, Any]]:
     for name, maker in minds(instrument_name).items():
         future = _traits(maker).sees == "future"
         kind = "group" if takes_members(maker) else "future" if future else "single"
-        found["anywhere" if ("*", name) in _minds else kind][name] = maker
+        found["anywhere" if _minds.get(("*", name)) is maker else kind][name] = maker
     return found
 
 
@@ -320,16 +321,41 @@ def make_instrument(
 ) -> Instrument:
     """Make an instrument with its settings checked; see `kind` for what may be given.
 
-    With a setting `course`, which every instrument has, its exercises are given as a course.
+    Every instrument has three more settings: with a `course` its exercises are given as one, with a
+    `disguise`, the number of a skin, they are shown in that skin, and with `until` they are chosen
+    by the answers, until the ability is known (see `allminds.until`).
     """
     cls, given = kind(which), dict(settings or {})
-    course = given.pop("course", None)
+    course, disguise = given.pop("course", None), given.pop("disguise", 0)
+    until = given.pop("until", None)
+    if until is not None and disguise not in (0, "0"):
+        raise Error(f"{cls.name}: `until` is not given in disguise; leave out one of the two")
+    if until is not None:
+        return _made_until(cls, given, course, until)
     tool = cls(**_checked_settings(cls, given))
+    if disguise not in (0, "0"):
+        from allminds.disguise import DisguisedInstrument
+
+        if course is not None:
+            raise Error(f"{cls.name}: a course is not given in disguise; leave out one of the two")
+        return DisguisedInstrument(tool, disguise)
     if course is None:
         return tool
     from allminds.course import CourseInstrument
 
     return CourseInstrument(tool, course)
+
+
+def _made_until(
+    cls: type[Instrument], given: dict[str, Any], course: Any, until: Any
+) -> Instrument:
+    """Make an instrument that asks until the ability is known; on fresh items, if it has any."""
+    from allminds.until import UntilInstrument
+
+    if course is not None:
+        raise Error(f"{cls.name}: a course has its exercises fixed; give it, or until, not both")
+    fresh = cls().presentation.fresh
+    return UntilInstrument(cls(**_checked_settings(cls, {**fresh, **given})), until)
 
 
 def _checked_settings(cls: type[Instrument], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -371,7 +397,7 @@ def subject(who: Any, tool: Instrument, objects: Objects = NO_OBJECTS) -> Subjec
         make = functools.partial(copy.deepcopy, who)
         return Subject(
             name_of(who), make, _traits(who), _is_group(who), built_in=_is_ours(type(who)),
-            maker=type(who),
+            maker=type(who), reads=bool(getattr(who, "reads", False)),
         )  # fmt: skip
     raise Error(f"{who!r} is not a mind: give a name, or something with a method 'act'")
 
@@ -449,18 +475,35 @@ def _resolve(name: Name, tool: Instrument, objects: Objects = NO_OBJECTS) -> Sub
     if getattr(maker, "runs_code", False):
         _check_trusted(text)
     if takes_members(maker):
+        numbers = [str(one) for one in name.arguments if _is_number(one)]
         members = tuple(
             member
-            for argument in name.arguments
-            for member in (_resolve(replace(argument, times=1), tool, objects),) * argument.times
+            for one in name.arguments
+            if not _is_number(one)
+            for member in (_resolve(replace(one, times=1), tool, objects),) * one.times
         )
-        return _subject_of(text, maker, (members,), dict(name.keywords), members)
+        keywords = _numbered(text, maker, numbers) | dict(name.keywords)
+        return _subject_of(text, maker, (members,), keywords, members)
     if name.times != 1:
         raise Error(f"'{name}' repeats a mind, which only the members of a group can")
     arguments: tuple[Any, ...] = tuple(str(argument) for argument in name.arguments)
     if getattr(maker, "takes_instrument", False):  # it shows and reads as the instrument does
         arguments = (tool, *arguments)
     return _subject_of(text, maker, arguments, dict(name.keywords))
+
+
+def _is_number(name: Name) -> bool:
+    """Check whether an argument is a plain number, which no mind is called."""
+    return name.name.isascii() and name.name.isdigit() and name == Name(name.name)
+
+
+def _numbered(text: str, maker: Any, numbers: Sequence[str]) -> dict[str, str]:
+    """Give the plain numbers among the members to a protocol's first parameters, in order."""
+    places = list(inspect.signature(maker).parameters.values())[1:] if numbers else []
+    names = [one.name for one in places if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if len(numbers) > len(names):
+        raise Error(f"{text}: {numbers[len(names)]} is neither a member nor a parameter")
+    return dict(zip(names, numbers, strict=False))
 
 
 def _find(name: str, tool: Instrument) -> Any:
@@ -511,7 +554,7 @@ def _subject_of(
     ours = _is_ours(maker) and all(member.built_in for member in members)
     return Subject(
         text, make, _traits(probe), _is_group(probe), members, built_in=ours, maker=maker,
-        alone=getattr(probe, "alone", ""),
+        alone=getattr(probe, "alone", ""), reads=bool(getattr(maker, "reads", False)),
     )  # fmt: skip
 
 

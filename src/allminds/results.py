@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from allminds.runs.store import RunFolder
     from allminds.statistics.comparison import Difference
     from allminds.statistics.learning import Learning
+    from allminds.statistics.recall import Recall
 
 MARGIN = 0.05  # differences that are smaller do not matter, unless told otherwise
 PAGE = '<!DOCTYPE html>\n<meta charset="utf-8">\n<title>allminds</title>\n{}\n'
@@ -150,7 +151,11 @@ class Results(Mapping[str, Any]):
     def __str__(self) -> str:
         from allminds.terminal import tables
 
-        told = [tables.text_of(test.summary) for test in self.tests]
+        told = [tables.text_of(test.summary) for test in self.shown]
+        if self.disguised and self._run is not None:
+            from allminds.terminal.recall import recall_text
+
+            told.append(recall_text(self.recalled()))
         return "\n\n".join([*told, *self.left_out])
 
     __repr__ = __str__
@@ -158,7 +163,13 @@ class Results(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         from allminds.terminal import tables
 
-        return "\n".join(tables.html_of(test.summary) for test in self.tests)
+        return "\n".join(tables.html_of(test.summary) for test in self.shown)
+
+    @property
+    def shown(self) -> list[Results]:
+        """The tests whose tables are printed: beside plain ones, none that is in disguise."""
+        worn = self.disguised
+        return [test for test in self.tests if not (worn and "disguise" in test["settings"])]
 
     # ------------------------------------------------------------ records
 
@@ -207,6 +218,32 @@ class Results(Mapping[str, Any]):
 
         check_margin(margin)
         return learning([(test._tool(), test.frame()) for test in self.tests], margin, weight)
+
+    def recall(self, margin: float = MARGIN) -> pd.DataFrame:
+        """Return how much of each score is lost by disguise: a row for every mind and test.
+
+        `recall` is the plain score minus the mean of those in disguise, paired by exercise, with
+        its 95 % interval; the verdict is that of `compare`. Evaluate with `disguises` first.
+        """
+        import pandas as pd
+
+        rows = [one.as_json() for one in self.recalled(margin)]
+        if not rows:
+            raise Error("no exercise was given both plain and in disguise; evaluate with disguises")
+        return pd.DataFrame(rows)
+
+    @property
+    def disguised(self) -> bool:
+        """True if some of the tests were given in disguise, beside plain ones."""
+        worn = ["disguise" in test["settings"] for test in self.tests]
+        return any(worn) and not all(worn)
+
+    def recalled(self, margin: float = MARGIN) -> list[Recall]:
+        """Measure what minds lost by disguise; see `recall`."""
+        from allminds.statistics.recall import recall
+
+        check_margin(margin)
+        return recall([(test._tool(), test.frame()) for test in self.tests], margin)
 
     def causes(self, mind: str | None = None, rival: str | None = None) -> pd.DataFrame:
         """Return where a mind and a rival part: a row for every exercise chosen to show it.

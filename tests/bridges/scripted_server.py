@@ -46,6 +46,8 @@ class Reply:
     cut: bool = False  # end the connection in the middle of the reply
     tokens_out: int | None = None  # by default as `tokens` counts the text
     finish: str = "stop"
+    cached: int = 0  # tokens of the conversation that the provider had in its cache
+    uncounted: bool = False  # say nothing of tokens
 
 
 def says(text: str, **more: Any) -> Reply:
@@ -131,8 +133,9 @@ class Request:
 
     @property
     def tokens_in(self) -> int:
-        """The tokens of the conversation."""
-        return tokens(self.messages)
+        """The tokens of the conversation, with those of tools and of the form of the reply."""
+        more = [self.body[name] for name in ("tools", "response_format") if name in self.body]
+        return tokens(self.messages) + sum(tokens(json.dumps(one)) for one in more)
 
     @property
     def tokens_out(self) -> int:
@@ -303,8 +306,11 @@ def document(request: Request, reply: Reply) -> str:
     }  # fmt: skip
     if reply.reasoning:
         usage["completion_tokens_details"] = {"reasoning_tokens": reply.reasoning}
+    if reply.cached:
+        usage["prompt_tokens_details"] = {"cached_tokens": reply.cached}
+    told = {} if reply.uncounted else {"usage": usage}
     return json.dumps({
         "id": f"reply-{request.number}", "object": "chat.completion", "created": int(time.time()),
-        "model": request.body.get("model", "model"), "usage": usage,
+        "model": request.body.get("model", "model"), **told,
         "choices": [{"index": 0, "message": message, "finish_reason": reply.finish}],
     })  # fmt: skip

@@ -71,6 +71,29 @@ def test_the_books_agree_with_the_providers_to_the_token():
     assert ledger.cost == pytest.approx((books.tokens_in * 2 + books.tokens_out * 8) / 1e6)
 
 
+@pytest.mark.parametrize("cached", [1, 70, 5000])
+def test_tokens_from_a_providers_cache_are_booked_as_tokens(cached):
+    """Whether they are fewer or more than the provider says that the conversation has."""
+    with Server(says("ANSWER: b", cached=cached)) as server, spending(price="2/8") as ledger:
+        evaluate("c-test", [MIND], episodes=2)
+    books = server.books
+    assert (ledger.input_tokens, ledger.output_tokens) == (books.tokens_in, books.tokens_out)
+    assert ledger.estimated == 0
+
+
+def test_a_provider_that_counts_nothing_is_booked_by_estimate_and_its_money_runs_out():
+    with Server(says("ANSWER: b", uncounted=True)) as server, spending() as ledger:
+        evaluate("c-test", [MIND], episodes=3)
+    assert ledger.estimated == ledger.calls == 3
+    assert ledger.input_tokens == pytest.approx(server.books.tokens_in, rel=0.2)
+    assert "the provider counted no tokens of 3: they are estimated" in str(ledger)
+    with Server(says("ANSWER: b", uncounted=True)) as server:
+        providers.model_named.cache_clear()
+        with spending(most=1e-6, price="1/1"):
+            evaluate("c-test", [MIND], episodes=3, how=How(jobs=1, connections=1))
+    assert server.books.calls == 1
+
+
 @pytest.mark.parametrize("script", [[fault(429)], [fault(429, after=0.01)], [fault(500)] * 3])
 def test_faults_that_pass_are_asked_again_and_cost_nothing(script):
     with Server(*script, says("ANSWER: b")) as server, spending() as ledger:
@@ -133,18 +156,28 @@ def test_a_call_of_a_tool_that_nobody_offered_is_no_answer():
 
 
 @pytest.mark.parametrize(
-    ("instrument", "settings", "answer"),
-    [("lambda-star", {}, "5"), ("c-test", {}, "b"), ("matrices", {}, "A")],
+    ("instrument", "how", "answer"),
+    [
+        ("lambda-star", "", "5"),
+        ("lambda-star", ",history=last(5)", "5"),
+        ("lambda-star", ",history=summary", "5"),
+        ("lambda-star", ",history=last(5),answer=tool", "5"),
+        ("c-test", "", "b"),
+        ("c-test", ",few_shot=3,answer=schema", "b"),
+        ("matrices", "", "A"),
+    ],
 )
-def test_a_dry_run_is_within_a_fifth_of_the_truth(instrument, settings, answer):
+def test_a_dry_run_is_within_a_fifth_of_the_truth(instrument, how, answer):
     """Replies of 300 tokens by the server's own count, which is not the one of the dry run."""
     last = f"\nANSWER: {answer}"
     long = says(("I think about it. " * 80)[: 1200 - len(last)] + last)
-    one = {"episodes": 2, "settings": settings, "how": How(jobs=1)}
+    form = {"form": "generated"} if "few_shot" in how else {}
+    one = {"episodes": 2, "settings": form, "how": How(jobs=1)}
+    mind = f"{MIND[:-1]}{how})"
     with spending(dry=True, price="2.5/10") as said:
-        evaluate(instrument, [MIND], **one)
+        evaluate(instrument, [mind], **one)
     with Server(long) as server, spending(price="2.5/10") as paid:
-        evaluate(instrument, [MIND], **one)
+        evaluate(instrument, [mind], **one)
     books = server.books
     assert (books.calls, books.tokens_out) == (said.calls, said.calls * 300)
     assert paid.input_tokens == books.tokens_in

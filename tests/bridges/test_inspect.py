@@ -114,20 +114,24 @@ def test_lambda_ends_and_may_be_small(given):
     assert len(tasks.lambda_().dataset) == 7
 
 
-def test_a_model_that_breaks_off_ends_the_episode(given):
+def test_a_model_that_breaks_off_stays_where_it_is_which_is_counted(given):
     def tires(messages):
-        return "5" if len(messages) < 4 else "I cannot go on."
+        return "6" if len(messages) < 4 else "I cannot go on."
 
     log = given(tasks.lambda_star(n=1, iterations=10), model(tires))
     tool = registry.make_instrument("lambda-star", {"iterations": 10})
-    stays = play(tool.exercise(1, 0), registry.line_up(lambda seen: 5, tool))
-    before = sum(made[0] for made in stays.rewards[:2])
+    moves = iter([6, 6] + [5] * 8)
+    ours = play(tool.exercise(1, 0), registry.line_up(lambda seen: next(moves), tool))
     kept = log.samples[0].scores["record"].metadata
-    assert (kept["status"], kept["steps"], kept["score"]) == (
-        ["refused"],
-        2,
-        [pytest.approx((before - 8) / 10)],
-    )
+    assert (kept["status"], kept["score"]) == (["ok"], list(ours.score))
+    assert metrics(log)["defaults"]["total"] == 8
+    assert metrics(log)["lenient"]["mean"] == pytest.approx(2 / 18)
+
+
+def test_a_model_that_never_answers_has_failed(given):
+    log = given(tasks.lambda_star(n=1, iterations=10), model("I cannot do this."))
+    kept = log.samples[0].scores["record"].metadata
+    assert (kept["status"], kept["steps"]) == (["refused"], 2)
 
 
 def test_a_model_against_a_mind_is_as_in_the_runner(given):
@@ -226,7 +230,8 @@ def test_a_log_imports_without_loss(given, tmp_path):
     assert set(table["items"]) == {"fresh"}
     assert list(table["exercise"]) == [one.metadata["exercise"] for one in made.dataset]
     assert list(table["k"]) == [one.metadata["complexity"]["k"] for one in made.dataset]
-    assert table["input_tokens"].sum() == 400
+    assert table["input_tokens"].sum() == 600  # those that could not be read were asked once more
+    assert table["unread"].tolist() == [2, 2, 0, 0]
     assert table["reason"][1] == "'z z z' is not one of the letters on offer"
     assert read_results(log.location).equals(table)  # as it is, too
 
@@ -306,7 +311,8 @@ def test_inspect_finds_the_tasks_by_their_entry_point():
     assert registry_info(tasks.game).name == "allminds/game"
     for name, cls in named.items():
         parameters = inspect.signature(tasks.TASKS[name.replace("-", "_")]).parameters
-        assert set(parameters) == {"n", "seed", "form", "against", *cls.Settings.model_fields}
+        own = {"n", "seed", "form", "against", "history", "answer", "few_shot", "tools", "disguise"}
+        assert set(parameters) == {*own, *cls.Settings.model_fields}
 
 
 @pytest.mark.slow

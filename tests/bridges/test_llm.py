@@ -13,7 +13,9 @@ from plainly import evaluate
 
 from allminds import registry
 from allminds.bridges import llm, providers
-from allminds.bridges.llm import Conversation, form_of, mind_name
+from allminds.bridges.conversation import Conversation
+from allminds.bridges.manner import Manner, form_of
+from allminds.bridges.replies import read_reply
 from allminds.cli import main
 from allminds.contracts import Failure
 from allminds.core.errors import Error
@@ -168,8 +170,8 @@ def test_bad_names_are_one_sentence():
         registry.subject("llm(nosuch/x)", tool)
     with pytest.raises(Error, match="shown to language models as text"):
         registry.subject("llm(mockllm/b,form=image)", tool)
-    with pytest.raises(Error, match="no parameter 'temperature'"):
-        registry.subject("llm(mockllm/b,temperature=1)", tool)
+    with pytest.raises(Error, match="no parameter 'temprature'; did you mean 'temperature'"):
+        registry.subject("llm(mockllm/b,temprature=1)", tool)
 
 
 # ---------------------------------------------------------------- what it costs
@@ -242,7 +244,7 @@ def test_the_command_line_counts_and_guards(monkeypatch, capsys):
 def read(reply, instrument="c-test", stop="stop"):
     tool = registry.make_instrument(instrument)
     observation = Episode(tool.exercise(1, 0)).waiting[0]
-    return Conversation(tool).meant(reply, observation, stop)
+    return read_reply(tool, reply, observation, stop).action
 
 
 @pytest.mark.parametrize(
@@ -293,7 +295,8 @@ def test_five_options_are_told():
     episode = Episode(tool.exercise(1, 0))
     talk = Conversation(tool)
     talk.begin(episode.task(0))
-    text = talk.ask(episode.waiting[0]).text
+    talk.see(episode.waiting[0])
+    text = talk.question().said[-1].text
     assert f"Choose from: {', '.join(episode.waiting[0].options)}." in text
     assert text.splitlines()[-1] == " ".join(episode.waiting[0].shown)
 
@@ -301,5 +304,5 @@ def test_five_options_are_told():
 def test_names_are_those_that_evaluate_takes():
     tool = registry.make_instrument("matrices")
     assert form_of(tool, "") == "image"
-    assert mind_name("a/b", tool, "image") == "llm(a/b)"
-    assert mind_name("a/b", tool, "text") == "llm(a/b,form=text)"
+    assert Manner(form="image").named("a/b", tool) == "llm(a/b)"
+    assert Manner(form="text").named("a/b", tool) == "llm(a/b,form=text)"

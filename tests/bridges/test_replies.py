@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from allminds import registry
-from allminds.bridges.llm import Conversation
+from allminds.bridges.conversation import Conversation
 from allminds.bridges.replies import read_reply
 from allminds.contracts import Failure
+from allminds.core.seeding import Random
 from allminds.core.spending import Ledger
 from allminds.episode import Episode
 
@@ -116,12 +117,11 @@ def test_a_reply_that_was_cut_off_is_not_read_leniently():
 def test_both_rates_are_kept():
     tool, observation, _ = seen("c-test")
     talk, ledger = Conversation(tool), Ledger()
+    talk.begin(Episode(tool.exercise(1, 0)).task(0))
     for reply in ("ANSWER: b", "The answer is b.", "b or c"):
-        talk.meant(reply, observation)
-        ledger.note(talk.readings[-1].read, talk.readings[-1].strict)
-    assert [(one.read, one.strict) for one in talk.readings] == [
-        (True, True), (True, False), (False, False)
-    ]  # fmt: skip
+        talk.hear(read_reply(tool, reply, observation), observation, Random(0))
+    ledger.note(talk.counts())
+    assert talk.counts() == {"read": 2, "read_strictly": 1, "unread": 1, "defaults": 0}
     assert ledger.as_json()["read"] == 2
     assert ledger.as_json()["read_strictly"] == 1
     assert "1 answers were not written as asked" in str(ledger)

@@ -8,12 +8,20 @@ import re
 import pytest
 
 from allminds import registry
-from allminds.bridges.llm import Conversation, rules
+from allminds.bridges.conversation import Conversation
+from allminds.bridges.manner import Manner
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.presentation import Presentation
 
 MATRIX_GAMES = ("matching-pennies", "prisoners-dilemma", "rock-paper-scissors", "stag-hunt")
+
+
+def rules(tool, task):
+    """What a model is told before it sees anything."""
+    talk = Conversation(tool)
+    talk.begin(task)
+    return f"{talk.rules}\n{talk.how}"
 
 
 def told(name, slot=0, **settings):
@@ -50,10 +58,13 @@ def test_a_new_conversation_shows_what_is_seen_after_the_rules(name):
     tool = registry.make_instrument(name)
     episode = Episode(tool.exercise(1, 0))
     slot, seen = next(iter(episode.waiting.items()))
-    talk = Conversation(tool, "text")
+    talk = Conversation(tool, Manner(form="text"))
     talk.begin(episode.task(slot))
-    first, second = talk.ask(seen).text, talk.ask(seen).text
-    assert first == f"{rules(tool, episode.task(slot))}\n\n{second}"
+    talk.see(seen)
+    shown = tool.presentation.words(seen)
+    counter = f"Step 1 of {episode.environment.steps}.\n" if episode.environment.steps > 1 else ""
+    (first,) = talk.question().said
+    assert first.text == f"{rules(tool, episode.task(slot))}\n\n{counter}{shown}"
 
 
 # ---------------------------------------------------------------- pay-offs
@@ -67,7 +78,7 @@ def test_the_table_is_that_of_the_game_from_either_side(name, slot):
         (own, other): (float(mine), float(theirs))
         for own, other, mine, theirs in re.findall(line, told(name, slot))
     }
-    labels = registry.make_instrument(name).labels
+    labels = registry.make_instrument(name).names
     assert set(found) == set(itertools.product(labels, labels))
     for (own, other), paid in found.items():
         actions = [labels.index(own), labels.index(other)]

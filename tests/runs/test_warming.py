@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import allminds as am
-from allminds.core import compiled
+from allminds.core import compiled, files
 from allminds.runs import engine
 from allminds.runs.run import Resolved
 
@@ -34,9 +34,10 @@ def helpers(monkeypatch):
             started.append(self)
             super().__init__(command, **how)
 
-    monkeypatch.setattr(compiled, "is_cold", lambda: True)
+    monkeypatch.setattr(files, "is_cold", lambda: True)
     monkeypatch.setattr(engine, "SMALL", 0)
     monkeypatch.setattr(engine, "MIDDLE", 0)
+    monkeypatch.setattr(engine, "SOON", 0)
     monkeypatch.setattr(subprocess, "Popen", Noted)
     return started
 
@@ -60,14 +61,14 @@ def test_the_helper_goes_when_the_run_breaks_off(helpers):
 def test_what_the_helper_does_is_play_the_tests_that_it_is_sent(monkeypatch):
     played = []
     monkeypatch.setattr(engine, "play", lambda sitting, *_: played.append(sitting.minds))
-    engine.compile_all(json.dumps([("lambda-star", SMALL, ["local-search"])]))
+    engine.compile_all(json.dumps([(0, "lambda-star", SMALL, ["local-search"])]))
     assert played == [("local-search",)]
 
 
 def test_one_test_or_a_warm_cache_needs_no_helper(helpers, monkeypatch):
     with engine.compiling_ahead(Resolved.of(PLAN).tests[:1], COUNTS[:1]):
         pass
-    monkeypatch.setattr(compiled, "is_cold", lambda: False)
+    monkeypatch.setattr(files, "is_cold", lambda: False)
     with engine.compiling_ahead(Resolved.of(PLAN).tests, COUNTS):
         pass
     assert helpers == []
@@ -82,7 +83,7 @@ def test_small_tests_need_no_helper(helpers, monkeypatch):
 
 def test_a_large_job_plays_until_its_kernels_are_compiled_and_goes_over(helpers, monkeypatch):
     """The first blocks are played without kernels, the others with them: the same records."""
-    monkeypatch.setattr(compiled, "is_warm", lambda: False)
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: False)
     looked = []
 
     class Busy(subprocess.Popen):
@@ -114,7 +115,7 @@ def test_a_large_job_plays_until_its_kernels_are_compiled_and_goes_over(helpers,
 @pytest.mark.parametrize(("warm", "form"), [(True, "kernels"), (False, "numpy")])
 def test_a_job_of_middle_size_uses_kernels_only_if_they_are_there(monkeypatch, warm, form):
     monkeypatch.setattr(engine, "SMALL", 0)
-    monkeypatch.setattr(compiled, "is_warm", lambda: warm)
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: warm)
     forms = []
     real = engine.play
 
@@ -125,3 +126,59 @@ def test_a_job_of_middle_size_uses_kernels_only_if_they_are_there(monkeypatch, w
     monkeypatch.setattr(engine, "play", noted)
     am.evaluate("lambda-star", ["local-search"], episodes=22)
     assert forms == [form]
+
+
+# ---------------------------------------------------------------- small jobs are not compiled for
+
+
+GAMES = am.Plan(
+    tests=[
+        am.Test(instrument="lambda-star", minds=["q-learning(sessions=2)"], episodes=40),
+        am.Test(instrument="stag-hunt", minds=["stag", "hare"], episodes=4),
+    ]
+)
+
+
+def test_a_small_job_is_played_plainly_while_its_kernels_are_not_on_disk(monkeypatch):
+    """The records are those of the kernels."""
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: False)
+    plain = am.evaluate("stag-hunt", ["stag", "tit-for-tat"], episodes=50)
+    monkeypatch.setattr(compiled, "is_warm", lambda *_: True)
+    assert (
+        am.evaluate("stag-hunt", ["stag", "tit-for-tat"], episodes=50).frame().equals(plain.frame())
+    )
+
+
+def test_only_long_jobs_and_minds_of_users_need_their_kernels():
+    def light(episodes, who):
+        sitting = engine.Sitting("stag-hunt", (), (who,), 1, episodes=episodes)
+        return [type(way).__name__ for way in sitting.light_forms]
+
+    assert light(10, "stag") == ["Plain"]
+    assert light(engine.SOON, "stag") != ["Plain"]
+
+
+def test_tests_that_need_no_kernels_are_given_first_and_the_others_are_waited_for(
+    helpers, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(engine, "MIDDLE", 1 << 24)
+    monkeypatch.setattr(engine, "SOON", 1 << 12)
+    given, real = [], engine.Ahead.wait
+
+    def noted(self, test):
+        real(self, test)
+        given.append((test, test in self.awaited))
+
+    monkeypatch.setattr(engine.Ahead, "wait", noted)
+    cold = am.run(GAMES, tmp_path / "cold", am.How(jobs=2))
+    assert given == [(1, False), (0, False)]
+    assert len(helpers) == 1
+    monkeypatch.setattr(files, "is_cold", lambda: False)
+    assert cold.records().equals(am.run(GAMES, tmp_path / "warm", am.How(jobs=2)).records())
+
+
+def test_a_helper_that_dies_is_not_waited_for():
+    with subprocess.Popen(["true"], stdout=subprocess.PIPE) as helper:
+        ahead = engine.Ahead([0], True, {0}, helper)
+        ahead.wait(0)
+    assert ahead.awaited == set()

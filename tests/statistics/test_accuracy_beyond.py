@@ -13,7 +13,6 @@ from allminds.statistics.accuracy.beyond import (
     Mixture,
     Stack,
     decline,
-    simulate_beyond,
     trials_beyond,
     tried_levels,
 )
@@ -23,15 +22,6 @@ LEVELS = np.arange(1.0, 9.0)
 
 def exact(p, trials, chance=0.2):
     return Counts.of(LEVELS, np.asarray(p) * trials, trials, chance=chance)
-
-
-def test_intervals_beyond_the_data_cover():
-    """15 minds of each of nine truths: 95 % nominal, clustered by mind, so .93 less .03."""
-    wrong, total = simulate_beyond(np.random.default_rng(1), 15)
-    assert total > 400
-    assert 1 - wrong / total > 0.90
-    wrong, total = simulate_beyond(np.random.default_rng(2), 15, "rate")
-    assert 1 - wrong / total > 0.93
 
 
 @pytest.mark.slow

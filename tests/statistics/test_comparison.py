@@ -325,7 +325,7 @@ UNBOUNDED = Rule(low=-np.inf, high=np.inf)
 
 
 def test_intervals_of_differences_cover_as_stated():
-    rng, times = RNG(9), 1000
+    rng, times = RNG(9), 400
     found = []
     for _ in range(times):
         shared = rng.normal(size=12)
@@ -336,8 +336,8 @@ def test_intervals_of_differences_cover_as_stated():
 
 
 def test_tests_as_units_cover_where_exercises_do_not():
-    """Ten tests of seven exercises by ten persons, who differ: 400 simulated studies."""
-    rng, times = RNG(10), 400
+    """Ten tests of seven exercises by ten persons, who differ: 200 simulated studies."""
+    rng, times = RNG(10), 200
     by_test, by_exercise = [], []
     for _ in range(times):
         person = np.repeat(rng.normal(0, 0.2, 10), 7)

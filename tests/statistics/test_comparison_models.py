@@ -12,7 +12,6 @@ from scipy import optimize, stats
 
 from allminds.core.errors import Error
 from allminds.inference import Rule
-from allminds.statistics.calibration.figures import simulate_correlation, simulate_ranks
 from allminds.statistics.comparison import (
     correlations,
     greenhouse_geisser,
@@ -390,29 +389,6 @@ def test_repeats_are_resampled_within_their_exercise():
     [first, _] = correlations(scores, ["K"])
     assert first.r == pytest.approx(stats.pearsonr(np.arange(20), scores.means[:, 0])[0])
     assert first.interval[0] < first.r < first.interval[1]
-
-
-# ---------------------------------------------------------------- error rates
-
-
-@pytest.mark.parametrize("kind", ["normal", "none", "hits", "clustered"])
-@pytest.mark.parametrize("exercises", [10, 20, 50])
-def test_intervals_of_correlations_miss_at_their_rate(kind, exercises):
-    """At most 7 % of 400, give or take 4 standard errors."""
-    wrong, total = simulate_correlation(RNG(20), 400, kind=kind, exercises=exercises)
-    if kind == "clustered" and exercises == 10:
-        assert total == 0  # two clusters
-    else:
-        assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)
-
-
-@pytest.mark.parametrize("kind", ["normal", "hits"])
-@pytest.mark.parametrize("true", [[0.5] * 2, [0.5] * 6, [0.2, 0.5, 0.5, 0.9]])
-def test_ranks_are_wrong_for_some_mind_in_one_of_twenty_studies(true, kind):
-    """Of 100 studies each of 5 and of 20 units, give or take 4 standard errors."""
-    for units in (5, 20):
-        wrong, total = simulate_ranks(RNG(21), 100, scores=true, units=units, kind=kind, draws=200)
-        assert wrong / total < 0.05 + 4 * np.sqrt(0.05 * 0.95 / total)
 
 
 def test_no_interval_of_a_correlation_from_three_or_of_a_straight_line():

@@ -1,4 +1,6 @@
-"""People as a random factor: the crossed model against lme4, its edges, and its error rates.
+"""People as a random factor: the crossed model against lme4, and its edges.
+
+Its error rates are held by the gate of `calibration`.
 
 The figures of R are from R 4.2.2, lme4 1.1-31, lmerTest 3.1-3, on data/crossed.csv (sets a to d)
 and on the authors' rows of Insa-Cabrera et al. (2011):
@@ -392,24 +394,3 @@ def test_what_cannot_be_compared(change, said):
     }
     with pytest.raises(Error, match=said):
         crossed(**given | change)
-
-
-# ---------------------------------------------------------------- error rates
-
-
-@pytest.mark.parametrize("hits", [False, True])
-@pytest.mark.parametrize(("people", "spread"), [(3, 0.0), (3, 0.3), (8, 0.15)])
-def test_coverage(people, spread, hits):
-    """A nominal 95 % interval covers in at least 93 % (99.9 % Monte Carlo limit of 200 draws)."""
-    rng, draws, inside = RNG([people, hits]), 200, 0
-    for _ in range(draws):
-        mean = 0.5 + rng.normal(0, spread, (people, 1)) + rng.normal(0, 0.2, 10)
-        if hits:
-            scores = (rng.random((people, 10)) < np.clip(mean, 0, 1)).astype(float)
-            program = (rng.random(10) < 0.5).astype(float)
-            found = against(scores, program)
-        else:
-            scores = mean + rng.normal(0, 0.25, (people, 10))
-            found = crossed(*table(scores, rng.normal(0.5, 0.25, 10)), "people", "program")
-        inside += found.interval is None or found.interval[0] <= 0 <= found.interval[1]
-    assert stats.binom.cdf(inside, draws, 0.93) > 0.0005

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from allminds.statistics.calibration.figures import simulate_null_shares, simulate_shares
 from allminds.statistics.comparison.effects import variance_shares
 
 NAMES = ["a", "b", "c"]
@@ -88,24 +87,3 @@ def test_exercises_that_some_cell_lacks_are_left_out():
     whole = shares(scores[..., 1:])
     scores[0, 1, 0] = np.nan
     assert shares(scores) == whole
-
-
-@pytest.mark.parametrize("noise", ["normal", "uneven", "hits"])
-@pytest.mark.parametrize("shape", [(2, 2), (3, 4), (2, 2, 3), (2, 2, 2, 2)])
-def test_no_effect_is_an_effect_in_one_of_twenty_at_most(shape, noise):
-    for exercises in (5, 20):
-        wrong, total = simulate_null_shares(
-            np.random.default_rng(5), 100, shape=shape, exercises=exercises, noise=noise
-        )
-        assert wrong / total < 0.05 + 4 * np.sqrt(0.05 * 0.95 / total)
-
-
-@pytest.mark.parametrize("of", [(0,), (1,), (0, 1)])
-@pytest.mark.parametrize("exercises", [5, 20, 50])
-def test_intervals_of_shares_miss_at_their_rate(of, exercises):
-    """Two effects and an interaction: at most 7 % of 200, give or take 4 standard errors."""
-    one, other = np.array([0.0, 0.5, 1.0])[:, None], np.array([0.0, 0.5])[None]
-    wrong, total = simulate_shares(
-        np.random.default_rng(6), 200, truth=one + other + one * other, of=of, exercises=exercises
-    )
-    assert wrong / total < 0.07 + 4 * np.sqrt(0.07 * 0.93 / total)

@@ -15,7 +15,6 @@ import allminds as am
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.inference.intervals import FEWEST
-from allminds.statistics.calibration.figures import simulate_assurance
 from allminds.statistics.pilot import Pilot, Spread, known_by
 from allminds.statistics.planning import Wanted, plan, precision
 from allminds.statistics.reliability import components, of_measured
@@ -414,14 +413,6 @@ def test_every_instrument_can_be_planned_for(instrument):
 
 
 # ---------------------------------------------------------------- assurance
-
-
-@pytest.mark.parametrize("kind", ["normal", "even", "hits", "tailed"])
-@pytest.mark.parametrize("pilot", [10, 30, 100])
-def test_a_wanted_length_is_met_as_often_as_assured(kind, pilot):
-    """In .8 of 300 studies or more, give or take 4 standard errors; skewed ones a little less."""
-    wrong, total = simulate_assurance(np.random.default_rng(7), 300, kind=kind, pilot=pilot)
-    assert wrong / total < 0.2 + 4 * math.sqrt(0.2 * 0.8 / total)
 
 
 def test_more_assurance_takes_more_exercises():

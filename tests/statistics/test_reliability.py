@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from allminds.core.errors import Error
-from allminds.statistics.calibration.figures import simulate_generalisability
 from allminds.statistics.reliability import (
     Components,
     alpha,
@@ -285,14 +284,3 @@ def test_minds_that_differ_alike_everywhere_have_no_estimate():
     nobody = reliability(np.zeros((5, 0, 1)))
     assert nobody.rel is None
     assert "no mind besides" in nobody.why
-
-
-@pytest.mark.parametrize("kind", ["normal", "hits"])
-@pytest.mark.parametrize("exercises", [10, 40])
-def test_intervals_of_generalisability_miss_at_their_rate(kind, exercises):
-    """Minds at .1, .3 and .9: at most 7 % of 300, give or take 4 standard errors."""
-    wrong, total = simulate_generalisability(
-        RNG(13), 300, minds=[0.1, 0.3, 0.9], exercises=exercises, kind=kind
-    )
-    assert total > 290
-    assert wrong / total < 0.07 + 4 * math.sqrt(0.07 * 0.93 / total)

@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from allminds import registry
-from allminds.bridges.llm import mind_name
+from allminds.bridges.manner import Manner, sent_by
 from allminds.contracts import FAILURES, STATUSES, Exercise, Failure, Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.files import write_bytes
+from allminds.core.spending import COUNTED
 from allminds.core.table import harmless, units_of
 from allminds.core.transcripts import ASKED
 from allminds.episode import Episode
+from allminds.until import exercise_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,7 +205,7 @@ def _line(told: dict[str, Any]) -> str:
 # ---------------------------------------------------------------- logs of Inspect
 
 
-SCORERS = ("record", "weighted_record")
+SCORERS = ("record", "weighted_record", "ability_record")
 _NEEDED = ("exercise", "instrument", "settings", "form", "against", "complexity", "items")
 
 
@@ -247,6 +250,7 @@ def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
     found = _record(sample)
     found = _unplayed(log, sample, path) if found is None else _counted(exercise, found)
     units = {name: about[name] for name in ("item", "cluster") if name in about}
+    counts = found.get("counts") or [None] * len(found["minds"])  # an older log has none
     seen: set[str] = set()
     for slot, mind in enumerate(found["minds"]):
         usage = None if mind in seen else _usage(sample, mind)
@@ -266,6 +270,7 @@ def _of_sample(log: Any, sample: Any, path: Path) -> Iterator[dict[str, Any]]:
             "status": found["status"][slot],
             "reason": found["reason"] or None,
             **_took(usage, sample),
+            **(counts[slot] or dict.fromkeys(COUNTED)),
             "model_settings": _settings(log, slot) if mind.startswith("llm(") else None,
         }
 
@@ -289,12 +294,22 @@ def _took(usage: Any, sample: Any) -> dict[str, float | None]:
 
 def _settings(log: Any, slot: int) -> str | None:
     """Write the generation settings of the model in a slot as JSON; None if all were usual."""
+    given = _config(log, slot).model_dump(mode="json", exclude_none=True)
+    return json.dumps(given, sort_keys=True) if given else None
+
+
+def _config(log: Any, slot: int) -> Any:
+    """Return the generation settings of the model in a slot."""
+    from inspect_ai.model import GenerateConfig
+
     role = (log.eval.model_roles or {}).get(f"slot_{slot}")
     role = role[0] if isinstance(role, list) else role
     config = log.eval.model_generate_config if role is None else role.config
-    given = config.model_dump(mode="json", exclude_none=True) if config is not None else {}
-    given = (log.plan.config.model_dump(mode="json", exclude_none=True) if log.plan else {}) | given
-    return json.dumps(given, sort_keys=True) if given else None
+    return (
+        GenerateConfig()
+        .merge((log.plan.config if log.plan else None) or GenerateConfig())
+        .merge(config or GenerateConfig())
+    )
 
 
 def _record(sample: Any) -> dict[str, Any] | None:
@@ -306,8 +321,7 @@ def _record(sample: Any) -> dict[str, Any] | None:
 
 
 def _exercise(about: dict[str, Any]) -> Exercise:
-    tool = registry.make_instrument(about["instrument"], about["settings"])
-    return tool.exercise(about["seed"], about["index"])
+    return exercise_of(registry.make_instrument(about["instrument"], about["settings"]), about)
 
 
 def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:
@@ -329,7 +343,8 @@ def _counted(exercise: Exercise, found: dict[str, Any]) -> dict[str, Any]:
 
 def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
     """Make the record of an exercise that Inspect ended early, by an error or by its limit."""
-    from allminds.bridges.inspect_play import LIMITS, seats  # which need Inspect
+    from allminds.bridges.inspect_play import seats  # which need Inspect
+    from allminds.bridges.inspect_scores import LIMITS
 
     about = sample.metadata
     exercise = _exercise(about)
@@ -347,9 +362,7 @@ def _unplayed(log: Any, sample: Any, path: Path) -> dict[str, Any]:
     status = ["void" if slot in ours else "timeout" if failed else "missing" for slot in slots]
     teams = environment.teams
     return {
-        "minds": [
-            ours.get(slot) or mind_name(_model(log, slot), tool, about["form"]) for slot in slots
-        ],
+        "minds": [ours.get(slot) or _named(log, slot, about, tool) for slot in slots],
         "team": [next(n for n, team in enumerate(teams) if slot in team) for slot in slots],
         "steps": 0,
         "score": [
@@ -367,6 +380,13 @@ def _model(log: Any, slot: int) -> str:
     role = (log.eval.model_roles or {}).get(f"slot_{slot}")
     role = role[0] if isinstance(role, list) else role
     return str(role.model if role is not None else log.eval.model)
+
+
+def _named(log: Any, slot: int, about: dict[str, Any], tool: Any) -> str:
+    """Name the mind in a slot by its model, the manner of the task and the generation settings."""
+    manner = Manner(**about.get("manner", {"form": about["form"]}))
+    given = sent_by(_config(log, slot))
+    return replace(manner, **given).named(_model(log, slot), tool)
 
 
 def _usage(sample: Any, mind: str) -> Any:

@@ -31,7 +31,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from allminds.bridges.llm import legal_actions
+from allminds.bridges.conversation import legal_actions
 from allminds.contracts import Failure, Instrument, MindBase, Status, Task, Traits
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
@@ -48,7 +48,7 @@ LINGER = 1.0  # seconds that a program has to end by itself, when its input has
 class Program(MindBase):
     """A program that reads and writes JSON lines, given by its command: program(node,mind.js)."""
 
-    takes_instrument = True
+    takes_instrument = reads = True
     runs_code = True
     traits = Traits(one_at_a_time=True)  # a process each: a thousand at once would be too many
 
@@ -64,9 +64,10 @@ class Program(MindBase):
 
     def begin(self, task: Task) -> None:
         """Start the program, unless it still runs from a rehearsal, and describe the exercise."""
-        self.task = task
+        self.task, skin = task, self.tool.skin
         if self.process is None:
             self.process = Process(self.command, self.seconds)
+        task = task if skin is None else skin.task(task)
         told = {
             "instrument": task.instrument,
             "slot": task.slot,
@@ -81,10 +82,11 @@ class Program(MindBase):
 
     def act(self, observation: Any, random: Random) -> Any:
         """Send the observation, and read the action that the program writes."""
+        legal = legal_actions(self.task, observation)
         told = {
-            "observation": observation,
+            "observation": self._worn(observation),
             "text": self.tool.presentation.words(observation),
-            "legal": legal_actions(self.task, observation),
+            "legal": sorted(map(self._worn_action, legal)) if self.tool.skin else legal,
             "random": random.unit(),
         }
         self._sent("act", told)
@@ -94,13 +96,25 @@ class Program(MindBase):
     def learn(self, reward: float, observation: Any, done: bool) -> None:
         """Send the reward to the program; at the end of the play that counts, end the program."""
         over = done and not self.task.rehearsal
-        self._sent("learn", {"reward": reward, "observation": observation, "done": done})
+        told = {"reward": reward, "observation": self._worn(observation), "done": done}
+        self._sent("learn", told)
         if over and self.process is not None:
             self.process.finish()
 
     def _sent(self, kind: str, told: Mapping[str, Any]) -> None:
         assert self.process is not None
         self.process.send(json.dumps({"type": kind} | plain(told), ensure_ascii=False))
+
+    def _worn(self, observation: Any) -> Any:
+        """Show an observation in the disguise of the exercise, if it wears one."""
+        skin = self.tool.skin
+        if skin is None or observation is None:
+            return observation
+        return skin.observation(observation, self.task.actions)
+
+    def _worn_action(self, action: Any) -> Any:
+        skin = self.tool.skin
+        return action if skin is None else skin.worn(action, self.task.actions)
 
     def _meant(self, line: str, observation: Any) -> Any:
         """Read the action in a line, or return a failure."""
@@ -110,7 +124,8 @@ class Program(MindBase):
             said = None
         if isinstance(said, dict) and len(said) == 1:
             if "action" in said:
-                return said["action"]
+                skin, action = self.tool.skin, said["action"]
+                return action if skin is None else skin.action(action, self.task.actions)
             if isinstance(said.get("answer"), str):
                 return self.tool.read(said["answer"], observation)
             if "refuse" in said:

@@ -18,11 +18,13 @@ import json
 import re
 import threading
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from allminds.bridges.conversation import Question
+from allminds.bridges.messages import config_of, messages, tools_of
 from allminds.contracts import Failure
 from allminds.core.errors import Error
+from allminds.core.messages import MEMBER
 from allminds.core.spending import (
     FRAME,
     LARGEST_PICTURE,
@@ -46,7 +48,7 @@ if TYPE_CHECKING:
 MOCK = "mockllm/"  # mockllm/b says b to everything, and needs no network
 WAITS = (2.0, 5.0, 15.0, 30.0, 60.0, 120.0)  # seconds before a provider at fault is asked again
 LONGEST_WAIT = 600.0  # seconds, if the provider itself says how long
-SUPPOSED = "…"  # stands for a reply in the messages of a dry run
+ABOUT_THE_TOOL = 80  # tokens that say what a call, or an object, must be like
 _BUGS = (ArithmeticError, AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 NO_ENTRY = (401, 402, 403, 404)  # no key, no money, no such model: asking again is of no use
 REJECTED = (400, 413, 422)  # what was sent is too long or not allowed: a failure, and it counts
@@ -94,15 +96,14 @@ def price_of(model: Any) -> Price | None:
 # ---------------------------------------------------------------- one question
 
 
-def ask(
-    model: Any, messages: Sequence[Any], seconds: float, slot: int = 0, config: Any = None
-) -> Any:
-    """Return a model's reply to a conversation, as Inspect has it, or a `Failure`.
+def ask(model: Any, question: Question, seconds: float, slot: int = 0) -> Any:
+    """Return a model's reply to a question, as Inspect has it, or a `Failure`.
 
-    A reply that the run has stored is not asked for again. `config` has generation settings.
+    A reply that the run has stored is not asked for again.
     """
     ledger, sheet, name = ledger_now(), SHEET.get(), str(model)
-    request = fingerprint(messages, config)
+    sent = Sent(messages(question), config_of(question), tools_of(question))
+    request = sent.fingerprint()
     stored = sheet.find(slot, name, request) if sheet else None
     if stored is not None:
         from inspect_ai.model import ModelOutput
@@ -114,80 +115,94 @@ def ask(
     if sheet is not None and sheet.stopped.is_set():
         return Failure("missing", "not asked, for the run was stopped")
     with away():
-        booking = ledger.book(guess(messages, ledger, config), price_of(model))
+        booking = ledger.book(guess(question, ledger), price_of(model))
     if booking is None:
         ledger.unasked += 1
         return Failure("missing", f"not asked, for ${ledger.most:g} are spent")
     try:
-        output, took = Call(model, list(messages), seconds, ledger, booking, config, sheet).result()
+        output, took = Call(model, sent, seconds, ledger, booking, sheet).result()
     except Failed:  # it took too long
         raise
     except Exception as error:  # every provider has its own
         return fault(error, name)
     finally:
         ledger.close(booking)
-    use = ledger.settle(booking, _use(output))
+    use = ledger.settle(booking, _use(output, booking))
     if sheet is not None:
-        sheet.add(_entry(name, slot, request, messages, output, use, took))
+        sheet.add(_entry(name, slot, request, question, output, use, took))
     return output
 
 
-def fingerprint(messages: Sequence[Any], config: Any = None) -> str:
-    """Hash what is sent: the same conversation with the same settings has the same hash."""
-    said = [one.model_dump(mode="json", exclude={"id"}, exclude_none=True) for one in messages]
-    settings = None if config is None else config.model_dump(mode="json", exclude_none=True)
-    return hashlib.sha256(json.dumps([said, settings], sort_keys=True).encode()).hexdigest()
+class Sent(NamedTuple):
+    """What a model is sent, as Inspect has it."""
+
+    messages: list[Any]
+    config: Any  # generation settings, or None
+    tools: list[Any]
+
+    def fingerprint(self) -> str:
+        """Hash what is sent: the same conversation with the same settings has the same hash."""
+        said = [
+            one.model_dump(mode="json", exclude={"id"}, exclude_none=True) for one in self.messages
+        ]
+        parts: list[Any] = [said, _dumped(self.config)]
+        parts += [[_dumped(one) for one in self.tools]] if self.tools else []
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def guess(messages: Sequence[Any], ledger: Ledger, config: Any = None) -> Guess:
+def _dumped(thing: Any) -> Any:
+    return None if thing is None else thing.model_dump(mode="json", exclude_none=True)
+
+
+def guess(question: Question, ledger: Ledger) -> Guess:
     """Estimate the tokens of a call; what a dry run supposes to be replies counts as such."""
-    longest = getattr(config, "max_tokens", None) or max(LONGEST_REPLY, ledger.reply)
+    longest = question.manner.max_tokens or max(LONGEST_REPLY, ledger.reply)
     likely = min(ledger.reply, longest)
-    given = most = 0
-    for one in messages:
-        if one == SUPPOSED:
+    given = most = ABOUT_THE_TOOL if question.answer in ("tool", "schema") else 0
+    for one in question.said:
+        if one.supposed:
             given, most = given + FRAME + likely, most + FRAME + longest
             continue
-        texts, pictures = _content(one)
-        text = FRAME + sum(map(tokens_of, texts))
+        text, pictures = FRAME + tokens_of(one.text), int(one.picture is not None)
         given, most = given + text + pictures * PICTURE, most + text + pictures * LARGEST_PICTURE
-    return Guess(given, likely, most, longest)
+    return Guess(given, likely, most, longest, question.again)
 
 
-def _content(message: Any) -> tuple[list[str], int]:
-    """Return the texts in a message, as Inspect has it or as a `Turn`, and count its pictures."""
-    if hasattr(message, "picture"):
-        return [message.text], int(message.picture is not None)
-    parts = [message.content] if isinstance(message.content, str) else message.content
-    texts = [part if isinstance(part, str) else getattr(part, "text", "") for part in parts]
-    return texts, sum(getattr(part, "type", "") == "image" for part in parts)
-
-
-def _use(output: Any) -> Use:
-    usage = output.usage
-    if usage is None:
-        return Use(0, 0)
-    cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-    return Use(
-        usage.input_tokens + cached, usage.output_tokens, usage.reasoning_tokens, usage.total_cost
-    )
+def _use(output: Any, booking: Booking) -> Use:
+    """Return what a reply took; a provider that counted nothing is estimated, as in a dry run."""
+    usage, given = output.usage, 0
+    if usage is not None:  # Inspect counts tokens of a provider's cache apart
+        cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+        given = usage.input_tokens + sum(one or 0 for one in cached)
+    if not given:
+        return Use(booking.guess.input, tokens_of(output.completion), estimated=True)
+    return Use(given, usage.output_tokens, usage.reasoning_tokens, usage.total_cost)
 
 
 def _entry(
-    model: str, slot: int, request: str, messages: Sequence[Any], output: Any, use: Use, took: float
+    model: str, slot: int, request: str, question: Question, output: Any, use: Use, took: float
 ) -> Reply:
     """Write down a question and its reply; of the conversation only what was new."""
-    last = max((n for n, one in enumerate(messages, 1) if one.role == "assistant"), default=0)
+    said = question.said
+    last = max((n for n, one in enumerate(said, 1) if one.role == "assistant"), default=0)
     told = []
-    for one in messages[last:]:
-        texts, pictures = _content(one)
-        told += [*filter(None, texts), *["[an image]"] * pictures]
+    for one in said[last:]:
+        told += [*filter(None, [one.text]), *["[an image]"] * (one.picture is not None)]
     return Reply(
         index=PLAYING.get(), slot=slot, model=model, request=request, asked="\n".join(told),
-        reply=output.completion, stop=str(output.stop_reason), input_tokens=use.input_tokens,
+        reply=_written(output), stop=str(output.stop_reason), input_tokens=use.input_tokens,
         output_tokens=use.output_tokens, reasoning_tokens=use.reasoning_tokens, cost=use.cost,
         seconds=round(took, 3), output=output.model_dump_json(exclude_none=True),
+        member=MEMBER.get(),
+        left_out=question.left_out,
     )  # fmt: skip
+
+
+def _written(output: Any) -> str:
+    """Write a reply as text, with the calls of tools that it makes."""
+    calls = (output.message.tool_calls or []) if output.choices else []
+    told = [f"[{one.function}({json.dumps(one.arguments)})]" for one in calls]
+    return "\n".join(filter(None, [output.completion, *told]))
 
 
 @functools.cache
@@ -221,15 +236,14 @@ class Call:
     def __init__(
         self,
         model: Any,
-        messages: list[Any],
+        sent: Sent,
         seconds: float,
         ledger: Ledger,
         booking: Booking,
-        config: Any = None,
         sheet: Sheet | None = None,
     ) -> None:
-        self.model, self.messages, self.seconds = model, messages, seconds
-        self.ledger, self.booking, self.config, self.sheet = ledger, booking, config, sheet
+        self.model, self.sent, self.seconds = model, sent, seconds
+        self.ledger, self.booking, self.sheet = ledger, booking, sheet
 
     def result(self) -> tuple[Any, float]:
         """Wait for the answer and the seconds it took; cancel if the wait is interrupted."""
@@ -256,11 +270,12 @@ class Call:
         """Ask once; an attempt that takes too long counts as a time-out of the model."""
         import asyncio
 
+        tools: dict[str, Any] = {"tools": self.sent.tools} if self.sent.tools else {}
         async with _places(self.sheet.connections if self.sheet else CONNECTIONS):
             begun = time.perf_counter()
             try:
                 async with asyncio.timeout(self.seconds) as limit:
-                    output = await self.model.generate(self.messages, config=config)
+                    output = await self.model.generate(self.sent.messages, config=config, **tools)
                     return output, time.perf_counter() - begun
             except TimeoutError:
                 self.ledger.lose(self.booking)
@@ -283,7 +298,7 @@ class Call:
 
         # Inspect would ask for ever, and not say so; how many are asked at once is said here
         once = GenerateConfig(max_retries=0, max_connections=10_000)
-        config = once if self.config is None else self.config.merge(once)
+        config = once if self.sent.config is None else self.sent.config.merge(once)
         name = str(self.model)
         for wait in (*(() if name in self.down else WAITS), None):
             try:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from allminds.contracts import Failure, Instrument
@@ -79,6 +79,38 @@ def read_reply(tool: Instrument, reply: str, observation: Any, stop: str = "stop
     elif cut:
         action = Failure("malformed", "the reply was cut off before its answer")
     return Reading(action, False)
+
+
+def read_call(tool: Instrument, calls: Sequence[Any], observation: Any) -> Reading:
+    """Read the action in the calls of a tool that a reply makes; all must give the same."""
+    given = {str(one) for call in calls for one in call.arguments.values()}
+    wrong = next((call for call in calls if call.parse_error or len(call.arguments) != 1), None)
+    if wrong is not None:
+        said = wrong.parse_error or f"{wrong.function} takes one argument, the answer"
+        return Reading(Failure("malformed", " ".join(said.split())[:200]), False)
+    if len(given) > 1:
+        said = f"the tool was called with different answers: {', '.join(sorted(given))[:100]}"
+        return Reading(Failure("malformed", said), False)
+    return read_answer(tool, given.pop(), observation)
+
+
+def read_object(tool: Instrument, reply: str, observation: Any) -> Reading | None:
+    """Read the action in a reply that is a JSON object with an answer; None if it is none."""
+    try:
+        value = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    answer = value.get("answer") if isinstance(value, dict) else None
+    return read_answer(tool, str(answer), observation) if isinstance(answer, str | int) else None
+
+
+def read_answer(tool: Instrument, words: str, observation: Any) -> Reading:
+    """Read an answer that stands in its own field: strictly as it is, else leniently."""
+    action = tool.read(words, observation)
+    if not isinstance(action, Failure):
+        return Reading(action, True)
+    found = _one(tool, words, observation)
+    return Reading(action if found is None else found, False)
 
 
 def _leniently(tool: Instrument, reply: str, observation: Any) -> Any | None:

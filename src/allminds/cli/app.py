@@ -275,6 +275,15 @@ CourseOption = Annotated[
         "train=50,order=rising,test=20. Orders: drawn, rising, falling, blocked, interleaved.",
     ),
 ]
+UntilOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="width=W",
+        show_default="a fixed number of exercises",
+        help="Choose exercises by the answers, and end when the ability is known within an "
+        "interval of width W: width=1.0,most=300.",
+    ),
+]
 BudgetOption = Annotated[
     str | None,
     typer.Option(

@@ -160,13 +160,11 @@ def compare(
         more = {"learning": learnt.as_json()} if learnt else {}
         print_json({"runs": run, **settings, "comparisons": rows, **more, **said})
         return
-    from allminds.terminal.comparison import show_comparisons
+    from allminds.terminal.comparison import show_comparisons, show_learning
     from allminds.terminal.tables import say
 
     show_comparisons(found, verbose)
     if learnt:
-        from allminds.terminal.learning import show_learning
-
         show_learning(learnt, verbose)
     for name in budgets:
         say(f"{name}: {budgets[name][1]}" if len(found) > 1 else budgets[name][1])

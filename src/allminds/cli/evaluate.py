@@ -29,6 +29,7 @@ from allminds.cli.app import (
     SettingOption,
     StrictOption,
     TrustOption,
+    UntilOption,
     VerboseOption,
     YesOption,
     app,
@@ -80,6 +81,16 @@ def evaluate(
         ),
     ] = None,
     course: CourseOption = None,
+    disguises: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=1000,
+            metavar="N",
+            help="Give every exercise in N skins too, and tell how much of the score is recall.",
+        ),
+    ] = 0,
+    until: UntilOption = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same exercises.")] = 1,
     out: Annotated[
         Path | None, typer.Option(help="The folder to save the run in; by default runs/1, ….")
@@ -146,6 +157,7 @@ def evaluate(
         what = prepared(
             instrument, minds, against=against or None, settings=settings_of(setting) or None,
             episodes=episodes, seed=seed, time_limit=time_limit, course=course,
+            disguises=disguises, until=until,
             ends="full" if full_ends and not dry_run else not dry_run,
         )  # fmt: skip
         for sentence in what.left_out_in_short():
@@ -163,7 +175,7 @@ def evaluate(
                 connections=max_connections,
             )  # fmt: skip
             courses = any("course" in test.settings for test in what.plan.tests)
-            found = played(what, where, how, records=courses)
+            found = played(what, where, how, records=courses or disguises > 0)
     asked = {"llm": ledger.as_json()} if ledger.calls or dry_run else {}
     if dry_run:
         print_json(asked) if as_json else print(ledger)
@@ -174,7 +186,8 @@ def evaluate(
     if as_json:
         saved = {"folder": str(where)} if where else {}
         learnt = {"learning": found.learning().as_json()} if courses else {}
-        print_json(found.summary | learnt | asked | saved)
+        lost = {"recall": [one.as_json() for one in found.recalled()]} if disguises else {}
+        print_json(found.summary | learnt | lost | asked | saved)
     else:
         lacks = (
             again if any(row["missing"] for test in found.tests for row in test["results"]) else ""
@@ -188,8 +201,8 @@ def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> Non
     """Print tables and verdicts, what was learnt over courses, and then some lines."""
     from allminds.terminal import show_test
 
-    tests = [test.summary for test in found.tests]
-    answered = _answer(found)
+    tests = [test.summary for test in found.shown]
+    answered = None if found.disguised else _answer(found)
     if answered is None or verbose:
         for test in tests:
             show_test(test)
@@ -198,9 +211,13 @@ def _show(found: Results, lines: list[str], verbose: bool, courses: bool) -> Non
 
         show_answer(answered, None) if verbose else show_tables(tests, answered, len(lines))
     if courses:
-        from allminds.terminal.learning import show_learning
+        from allminds.terminal.comparison import show_learning
 
         show_learning(found.learning(), verbose)
+    if found.disguised:
+        from allminds.terminal.recall import show_recall
+
+        show_recall(found.recalled())
     for line in lines:
         print_line(line)
 

@@ -49,6 +49,8 @@ def lz76_kernel(codes: Codes, length: int, scratch: Bits) -> int:
     """
     if length <= 64:
         return _short(codes, length, scratch)
+    if length <= 128:
+        return _double(codes, length, scratch)
     return _long(codes, length, scratch)
 
 
@@ -73,6 +75,29 @@ def _short(codes: Codes, length: int, scratch: Bits) -> int:
         scratch[np.uint64(codes[n]), 0] = NONE
     # Within a phrase the shift has left the lowest bit empty.
     return phrases if ends == ALL else phrases + 1
+
+
+@kernel
+def _double(codes: Codes, length: int, scratch: Bits) -> int:
+    """Count over up to 128 positions: as `_short`, with two words."""
+    phrases = 0
+    low, high = ALL, ALL
+    here, there = ONE, NONE
+    for n in range(length):
+        seen = scratch[np.uint64(codes[n])]
+        low &= seen[0]
+        high &= seen[1]
+        seen[0] |= here
+        seen[1] |= there
+        here, there = here << ONE, (there << ONE) | (here >> LAST)
+        if low | high == NONE:
+            phrases += 1
+            low, high = ALL, ALL
+        else:
+            low, high = low << ONE, (high << ONE) | (low >> LAST)
+    for n in range(length):
+        scratch[np.uint64(codes[n])][:2] = NONE
+    return phrases if low == ALL else phrases + 1
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from allminds.contracts import STATUSES, Record
+from allminds.contracts import STATUSES, Message, Record
 
 Number = TypeVar("Number", np.int64, np.float64)
 LATTICE = 2.0**-26
@@ -44,6 +44,7 @@ class Block:
     course: dict[str, NDArray[Any]] = field(default_factory=dict)  # [exercise]: see `LESSON`
     tenths: NDArray[np.float64] | None = None  # [exercise, slot, tenth]: mean rewards, in a course
     asked: dict[str, NDArray[np.float64]] = field(default_factory=dict)  # what models took
+    messages: list[tuple[int, Message]] = field(default_factory=list)  # of the traced exercises
 
     @classmethod
     def of(cls, records: Sequence[Record], steps: int, traced: int = 0) -> Block:
@@ -78,6 +79,7 @@ class Block:
             cluster=_whole([record.cluster for record in records]),
             course=_places(records),
             tenths=tenths_of(records) if steps > 1 and records[0].lesson else None,
+            messages=[(record.index, one) for record in records[:kept] for one in record.messages],
         )
 
     @classmethod
@@ -116,6 +118,7 @@ class Block:
                 name: np.concatenate([block.asked[name] for block in blocks])
                 for name in blocks[0].asked
             },
+            messages=[one for block in blocks for one in block.messages],
         )
 
 
@@ -171,4 +174,6 @@ def block_difference(a: Block, b: Block) -> str:
                 return f"{name}: shapes {one.shape} and {other.shape}"
             where = tuple(int(n) for n in np.argwhere(one != other)[0])
             return f"{name}{list(where)}: {one[where]} and {other[where]}"
+    if a.messages != b.messages:
+        return f"messages: {len(a.messages)} and {len(b.messages)}"
     return "" if a.reasons == b.reasons else f"reasons: {a.reasons} and {b.reasons}"

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core import seeding
-from allminds.core.files import cache_folder
+from allminds.core.files import kernel_folder
 
 
 @cache
@@ -56,7 +56,7 @@ def _folder(path: Path) -> Path:
         digest.update(os.path.relpath(one, _PACKAGE).encode())  # what is kept names its module
         digest.update(one.read_bytes())
     folder = _kernels / digest.hexdigest()[:16]
-    _used.add(folder)
+    _used[path] = folder
     return folder
 
 
@@ -70,24 +70,20 @@ def _writable(folder: Path) -> bool:
 
 
 _PACKAGE = Path(__file__).parents[1]
-_kernels = cache_folder() / "kernels"
+_kernels = kernel_folder()
 _cached = _writable(_kernels)
-_used: set[Path] = set()  # folders that kernels were looked for in
+_used: dict[Path, Path] = {}  # files with kernels -> folders that they were looked for in
 
 
-def is_warm() -> bool:
-    """Check whether the kernels imported so far are compiled and on disk already."""
-    return _cached and all(any(folder.rglob("*.nbi")) for folder in _used)
+def is_warm(near: Path = _PACKAGE) -> bool:
+    """Check whether the kernels imported so far, of files in a folder, are compiled and on disk."""
+    wanted = (folder for file, folder in _used.items() if near in file.parents)
+    return _cached and all(any(folder.rglob("*.nbi")) for folder in wanted)
 
 
 def can_keep() -> bool:
     """Check whether there is a place on disk where compiled kernels are kept."""
     return _cached
-
-
-def is_cold() -> bool:
-    """Check whether nothing was ever compiled here, though there is a place to keep it."""
-    return _cached and not any(_kernels.rglob("*.nbi"))
 
 
 def kernel(function: Callable[..., Any]) -> Any:

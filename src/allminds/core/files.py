@@ -25,6 +25,16 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or default) / "allminds"
 
 
+def kernel_folder() -> Path:
+    """Locate the folder of compiled kernels."""
+    return cache_folder() / "kernels"
+
+
+def is_cold() -> bool:
+    """Check whether no kernel was ever compiled here."""
+    return not any(kernel_folder().rglob("*.nbi"))
+
+
 def sums_of(folder: Path) -> dict[str, set[str]]:
     """Read SHA256SUMS: the sums that each file may have, which has two while it is replaced."""
     found: dict[str, set[str]] = {}

@@ -2,7 +2,8 @@
 
 A name is ``name``, ``name(arg, key=value)`` or ``group(member*3, other)``. It may hold ``/ . : -``,
 so ``llm(openai/gpt-4o)``, ``file.py:MyMind`` and
-``stigmergy(local-search*3, expert(intercept=false))`` are all names.
+``stigmergy(local-search*3, expert(intercept=false))`` are all names. A value may have brackets of
+its own, ``history=last(5)``, or stand in double quotes, ``system="Be brief."``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 from allminds.contracts import FAILURES, Failure, Instrument, Traits
 from allminds.core.errors import Error
 
-_TOKEN = re.compile(r"\s*(?:([(),=*])|([^\s(),=*]+))")
+_TOKEN = re.compile(r'\s*(?:([(),=*])|("[^"]*"|[^\s(),=*]+))')
 
 
 MOST_COPIES = 100_000  # of a member: more than any environment has slots
@@ -110,9 +111,18 @@ class _Parser:
         if following == "=":
             key = self.word("a parameter")
             self.take()
-            keywords.append((key, self.word(f"the value of {key}")))
+            keywords.append((key, self._value(f"the value of {key}")))
         else:
             arguments.append(self.name())
+
+    def _value(self, what: str) -> str:
+        word = self.word(what)
+        if self.peek() != "(":
+            return word
+        arguments: list[Name] = []
+        keywords: list[tuple[str, str]] = []
+        self._brackets(arguments, keywords)
+        return str(Name(word, tuple(arguments), tuple(keywords)))
 
     def _times(self) -> int:
         if self.peek() != "*":
@@ -143,11 +153,17 @@ class Subject:
     maker: Any = None  # the class or function that `make` calls
     alone: str = ""  # of a group: the mind that a member is by itself, if the name has none
     stand_in: Callable[[], Any] | None = None  # makes who rehearses with others; by default `make`
+    reads: bool = False  # it shows and reads exercises by the instrument's presentation
 
     @property
     def one_at_a_time(self) -> bool:
         """True if the subject or one of its members plays only one exercise at a time."""
         return self.traits.one_at_a_time or any(one.one_at_a_time for one in self.members)
+
+    @property
+    def reader(self) -> bool:
+        """True if the subject or one of its members is shown exercises in words."""
+        return self.reads or any(one.reader for one in self.members)
 
     @property
     def paid(self) -> bool:

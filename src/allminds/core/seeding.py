@@ -106,11 +106,14 @@ def _digest(seed: int, stream: int, run: int) -> bytes:
     return blake2b(_ENCODED.pack(seed, stream, run), digest_size=64, person=PERSON).digest()
 
 
+_kept_digest = lru_cache(maxsize=256)(_digest)  # eight exercises, one after the other, share one
+
+
 def key(seed: int, exercise: int, stream: int) -> int:
     """Compute the key of one stream of one exercise, from which step and j select words."""
     check_seed(seed)
     run, place = divmod(exercise, SHARED)
-    return int.from_bytes(_digest(seed, stream, run)[8 * place : 8 * place + 8], "little")
+    return int.from_bytes(_kept_digest(seed, stream, run)[8 * place : 8 * place + 8], "little")
 
 
 def keys(seed: int, exercises: NDArray[np.integer[Any]], stream: int) -> Words:

@@ -27,6 +27,22 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Extended:
+    """Settings of an instrument, and what every instrument can have beside its own."""
+
+    def __init__(self, inner: Any, **more: Any) -> None:
+        self.inner, self.more = inner, more
+
+    def model_dump(self, **how: Any) -> dict[str, Any]:
+        """Convert all settings to a plain value."""
+        return {**self.inner.model_dump(**how), **self.more}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "inner" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
 def checked(model: type[M], values: Mapping[str, Any], where: str) -> M:
     """Build a model from a user's values; the error names the first wrong value in one sentence."""
     try:
@@ -198,10 +214,18 @@ def argument(maker: type, text: str, key: str, value: str) -> Any:
         kind = typing.get_type_hints(maker.__init__).get(key, str)  # type: ignore[misc] # any class
     except NameError:
         kind = str
+    if type(None) in (either := typing.get_args(kind)):
+        kind = next(one for one in either if one is not type(None))
     try:
         if kind is bool:
             return {"true": True, "false": False}[value.lower()]
-        return kind(value) if kind in (int, float) else value
+        return kind(value) if kind in (int, float) else unquoted(value)
     except (KeyError, ValueError):
         word = {bool: "true or false", int: "a whole number", float: "a number"}[kind]
         raise Error(f"{text}: {key} must be {word}, not '{value}'") from None
+
+
+def unquoted(value: str) -> str:
+    """Return a value without the double quotes that stand round it in a name."""
+    quoted = len(value) > 1 and value[0] == value[-1] == '"'
+    return value[1:-1] if quoted else value

@@ -10,9 +10,9 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from allminds.core.errors import Error
@@ -20,10 +20,13 @@ from allminds.core.errors import Error
 REPLY = 300  # tokens of a likely reply, if nothing else is said
 LONGEST_REPLY = 4096  # tokens of the longest reply that is expected of a model without a limit
 PICTURE, LARGEST_PICTURE = 765, 1600  # tokens of an image, likely and at most
+COMPLAINT = 150  # tokens that say why a reply could not be read
 FRAME = 4  # tokens of a message besides its content
 _PIECES = re.compile(r"[^\W\d_]+|\d{1,3}|[^\w\s]|_|\n")
 LETTERS = 8  # of a word in one token, at most
 
+# what is counted of replies: with an answer, written as asked for, without; and defaults
+COUNTED = ("read", "read_strictly", "unread", "defaults")
 Price = tuple[float, float]  # dollars per million tokens, in and out
 
 
@@ -39,6 +42,7 @@ class Guess(NamedTuple):
     output: int
     most_input: int
     most_output: int
+    again: bool = False  # it may be made once more, with its reply and why it was not read
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ class Use:
     output_tokens: int  # with those of reasoning
     reasoning_tokens: int | None = None
     cost: float | None = None
+    estimated: bool = False  # the provider did not count, and the tokens are a guess
 
 
 @dataclass(eq=False)
@@ -73,6 +78,7 @@ class Ledger:
     output_tokens: int = 0
     reasoning_tokens: int = 0
     cost: float | None = 0.0
+    estimated: int = 0  # answered calls whose provider did not count, booked by estimate
     unconfirmed: int = 0  # calls whose reply never came
     unconfirmed_tokens: tuple[int, int] = (0, 0)  # in and out, as they were booked
     unconfirmed_cost: float = 0.0
@@ -82,6 +88,8 @@ class Ledger:
     unasked: int = 0  # calls that were not made, because the money was spent
     read: int = 0  # replies in which an answer was found
     read_strictly: int = 0  # of these, those that were written as it was asked for
+    unread: int = 0  # replies in which none was found: the model was asked once more, or failed
+    defaults: int = 0  # steps at which a default action stood for the model's
     _open: set[Booking] = field(default_factory=set, repr=False)
     _settled: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
@@ -112,12 +120,13 @@ class Ledger:
             cost = _cost(self.price, use.input_tokens, use.output_tokens)
         with self._settled:
             self.calls += 1
+            self.estimated += use.estimated
             self.input_tokens += use.input_tokens
             self.output_tokens += use.output_tokens
             self.reasoning_tokens += use.reasoning_tokens or 0
             self.cost = None if cost is None or self.cost is None else self.cost + cost
             self._close(booking)
-        return Use(use.input_tokens, use.output_tokens, use.reasoning_tokens, cost)
+        return replace(use, cost=cost)
 
     def lose(self, booking: Booking) -> None:
         """Count an attempt whose reply never came, at the figure that was booked for it."""
@@ -141,14 +150,17 @@ class Ledger:
         self.calls += 1
         self.input_tokens += guess.input
         self.output_tokens += guess.output
-        self.at_most = self.at_most[0] + guess.most_input, self.at_most[1] + guess.most_output
+        times = 2 if guess.again else 1
+        most = times * guess.most_input + (times - 1) * (guess.most_output + COMPLAINT)
+        self.at_most = self.at_most[0] + most, self.at_most[1] + times * guess.most_output
         self.cost = _cost(self.price, self.input_tokens, self.output_tokens)
         self.most_cost = _cost(self.price, *self.at_most)
 
-    def note(self, read: bool, strict: bool) -> None:
-        """Count a reply by whether an answer was found, and was written as it was asked for."""
-        self.read += read
-        self.read_strictly += read and strict
+    def note(self, counts: Mapping[str, int]) -> None:
+        """Add to the counts of replies that were read, strictly and not, and of defaults."""
+        with self._settled:
+            for name in COUNTED:
+                setattr(self, name, getattr(self, name) + counts[name])
 
     # ------------------------------------------------------------ what it came to
 
@@ -169,7 +181,7 @@ class Ledger:
             return {name: getattr(self, name) for name in names} | {
                 "reply_tokens": self.reply, "at_most": most | {"cost": self.most_cost}
             }  # fmt: skip
-        names += ["stored", "read", "read_strictly"]
+        names += ["stored", "estimated", *COUNTED]
         given, made = self.unconfirmed_tokens
         return {name: getattr(self, name) for name in names} | {
             "unconfirmed": {
@@ -197,6 +209,8 @@ class Ledger:
             f"language models were asked {self.calls:,} times: {self.input_tokens:,} tokens in, "
             f"{self.output_tokens:,} out{thought}; {cost}"
         ]
+        if self.estimated:
+            told.append(f"the provider counted no tokens of {self.estimated:,}: they are estimated")
         if self.unconfirmed:
             dollars = "" if self.cost is None else f", for ${self.unconfirmed_cost:,.4f} at most"
             told.append(f"{self.unconfirmed:,} more calls had no reply and may be billed{dollars}")
@@ -205,6 +219,11 @@ class Ledger:
         loose = self.read - self.read_strictly
         if loose:
             told.append(f"{loose:,} answers were not written as asked, and read all the same")
+        if self.unread:
+            told.append(
+                f"{self.unread:,} replies could not be read; at {self.defaults:,} steps a default "
+                "action was taken instead"
+            )
         return "; ".join(told)
 
 
@@ -218,6 +237,11 @@ LEDGER: ContextVar[Ledger | None] = ContextVar("allminds_ledger", default=None)
 def ledger_now() -> Ledger:
     """Return the ledger that is open, or one that nobody reads."""
     return LEDGER.get() or Ledger()
+
+
+def is_dry() -> bool:
+    """Return True in a dry run, in which a test that may end early goes on to its end."""
+    return ledger_now().dry
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ import json
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -22,15 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allminds.core.files import writing
+from allminds.core.messages import MEMBER
+from allminds.core.spending import COUNTED
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 JOURNAL = "journal.jsonl"
 CONNECTIONS = 10  # calls at once, as Inspect has it
-Place = tuple[int, int, str, str]
+Place = tuple[int, int, str, str, str]
 # columns of the records in which a language model played
 ASKED = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "cost")
+NOTED = COUNTED  # and what became of the replies
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,13 @@ class Reply:
     cost: float | None
     seconds: float  # that the provider took
     output: str  # the whole reply, as Inspect has it
+    member: str = ""  # of a group, counted from 1: whom it is booked to
+    left_out: int = 0  # earlier steps of the conversation that were not sent
 
     @property
     def place(self) -> Place:
         """What the reply is found by: where it was asked for, and all that was sent."""
-        return self.index, self.slot, self.model, self.request
+        return self.index, self.slot, self.member, self.model, self.request
 
 
 class Journal:
@@ -95,15 +100,20 @@ def read_journal(path: Path, test: int) -> list[Reply]:
         lines = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
-    names, found = [one.name for one in fields(Reply)], []
+    found = []
     for line in lines:
         try:
             entry = json.loads(line)
             if entry["test"] == test:
-                found.append(Reply(**{name: entry[name] for name in names}))
+                found.append(_reply(entry))
         except (ValueError, KeyError, TypeError):
             continue
     return found
+
+
+def _reply(entry: Mapping[str, Any]) -> Reply:
+    """Read a reply; one that was stored before there was `left_out` has none."""
+    return Reply(**{one.name: entry[one.name] for one in fields(Reply) if one.name in entry})
 
 
 class Sheet:
@@ -119,10 +129,17 @@ class Sheet:
         self.journal, self.sitting, self.stopped = journal, sitting, stopped
         self.connections = connections  # calls at once, over all sheets
         self.replies: list[Reply] = []
+        self.counts: dict[tuple[int, int], Mapping[str, int]] = {}  # by exercise and slot
+
+    def note(self, slot: int, counts: Mapping[str, int]) -> None:
+        """Add to what became of the replies in the exercise that is being played."""
+        place = PLAYING.get(), slot
+        before = self.counts.get(place, {})
+        self.counts[place] = {name: before.get(name, 0) + counts[name] for name in NOTED}
 
     def find(self, slot: int, model: str, request: str) -> Reply | None:
         """Return the stored reply to a request in the exercise that is being played, if any."""
-        found = self.journal.find((PLAYING.get(), slot, model, request))
+        found = self.journal.find((PLAYING.get(), slot, MEMBER.get(), model, request))
         if found is not None:
             self.replies.append(found)
         return found
@@ -133,8 +150,8 @@ class Sheet:
         self.replies.append(reply)
 
     def ordered(self) -> list[Reply]:
-        """Return the replies by exercise and slot; those of a slot in the order they came."""
-        return sorted(self.replies, key=lambda one: (one.index, one.slot))
+        """Return the replies by exercise, slot and member; those of one in the order they came."""
+        return sorted(self.replies, key=lambda one: (one.index, one.slot, one.member))
 
 
 PLAYING: ContextVar[int] = ContextVar("allminds_exercise", default=0)  # its number
@@ -142,12 +159,13 @@ SHEET: ContextVar[Sheet | None] = ContextVar("allminds_sheet", default=None)
 JOURNALS: ContextVar[Journal | None] = ContextVar("allminds_journal", default=None)
 
 
-def sums(
-    replies: Sequence[Reply], first: int, exercises: int, slots: int
-) -> dict[str, NDArray[np.float64]]:
+def sums(sheet: Sheet, first: int, exercises: int, slots: int) -> dict[str, NDArray[np.float64]]:
     """Sum what replies took by exercise and slot; NaN where no model was asked, or none told."""
-    made = {name: np.full((exercises, slots), np.nan) for name in ASKED}
-    for one in replies:
+    made = {name: np.full((exercises, slots), np.nan) for name in (*ASKED, *NOTED)}
+    for (index, slot), counts in sheet.counts.items():
+        for name, count in counts.items():
+            made[name][index - first, slot] = count
+    for one in sheet.replies:
         place = one.index - first, one.slot
         for name in ASKED:
             value = 1 if name == "calls" else getattr(one, name)
@@ -161,7 +179,7 @@ def table(mind: str, replies: Sequence[Reply]) -> pa.Table:
     import pyarrow as pa
 
     kinds = {"index": pa.int64(), "slot": pa.int32(), "cost": pa.float64(), "seconds": pa.float64()}
-    kinds |= dict.fromkeys(ASKED[1:4], pa.int64())
+    kinds |= dict.fromkeys((*ASKED[1:4], "left_out"), pa.int64())
     columns: dict[str, Any] = {"mind": pa.array([mind] * len(replies), pa.string())}
     for one in fields(Reply):
         values = [getattr(reply, one.name) for reply in replies]
@@ -171,5 +189,14 @@ def table(mind: str, replies: Sequence[Reply]) -> pa.Table:
 
 def replies_of(rows: pa.Table) -> list[Reply]:
     """Read replies from such a table."""
-    names = [one.name for one in fields(Reply)]
-    return [Reply(**{name: row[name] for name in names}) for row in rows.to_pylist()]
+    return [_reply(row) for row in rows.to_pylist()]
+
+
+def by_member(replies: Iterable[Reply]) -> dict[tuple[int, str], dict[str, float]]:
+    """Sum what replies took by slot and member; a mind outside a group has no member's number."""
+    found: dict[tuple[int, str], dict[str, float]] = {}
+    for one in replies:
+        booked = found.setdefault((one.slot, one.member), dict.fromkeys(ASKED, 0.0))
+        for name in ASKED:
+            booked[name] += 1 if name == "calls" else getattr(one, name) or 0
+    return found

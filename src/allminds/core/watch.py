@@ -110,10 +110,11 @@ class Watch:
 
     def __init__(self, seconds: float = 10.0, folder: str = "") -> None:
         self.seconds, self.folder = seconds, folder
-        self.calls = 0  # whoever calls minds in a tight loop counts here
-        self.inside = False  # and says here that it does
+        self.calls = 0
+        self.answers: Sequence[Any] = ()  # of minds that are called in a tight loop, as they come
+        self.inside = False  # whoever makes such a loop says here that it does
         self.stories: dict[str, str] = {}  # reason of a failure -> all frames that led to it
-        self._seen = (-1, 0, 0.0)  # the call at the last tick, ticks in it, processor time then
+        self._seen = ((-1, 0), 0, 0.0)  # calls at the last tick, ticks in it, processor time then
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a mind's own function(*arguments); return its result or its `Failure`."""
@@ -168,8 +169,9 @@ class Watch:
         if not self.inside:
             return
         call, ticks, since = self._seen
-        if call != self.calls or _away:
-            self._seen = (self.calls, 1, time.thread_time())
+        now = self.calls, len(self.answers)
+        if call != now or _away:
+            self._seen = (now, 1, time.thread_time())
             return
         self._seen = (call, ticks + 1, since)
         if time.thread_time() - since >= self.seconds or ticks >= BY_THE_CLOCK * TICKS:

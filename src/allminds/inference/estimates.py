@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ from allminds.inference.intervals import (
 from allminds.inference.units import Numbers, Units, Values, clustered_error, standard_error
 from allminds.inference.verdict import MARGIN, MOST_FAILED, Difference
 
+if TYPE_CHECKING:
+    from allminds.inference.ability import Ability
+
 NOT_PLAYED = tuple(STATUSES.index(status) for status in ("void", "missing"))
 
 
@@ -42,7 +46,8 @@ class Rule:
     weighing n · complexity (r̃ of the C-test). In an adaptive test an administration of `sitting`
     plays has one `figure`, made of the complexities it asked for and of the scores, and is one
     unit; `error` is that figure's standard error and degrees of freedom from within a single one.
-    A figure that is `bounded` is a mean of scores, of those that are not missing.
+    A figure that is `bounded` is a mean of scores, of those that are not missing. A figure that is
+    an `ability` has an interval of its own, and there is one administration.
     """
 
     strata: str | None = None
@@ -54,6 +59,7 @@ class Rule:
     figure: Callable[[Values, Values], float] | None = None
     error: Callable[[Values, Values], tuple[float, float] | None] | None = None
     bounded: bool = False
+    ability: Callable[[Values, Values], Ability] | None = None
 
     @property
     def range(self) -> tuple[float, float]:
@@ -149,7 +155,9 @@ class Plays:
     def figures(self, rule: Rule) -> Values:
         """Compute the figure of every whole administration, or of all plays while none is whole."""
         assert rule.figure is not None
-        score = self.score if rule.bounded else np.nan_to_num(self.score, nan=rule.low)
+        score = (
+            self.score if rule.bounded or rule.ability else np.nan_to_num(self.score, nan=rule.low)
+        )
         size = rule.sitting
         cuts = [slice(n, n + size) for n in range(0, len(score) - size + 1, size)]
         cuts = cuts or [slice(0, len(score))]
@@ -200,6 +208,9 @@ def _levels(
     """Average over administrations, with the error between them or, if there is one, within it."""
     if not len(plays):
         return None, (0, 0), None, None
+    if rule.ability is not None:
+        found = rule.ability(plays.stratum, plays.score)
+        return found.value, (found.items, found.items), found, None
     figures = plays.figures(rule)
     if rule.bounded:
         units = _as_units(figures[~np.isnan(figures)], rule.low, rule.high)

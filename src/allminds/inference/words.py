@@ -58,10 +58,37 @@ def notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if row["score"] is not None and row["ci95"] is None
     ]
     said += sampled(rows)
+    said += abilities(rows)
     said += dict.fromkeys(row["mixed"] for row in rows if row.get("mixed"))
     if any(row["failures"].get("timeout") for row in rows):
         said.append("A time-out depends on the machine: this table may not repeat to the bit.")
     return said
+
+
+def abilities(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Say for every mind whose ability was sought what it took, and what an ordinary test takes."""
+    return [f"{row['mind']}: {_ability(row['ability'])}" for row in rows if row.get("ability")]
+
+
+def _ability(found: Mapping[str, Any]) -> str:
+    """Say after how many exercises an interval was narrow enough, and what freedom to stop cost."""
+    low, high = found["anytime"]
+    said = f"{found['items']:,} exercises"
+    if not found["narrow"]:
+        said += f", and the interval is {high - low:.2f} wide, not {found['wanted']:g}"
+    before = found["ordinary_items"]
+    said += (
+        f"; an ordinary interval, for a number fixed beforehand, was as narrow after {before:,}"
+        if before
+        else "; nor would an ordinary interval, for a number fixed beforehand, be as narrow"
+    )
+    if not found["agrees"]:
+        said += "; the next interval contradicts the one above: do not trust that"
+    if found["free"] != found["scale"]:
+        said += f"; if rates merely never rise with complexity: {interval(found['free'])}"
+    ends = [f"at most {number(high)}"] * (low <= found["scale"][0])
+    ends += [f"at least {number(low)}"] * (high >= found["scale"][1])
+    return f"{said}. {'The ability is ' + ends[0] + '.' if len(ends) == 1 else ''}".strip()
 
 
 def sampled(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -62,6 +62,7 @@ def uniform_best(values, count, key, step, j):
 # ---------------------------------------------------------------- learners round one table
 
 
+MOST = 9  # actions in a row of a table
 _0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 
 
@@ -78,79 +79,116 @@ class Habits(NamedTuple):
     released: bool  # looks ahead to the first iteration, as `bootstrap=released` says
 
 
+def _bit_tables():
+    """Tabulate how many actions a set of them has (a bit each), and which is its n-th."""
+    sets = [[action for action in range(MOST) if mask >> action & 1] for mask in range(1 << MOST)]
+    nth = np.array([actions + [0] * (MOST - len(actions)) for actions in sets], np.uint8)
+    return np.array([len(actions) for actions in sets], np.uint64), nth.reshape(-1)
+
+
+COUNTS, NTH = _bit_tables()
+
+
 @inlined
-def choose(habits, table, t, cell, key, play):
-    """Choose a learner's move at step t, and return what it looks ahead to from the step before.
+def chosen(equal, epsilon, actions, key, step):
+    """Draw one of a set of equally good actions, or with chance ε any: `Tabular.chosen`."""
+    count = COUNTS[equal]
+    lot = below(word(key, step, _0), count) if count > _1 else _0
+    action = np.int64(NTH[np.uint64(equal) * _9 + lot])
+    if happens(epsilon, key, step, _1):
+        action = np.int64(below(word(key, step, _2), np.uint64(actions)))
+    return action
 
-    Play 0 is the test, the others are rehearsals. After the last step there is nothing ahead.
-    """
-    move, ahead = np.int64(0), 0.0
-    if t < len(table):
-        values, clock = table[t, cell], np.uint64(play * len(table) + t)
-        move, ahead = uniform_best(values, 9, key, clock, _0)
-        if play > 0 and happens(habits.epsilon, key, clock, _1):
-            move = np.int64(below(word(key, clock, _2), _9))
-        if habits.sarsa:  # a branch: one expression would wait for the move in Q-learning too
-            ahead = values[move]
-        elif habits.released:
-            ahead = largest(table[0, cell], 9)[0]
-    return move, ahead
+
+@inlined
+def update(table, equal, row, actions, action, change):
+    """Add to the value of an action; keep the largest of the row, at its end, and who has it."""
+    value, best, mine = table[row, action] + change, table[row, MOST], np.int64(1) << action
+    others = np.int64(equal[row]) & ~mine
+    table[row, action] = value
+    if value > best:
+        table[row, MOST], equal[row] = value, mine
+    elif value == best:
+        equal[row] = others | mine
+    elif others:
+        equal[row] = others
+    else:  # without branches, for nothing can be foretold of the values
+        best = value
+        for a in range(actions):
+            best = max(best, table[row, a])
+        for a in range(actions):
+            others |= np.int64(table[row, a] == best) << a
+        table[row, MOST], equal[row] = best, others
 
 
 @kernel
-def learn(habits, table, t, cell, move, reward, ahead):
-    """Update the value of a move: the twin of `Tabular.update`."""
-    value = table[t, cell, move]
-    gain = habits.scale * reward
-    table[t, cell, move] = value + habits.alpha * missing(value, gain, ahead, habits.gamma)
+def begun(table, equal, place, state, initial):
+    """Begin the row of a situation that was never met, after those in use, and return it."""
+    row = np.int64(place[-1]) + 1
+    place[state] = place[-1] = row
+    for a in range(MOST + 1):
+        table[row, a] = initial
+    equal[row] = (1 << MOST) - 1
+    return row
 
 
 @kernel
-def _play(around, fields, habits, table, keys, play, moves, ways):
+def _play(around, fields, habits, table, equal, place, keys, play, rows, moves, ways):
     """Make one play of all learners: a rehearsal, in which they learn in slot order, or the test.
 
-    Values of the next step are not written in this one, so it does not matter that a learner
-    chooses its next move before a later one has learnt.
+    Play 0 is the test. After the last step there is nothing ahead. Rows of the next step are not
+    written in this one, so that SARSA may choose there before a later learner has learnt.
     """
-    slots, drifts = len(ways), len(fields) > 1
+    slots, steps, cells = len(ways), ways.shape[1] - 1, around.shape[1]
+    initial, alpha, gamma, scale = habits.initial, habits.alpha, habits.gamma, habits.scale
+    epsilon = habits.epsilon if play > 0 else 0.0
     for s in range(slots):
-        moves[s], _ = choose(habits, table, 0, ways[s, 0], keys[s], play)
-    for t in range(len(table)):
+        rows[s] = place[ways[s, 0]]
+        if rows[s] == 0:
+            rows[s] = begun(table, equal, place, ways[s, 0], initial)
+    for t in range(steps):
+        clock = np.uint64(play * steps + t)
         for s in range(slots):
-            cell, move = ways[s, t], moves[s]
-            to = around[move, cell]
-            moves[s], ahead = choose(habits, table, t + 1, to, keys[s], play)
+            moves[s] = chosen(equal[rows[s]], epsilon, MOST, keys[s], clock)
+        for s in range(slots):
+            row, move, following, ahead = rows[s], moves[s], np.int64(0), 0.0
+            to = around[move, ways[s, t]]
+            if t + 1 < steps:
+                following = np.int64(place[(t + 1) * cells + to])
+                if following == 0:
+                    following = begun(table, equal, place, (t + 1) * cells + to, initial)
+                ahead = table[following, MOST]
+                if habits.sarsa:
+                    after = chosen(equal[following], epsilon, MOST, keys[s], clock + _1)
+                    ahead = table[following, after]
+                elif habits.released:
+                    first = np.int64(place[to])
+                    ahead = table[first, MOST] if first > 0 else initial
             if play > 0:
-                learn(habits, table, t, cell, move, fields[t + 1 if drifts else 0, to], ahead)
-            ways[s, t + 1] = to
+                gain = scale * fields[t + 1, to]
+                short = missing(table[row, move], gain, ahead, gamma)
+                update(table, equal, row, MOST, move, alpha * short)
+            ways[s, t + 1], rows[s] = to, following
 
 
 @kernel
-def _play_alone(around, fields, habits, table, key, play, way):
-    """Make one play of a single learner: as `_play`, a tenth quicker without the arrays."""
-    cell, drifts = way[0], len(fields) > 1
-    move, _ = choose(habits, table, 0, cell, key, play)
-    for t in range(len(table)):
-        to = around[move, cell]
-        following, ahead = choose(habits, table, t + 1, to, key, play)
-        if play > 0:
-            learn(habits, table, t, cell, move, fields[t + 1 if drifts else 0, to], ahead)
-        way[t + 1] = to
-        cell, move = to, following
+def by_table(around, fields, habits, keys, ways, table, equal, place):
+    """Train and test learners round one table.
 
-
-@kernel
-def by_table(around, fields, habits, table, keys, ways):
-    """Train and test learners round one table, which is overwritten.
-
-    `around` is [move, cell], where each move leads; `fields` [step, cell] has the rewards, or is
-    one row if they stay as they are; `ways` [slot, step] takes the cells, from those at the start.
+    `around` is [move, cell], where each move leads; `fields` [step, cell] has the rewards; `ways`
+    [slot, step] takes the cells, from those at the start. The rest is overwritten: rows of nine
+    values with the largest of them, the set of moves that have it (a bit each), and the row of each
+    situation, step · cells + cell, 0 if it was never met.
     """
-    table[:] = habits.initial
-    moves = np.empty(len(ways), np.int64)
+    place[:] = 0
+    rows, moves = np.empty(len(ways), np.int64), np.empty(len(ways), np.int64)
     for number in range(1, habits.sessions + 2):
         play = number if number <= habits.sessions else 0
-        if len(ways) == 1:
-            _play_alone(around, fields, habits, table, keys[0], play, ways[0])
-        else:
-            _play(around, fields, habits, table, keys, play, moves, ways)
+        _play(around, fields, habits, table, equal, place, keys, play, rows, moves, ways)
+
+
+@kernel
+def memory(situations):
+    """Allocate table, equal and place of `by_table`."""
+    rows = situations + 1
+    return np.empty((rows, MOST + 1)), np.empty(rows, np.int16), np.empty(rows, np.int32)

@@ -17,6 +17,7 @@ import numpy as np
 
 from allminds.papers import Claim, Erratum, Paper, Part, Statement, Worked, scores
 from allminds.papers.chmait_2016_figures import FIGURES, PARTS, against, example
+from allminds.papers.phenomena import phenomena
 from allminds.papers.plots import lines
 
 CLAIM_EPISODES = 2_000
@@ -275,6 +276,7 @@ PAPER = Paper(
         "by-size": by_size,
         "by-time": by_time,
         **PARTS,
+        "phenomena": phenomena,
     },
     claims=claims,
     statements=statements,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import parse_all
+from allminds.core.messages import in_words
 from allminds.report.charts.drawing import without_folders
 from allminds.report.data import TestData, read_tests
 from allminds.report.sources import Floats
@@ -28,6 +29,7 @@ LARGEST = 2  # cards of a test, besides the typical one
 MOST_TESTS = 3  # with cards of one mind: those on which it loses most
 MOST_MINDS = 3  # with cards
 LONGEST = 120  # characters of a reason or of a value that was seen
+MOST_SAID = 9  # messages of a group at a step
 TINY = 1e-9  # rewards are sums of floats
 
 
@@ -128,6 +130,16 @@ class Play:
             return ""
         words = " ".join(said[step - 1].split())
         return words if len(words) <= LONGEST else f"…{words[1 - LONGEST :]}"
+
+    def talk(self, step: int) -> list[str]:
+        """Write what members of the mind, if it is a group, said at a step; the last if many."""
+        world = self.replay.exercise.environment
+        said = [one for one in self.replay.record.messages if one.step == step]
+        said = [one for one in said if one.slot in self.slots]
+        words = [in_words(one, world.actions[one.slot]) for one in said]
+        cut = [one if len(one) <= LONGEST else f"{one[: LONGEST - 1]}…" for one in words]
+        left_out = [f"({len(cut) - MOST_SAID} messages before)"] if len(cut) > MOST_SAID else []
+        return [*left_out, *cut[-MOST_SAID:]]
 
     def remark(self, step: int) -> str:
         """Say what the instrument has to say of the mind's first action at a step."""
@@ -453,7 +465,13 @@ def _again(data: TestData, folders: Sequence[RunFolder], mind: str, index: int, 
     rows, actions = recorded(source.parts, name, index, data.tool.slots)
     replay = retraced(data.tool, seed, index, shown, rows, actions)
     test = int(source.parts[0].name.split("-")[1])
-    replay = replace(replay, transcript=folders[source.run - 1].transcript(test, index, name))
+    folder = folders[source.run - 1]
+    said = tuple(folder.messages(test, index, name))
+    replay = replace(
+        replay,
+        transcript=folder.transcript(test, index, name),
+        record=replace(replay.record, messages=said),
+    )
     slots = tuple(data.tool.scored_slots)
     portrait = data.portraits.get(mind)
     if data.tool.scored == "first" and portrait and portrait.slots:

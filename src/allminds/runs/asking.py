@@ -138,5 +138,5 @@ def _played(sitting: Sitting, number: int, first: int, last: int, sheet: Sheet) 
     replies = sheet.ordered()
     if replies:
         for block in part.blocks:
-            block.asked = sums(replies, first, *block.score.shape)
+            block.asked = sums(sheet, first, *block.score.shape)
     return replace(part, replies=replies)

@@ -16,17 +16,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from typing import Any
 
 from allminds import registry
 from allminds.contracts import Fast, Instrument
+from allminds.core import files
 from allminds.core.blocks import Block
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp, parse_all
 from allminds.core.transcripts import Reply
 from allminds.core.user_code import remember_sources, sources_of, working_folder
 from allminds.core.watch import Watch
-from allminds.episode import form
+from allminds.episode import Plain, form
 from allminds.registry import NO_OBJECTS, Objects, name_of
 from allminds.runs.plan import sample_of
 
@@ -35,8 +37,10 @@ ADDRESS = re.compile(r"(tcp|tls)://[^/\s]+:\d+")
 BLOCK = 1024  # exercises played together: their worlds stay in the processor's cache
 COMPILED_WORK, PYTHON_WORK = 1 << 23, 1 << 18  # agent-steps in a task: about half a second
 LARGEST = 16 * BLOCK  # exercises in a task: what waits to be written stays small
+MERGED = 16  # tasks of that size whose records are written as one part
 SMALL = 1 << 20  # agent-steps of a sitting that are played before kernels would be loaded
 MIDDLE = 1 << 24  # agent-steps that are played before kernels would be compiled
+SOON = 1 << 15  # agent-steps that even the plain loop has played before then
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,7 @@ class Sitting:
     sources: tuple[tuple[str, str], ...] = ()  # code of minds that is no file where it is played
     episodes: int = 0  # of the whole test; 0 if it is not known
     sampled: bool = False  # plays only a sample of a long test: see `plan.sample_of`
+    cold: bool = False  # nothing was compiled when the run began: only what must be is
 
     @cached_property
     def tool(self) -> Instrument:
@@ -83,6 +88,25 @@ class Sitting:
         ways = [way for way in found if way is not None]
         return ways if len(ways) == len(found) else []
 
+    @cached_property
+    def light_forms(self) -> list[Fast]:
+        """The forms to play in if no kernels are on disk: those that are over before compiling."""
+        return [self._light(*each) for each in zip(self.line_ups, self.forms, strict=True)]
+
+    def _light(self, line_up: LineUp, way: Fast) -> Fast:
+        work = self.work_of(line_up)
+        if not way.compiled or not 0 < work <= MIDDLE:
+            return way
+        small = self.tool.small(line_up, self.watch)
+        plain = work <= SOON and all(seat.subject.built_in for seat in line_up.seats)
+        return small or (Plain(self.tool, line_up, self.watch) if plain else way)
+
+    def ways(self, cold: bool) -> list[Fast]:
+        """Choose the form of each line-up; `cold` says that kernels are not on disk."""
+        if self.small_forms and (self.is_small or cold):
+            return self.small_forms
+        return self.light_forms if cold else self.forms
+
     @property
     def compiled(self) -> bool:
         """True if every line-up has a compiled form, so that threads run in parallel."""
@@ -96,7 +120,12 @@ class Sitting:
     @cached_property
     def work(self) -> int:
         """The agent-steps of the whole job; 0 if it is not known how long it is."""
-        return self.cost * sum(high - low for low, high in self.wanted)
+        return sum(map(self.work_of, self.line_ups))
+
+    def work_of(self, line_up: LineUp) -> int:
+        """Count the agent-steps of one line-up in the whole job."""
+        steps = self.steps * (1 + line_up.practice)
+        return steps * sum(high - low for low, high in self.wanted)
 
     @property
     def wanted(self) -> list[tuple[int, int]]:
@@ -106,8 +135,12 @@ class Sitting:
     @cached_property
     def cost(self) -> int:
         """The agent-steps of all line-ups in one exercise."""
-        steps = self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
-        return sum(steps * (1 + line_up.practice) for line_up in self.line_ups)
+        return sum(self.steps * (1 + line_up.practice) for line_up in self.line_ups)
+
+    @cached_property
+    def steps(self) -> int:
+        """The agent-steps of one play of an exercise."""
+        return self.tool.exercise(self.seed, 0).environment.steps * self.tool.slots
 
     def bare(self, every: bool = False) -> Sitting:
         """Copy the sitting as it is sent: without prepared forms, with source that is no file.
@@ -122,6 +155,12 @@ class Sitting:
     def block(self) -> int:
         """The number of exercises played together; an adaptive administration is never split."""
         return self.tool.sitting if self.tool.adaptive else BLOCK
+
+    @cached_property
+    def merged(self) -> int:
+        """The number of tasks that are written as one part: more than one if all are quick."""
+        quick = self.compiled and not self.tool.adaptive and self.chunk() == LARGEST
+        return MERGED if quick else 1
 
     def chunk(self) -> int:
         """Choose the number of exercises in a task, for about half a second of work."""
@@ -143,6 +182,19 @@ class Part:
     seconds: list[float]
     stories: dict[str, str] = field(default_factory=dict)  # reason -> frames of the user's code
     replies: list[Reply] = field(default_factory=list)  # of language models
+
+    @classmethod
+    def join(cls, parts: Sequence[Part]) -> Part:
+        """Join the parts of consecutive tasks of a sitting into one."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            parts[0].sitting, parts[0].first, parts[-1].last,
+            [Block.join(of) for of in zip(*(one.blocks for one in parts), strict=True)],
+            [sum(of) for of in zip(*(one.seconds for one in parts), strict=True)],
+            {reason: story for one in parts for reason, story in one.stories.items()},
+            [reply for one in parts for reply in one.replies],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -199,6 +251,7 @@ class Given:
         time_limit: float,
         episodes: int = 0,
         sampled: Sequence[str] = (),
+        cold: bool = False,
     ) -> list[Sitting]:
         """Make the sittings: all compiled minds in one, every other in one of its own.
 
@@ -209,7 +262,7 @@ class Given:
             made = Sitting(
                 self.instrument, tuple(sorted(self.settings.items())), tuple(minds), seed, traced,
                 time_limit, working_folder(), episodes=episodes,
-                sampled=line_ups[0].name in sampled,
+                sampled=line_ups[0].name in sampled, cold=cold,
             )  # fmt: skip
             vars(made).update(tool=self.tool, line_ups=list(line_ups))  # another process looks up
             return made
@@ -255,8 +308,7 @@ def play(
     remember_sources(sitting.sources)
     with sitting.watch.running():
         for low in range(first, last, sitting.block):
-            ways = sitting.small_forms if sitting.is_small or compiling() else sitting.forms
-            for n, way in enumerate(ways):
+            for n, way in enumerate(sitting.ways(compiling())):
                 start = time.perf_counter()
                 high = min(last, low + sitting.block)
                 blocks[n].append(way.play(sitting.seed, low, high, sitting.traced))
@@ -313,7 +365,7 @@ def _spread_here(
 
     Parts that wait to be taken cost memory, so tasks are handed out in waves.
     """
-    if sitting.is_small or _is_over_before_compiling(sitting):
+    if sitting.is_small or _is_played_without_compiling(sitting):
         for task in todo:
             yield play(sitting, number, *task, lambda: True)
         return
@@ -379,27 +431,62 @@ def _known(sitting: Sitting) -> Sitting:
 _AHEAD = "from allminds.runs.engine import compile_all; import sys; compile_all(sys.stdin.read())"
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """Kernels of some tests that another process compiles, and the order to give the tests in."""
+
+    order: Sequence[int]  # tests that wait for no kernels come first
+    cold: bool = False  # nothing was compiled before
+    awaited: set[int] = field(default_factory=set)  # tests whose kernels are not compiled yet
+    helper: subprocess.Popen[bytes] | None = None
+
+    def wait(self, test: int) -> None:
+        """Wait until the kernels of a test are compiled, or the other process is gone."""
+        while self.helper and self.helper.stdout and test in self.awaited:
+            said = self.helper.stdout.readline()
+            if not said:
+                self.awaited.clear()
+            elif said.strip().isdigit():  # else a mind of the user's printed something
+                self.awaited.discard(int(said))
+
+
 @contextlib.contextmanager
-def compiling_ahead(tests: Sequence[Given], episodes: Sequence[int]) -> Iterator[None]:
-    """Compile the kernels of later tests in another process, if none ever were compiled.
+def compiling_ahead(tests: Sequence[Given], episodes: Sequence[int]) -> Iterator[Ahead]:
+    """Compile the kernels that tests need in another process, if none ever were compiled.
 
-    Compiling is most of a first run and keeps one core busy. While the first test compiles its own
-    kernels, another process plays one exercise of each of the others, and what it compiled is on
-    disk when the run gets there. If anything goes wrong in it, the run does without.
+    Compiling is most of a first run and keeps one core busy. Meanwhile this process gives the tests
+    that need none. If there are no such tests, it compiles for the first one itself. What it has
+    played without kernels is compiled last, for the next run. If anything goes wrong in the other
+    process, the run does without.
     """
-    names = [
-        (test.instrument, dict(test.settings), [who for who in test.minds if isinstance(who, str)])
-        for test, count in list(zip(tests, episodes, strict=True))[1:]
-        if isinstance(test.instrument, str)
-        and any(one.compiled and not one.is_small for one in test.seats(1, 0, 10.0, count))
-    ]
-    if not names:
-        yield
+    cold = files.is_cold()  # now: to make some forms compiles a little
+    seats = [given.seats(1, 0, 10.0, of) for given, of in zip(tests, episodes, strict=True)]
+    large = [any(one.compiled and not one.is_small for one in of) for of in seats]
+    if len(tests) < 2 or not any(large):
+        yield Ahead(range(len(tests)))
         return
-    from allminds.core.compiled import is_cold
+    needed = {n: _minds(of[0], True) for n, of in enumerate(seats) if cold and large[n]}
+    needed = {n: minds for n, minds in needed.items() if minds}
+    order = sorted(range(len(tests)), key=lambda n: n in needed)
+    names = [n for n in needed if n != order[0]]
+    if not names:
+        yield Ahead(order, bool(needed))
+        return
+    todo = [(n, seats[n][0].instrument, dict(tests[n].settings), needed[n]) for n in names]
+    rest = {n: _minds(of[0], False) for n, of in enumerate(seats) if large[n]}
+    todo += [
+        (-1, seats[n][0].instrument, dict(tests[n].settings), rest[n]) for n in rest if rest[n]
+    ]
+    with _helper(todo) as helper:
+        yield Ahead(order, True, set(names), helper)
 
-    with _helper(names) if is_cold() else contextlib.nullcontext():
-        yield
+
+def _minds(sitting: Sitting, kernels: bool) -> list[str]:
+    """Name the minds of a sitting that need kernels, or those that could do without them."""
+    if not isinstance(sitting.instrument, str) or not sitting.compiled:
+        return []
+    ways = zip(sitting.minds, sitting.light_forms, strict=True)
+    return [who for who, way in ways if way.compiled is kernels and isinstance(who, str)]
 
 
 @contextlib.contextmanager
@@ -412,27 +499,33 @@ def _compiling(sitting: Sitting) -> Iterator[Callable[[], bool]]:
     if not sitting.small_forms or not named or _kernels_are_kept(sitting):
         yield bool
         return
-    names = [(sitting.instrument, dict(sitting.settings), list(sitting.minds))]
+    names = [(0, sitting.instrument, dict(sitting.settings), list(sitting.minds))]
     with _helper(names) as helper:
         yield lambda: helper.poll() is None
 
 
-def _is_over_before_compiling(sitting: Sitting) -> bool:
-    """Check whether a job is played sooner than its kernels, which are not on disk, compiled."""
-    if not sitting.small_forms or not 0 < sitting.work <= MIDDLE:
+def _is_played_without_compiling(sitting: Sitting) -> bool:
+    """Check whether no kernels are on disk, and some line-ups are played sooner than compiled."""
+    if not sitting.compiled or max(map(sitting.work_of, sitting.line_ups)) > MIDDLE:
         return False
+    if not sitting.small_forms and sitting.light_forms == sitting.forms:
+        return False
+    return sitting.work > 0 and (sitting.cold or not _are_on_disk(sitting))
+
+
+def _are_on_disk(sitting: Sitting) -> bool:
+    """Check whether the kernels of an instrument are on disk."""
     assert sitting.forms  # imports the kernels, so that it is known which there are
     from allminds.core.compiled import is_warm
 
-    return not is_warm()
+    return is_warm(Path(sys.modules[type(sitting.tool).__module__].__file__ or "").parent)
 
 
 def _kernels_are_kept(sitting: Sitting) -> bool:
     """Check whether the kernels are on disk, or there is no place where they would be kept."""
-    assert sitting.forms  # imports the kernels, so that it is known which there are
-    from allminds.core.compiled import can_keep, is_warm
+    from allminds.core.compiled import can_keep
 
-    return is_warm() or not can_keep()
+    return _are_on_disk(sitting) or not can_keep()
 
 
 @contextlib.contextmanager
@@ -440,7 +533,7 @@ def _helper(names: Sequence[Any]) -> Iterator[subprocess.Popen[bytes]]:
     """Compile the kernels of some tests in another process, which ends with this."""
     with subprocess.Popen(
         [sys.executable, "-c", _AHEAD],
-        stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         start_new_session=True,  # an interrupt is for the run, which ends this
     ) as helper:  # fmt: skip
         try:
@@ -454,8 +547,12 @@ def _helper(names: Sequence[Any]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def compile_all(names: str) -> None:
-    """Play the first exercise of some tests (JSON) with the minds that have kernels."""
-    for instrument, settings, minds in json.loads(names):
+    """Play the first exercise of some tests (JSON) with the minds that have kernels.
+
+    The number of each test is printed when its kernels are compiled.
+    """
+    for number, instrument, settings, minds in json.loads(names):
         sittings = Given.of(instrument, settings, minds).seats(1, 0, 10.0)
         if sittings[0].compiled:
             play(sittings[0], 0, 0, sittings[0].tool.sitting)
+        print(number, flush=True)

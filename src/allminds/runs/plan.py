@@ -71,7 +71,8 @@ class Test(Settings):
     against : str
         The minds in the other slots of a game.
     episodes : int
-        The exercises that each mind is given; with a course, the number of courses.
+        The exercises that each mind is given; with a course, the number of courses; with `until`
+        in the settings, the number of administrations, 1.
     settings : dict
         The settings of the instrument. A `course` is kept here too: text, a mapping or a list of
         phases, over whose exercises a mind can learn (see `allminds.course`).
@@ -112,8 +113,12 @@ class Test(Settings):
 
     @property
     def exercises(self) -> int:
-        """The number of exercises that each mind plays: those of all courses, if it is one."""
-        course = self.settings.get("course")
+        """The number of exercises that each mind plays: those of all courses, or at most."""
+        course, until = self.settings.get("course"), self.settings.get("until")
+        if until is not None:
+            from allminds.until import Until
+
+            return self.episodes * Until.of(until).most
         return self.episodes * (1 if course is None else len(Course.of(course)))
 
     @property
@@ -156,6 +161,20 @@ class Test(Settings):
         """Put a course among the settings; courses are 20 unless it is said."""
         given = with_course(values)
         return given if given is values else {"episodes": COURSES, **given}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ended(cls, values: Any) -> Any:
+        """Write `until` in its one form; there is one administration."""
+        settings = values.get("settings") if isinstance(values, dict) else None
+        if not isinstance(settings, Mapping) or "until" not in settings:
+            return values
+        if values.get("episodes", 1) != 1:
+            raise ValueError("until ends the test; leave episodes out, and say most=… in until")
+        from allminds.until import Until
+
+        plain = Until.of(settings["until"]).plain()
+        return {**values, "episodes": 1, "settings": {**settings, "until": plain}}
 
     @model_validator(mode="before")
     @classmethod

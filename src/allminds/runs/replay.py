@@ -13,6 +13,7 @@ from allminds import registry
 from allminds.contracts import Exercise, Failure, Instrument, Record
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp
+from allminds.core.messages import in_words
 from allminds.core.transcripts import SHEET, Journal, Reply, Sheet
 from allminds.core.watch import Watch
 from allminds.episode import Episode, play_on
@@ -44,11 +45,12 @@ class Replay:
                     f"slot {slot}: {self.action(slot, made.get(slot))} {got[slot]:+g}"
                     for slot in range(len(got))
                 )
-            lines += ["", f"step {step}  {done}".rstrip()]
+            lines += ["", f"step {step}  {done}".rstrip(), *self.talk(step)]
             lines.append(self.tool.show_state(self.exercise.environment, state))
         for one in self.transcript:
             took = f"{one.input_tokens:,} tokens in, {one.output_tokens:,} out, {one.seconds:g} s"
-            lines += ["", f"slot {one.slot}, {one.model} was asked:", _indented(one.asked)]
+            who = f"slot {one.slot}, {one.member and f'member {one.member}, '}{one.model}"
+            lines += ["", f"{who} was asked:", _indented(one.asked)]
             lines += [f"and replied ({took}):", _indented(one.reply)]
         scores = ", ".join("–" if s is None else f"{s:+.4f}" for s in self.record.score)
         return "\n".join([*lines, "", f"score {scores}, as recorded"])
@@ -63,8 +65,25 @@ class Replay:
             "rewards": [list(rewards) for rewards in self.record.rewards],
             "score": list(self.record.score),
             "status": list(self.record.status),
+            **(
+                {"messages": [asdict(one) for one in self.record.messages]}
+                if self.record.messages
+                else {}
+            ),
             **({"transcript": list(map(_plainly, self.transcript))} if self.transcript else {}),
         }
+
+    def talk(self, step: int) -> list[str]:
+        """Write what members of groups said before a step was made, one line for each message."""
+        said = [one for one in self.record.messages if one.step == step]
+        several = len({one.slot for one in said}) > 1
+        lines = []
+        for one in said:
+            words = in_words(one, self.exercise.environment.actions[one.slot])
+            heard = f" (heard by {', '.join(map(str, one.hearers))})" if one.hearers else ""
+            where = f"slot {one.slot}, " if several else ""
+            lines.append(f"    {where}round {one.round}: {words}{heard}")
+        return lines
 
     def action(self, slot: int, action: Any) -> str:
         """Write an action of a slot by its label, or as it is if it has none."""

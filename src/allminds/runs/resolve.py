@@ -143,7 +143,8 @@ class Resolved:
         """
         pairs = []
         for test, given in zip(self.plan.tests, self.tests, strict=True):
-            ends = missing_ends(given.line_ups, given.tool)
+            plain = given.tool.skin is None  # scores in disguise are compared with plain ones
+            ends = missing_ends(given.line_ups, given.tool) if plain else []
             objects = given.objects  # a line-up's others may be the user's
             now, made = test.joined(ends, {}), given.joined(ends, objects=objects)
             whole = full or given.tool.adaptive or given.tool.parts
@@ -278,6 +279,7 @@ FIELDS = (
     "minds",
     "against",
     "course",
+    "until",
 )  # of a test in a mapping
 
 
@@ -292,10 +294,16 @@ def prepared(
     time_limit: float = 10.0,
     ends: bool | Literal["full"] = True,
     course: Any = None,
+    disguises: int = 0,
+    until: Any = None,
 ) -> Resolved:
     """Make the plan that `evaluate` plays, with all names resolved."""
     check_minds(minds)
-    drafts = [_taught(draft, course) for draft in _drafts(instruments, settings, episodes)]
+    drafts = [
+        _ended(_taught(draft, course), until) for draft in _drafts(instruments, settings, episodes)
+    ]
+    several = len(drafts) > 1
+    drafts = [one for draft in drafts for one in _in_skins(draft, disguises)]
     opponents = _opponents(against)
     left_out: list[str] = []
     tests: list[Test] = []
@@ -303,9 +311,14 @@ def prepared(
     rivals: dict[int, Any] = {}
     for draft in drafts:
         one = Given.of(draft["instrument"], draft.get("settings") or {}, [])
-        fit = _fitting(opponents, one.tool, len(drafts) > 1, left_out)
+        if disguises and one.tool.adaptive:
+            raise Error(
+                f"{one.tool.name} chooses its exercises by the scores before, so that they are not "
+                "the same in disguise; leave out disguises"
+            )
+        fit = _fitting(opponents, one.tool, several, left_out if one.tool.skin is None else [])
         for test, who in _seated(draft, one, fit):
-            if who:
+            if who and one.tool.skin is None:
                 rivals[len(tests)] = who
             tests.append(test)
             given.append(replace(one, objects=dict(test.objects)))
@@ -358,6 +371,34 @@ def _taught(draft: dict[str, Any], course: Any) -> dict[str, Any]:
     if chosen is None:
         return draft
     return draft | {"settings": settings | {"course": Course.of(chosen).plain()}}
+
+
+def _in_skins(draft: dict[str, Any], disguises: int) -> list[dict[str, Any]]:
+    """Give a test plain, and once more in each of the skins 1, 2, … that are wanted."""
+    if isinstance(disguises, bool) or not isinstance(disguises, int) or disguises < 0:
+        raise Error(f"disguises must be a whole number, 0 or more, not {disguises!r}")
+    settings = dict(draft.get("settings") or {})
+    own = {"course": "a course", "until": "an adaptive test", "disguise": "a disguise of its own"}
+    what = next((words for name, words in own.items() if name in settings), "")
+    if disguises and what:
+        raise Error(f"{_named(draft)} is given as {what}; leave that out, or disguises")
+    worn = [{**draft, "settings": settings | {"disguise": n}} for n in range(1, disguises + 1)]
+    return [draft, *worn]
+
+
+def _ended(draft: dict[str, Any], until: Any) -> dict[str, Any]:
+    """Put among the settings when a test ends; a test's own goes before that of all."""
+    own = draft.pop("until", None)
+    settings = dict(draft.get("settings") or {})
+    chosen = settings.get("until", until if own is None else own)
+    if chosen is None:
+        return draft
+    from allminds.until import Until
+
+    if draft.get("episodes") is not None:
+        raise Error("until ends the test; leave episodes out, and say how many at most: "
+                    f"width={Until.of(chosen).width:g},most={draft['episodes']}")  # fmt: skip
+    return draft | {"settings": settings | {"until": Until.of(chosen).plain()}, "episodes": 1}
 
 
 def _alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

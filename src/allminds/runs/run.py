@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from allminds.core import arrow, transcripts
+from allminds.core import arrow, messages, transcripts
 from allminds.core import table as results
 from allminds.core.blocks import Block
 from allminds.core.errors import Error
@@ -22,7 +22,7 @@ from allminds.core.line_up import LineUp
 from allminds.core.settings import checked
 from allminds.core.transcripts import CONNECTIONS
 from allminds.runs import asking, engine
-from allminds.runs.engine import Given, Part, Sitting, Spread, compiling_ahead
+from allminds.runs.engine import Ahead, Given, Part, Sitting, Spread, compiling_ahead
 from allminds.runs.plan import Plan, Test
 from allminds.runs.resolve import Resolved
 from allminds.runs.store import RunFolder
@@ -320,9 +320,13 @@ def count_calls(plan: Resolved, how: How, folder: RunFolder | None = None) -> No
 def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -> RunFolder:
     here = how.jobs > 1 and how.engine == "local"
     counts = [test.exercises for test in folder.plan.tests]
-    ahead = compiling_ahead(tests, counts) if here else contextlib.nullcontext()
-    with folder.locked(), ahead:
-        found = [_fill_test(folder, n, given, how, spread) for n, given in enumerate(tests)]
+    alone = contextlib.nullcontext(Ahead(range(len(tests))))
+    with folder.locked(), compiling_ahead(tests, counts) if here else alone as ahead:
+        of: dict[int, dict[str, Any]] = {}
+        for n in ahead.order:
+            ahead.wait(n)
+            of[n] = _fill_test(folder, n, tests[n], how, spread, ahead.cold)
+        found = [of[n] for n in range(len(tests))]
         if folder.has_journal() and not folder.lacking():
             folder.end_journal()
         folder.tidy_sums()
@@ -331,7 +335,7 @@ def _fill(folder: RunFolder, tests: Sequence[Given], how: How, spread: Spread) -
 
 
 def _fill_test(
-    folder: RunFolder, number: int, given: Given, how: How, spread: Spread
+    folder: RunFolder, number: int, given: Given, how: How, spread: Spread, cold: bool
 ) -> dict[str, Any]:
     """Play what a test lacks, and return its summary; scores are summed on the way to disk.
 
@@ -339,7 +343,9 @@ def _fill_test(
     summed in the same order.
     """
     plan, test = folder.plan, folder.plan.tests[number]
-    sittings = given.seats(plan.seed, plan.traces, plan.time_limit, test.exercises, test.sampled)
+    sittings = given.seats(
+        plan.seed, plan.traces, plan.time_limit, test.exercises, test.sampled, cold
+    )
     paid = any(map(asking.is_paid, sittings))
     journal = folder.journal(number) if paid else None  # before parts that lack something go
     gaps = [_lacking(folder, number, n, one) for n, one in enumerate(sittings)]
@@ -352,19 +358,52 @@ def _fill_test(
         while stored[sitting] and stored[sitting][0].first < before:
             scores.read(folder, stored[sitting].popleft().name)
 
-    def take(part: Part) -> None:
-        add_stored(part.sitting, part.first)
-        sitting = sittings[part.sitting]
-        folder.add(number, part.sitting, part.first, part.last, **tables(folder.run, sitting, part))
-        scores.take(sitting, part)
+    def write(part: Part) -> None:
+        made = tables(folder.run, sittings[part.sitting], part)
+        folder.add(number, part.sitting, part.first, part.last, **made)
 
     name = test.instrument
     what = name if len(plan.tests) == 1 else f"{name} ({number + 1} of {len(plan.tests)})"
-    with asking.kept_in(journal):
+    with asking.kept_in(journal), _merging(sittings, write) as add:
+
+        def take(part: Part) -> None:
+            add_stored(part.sitting, part.first)
+            add(part)
+            scores.take(sittings[part.sitting], part)
+
         _play(sittings, gaps, how, spread, what, take)
     for n in range(len(sittings)):
         add_stored(n, test.exercises)
     return scores.summary(plan.seed, test.exercises, folder.mixed)
+
+
+@contextlib.contextmanager
+def _merging(
+    sittings: Sequence[Sitting], write: Callable[[Part], None]
+) -> Iterator[Callable[[Part], None]]:
+    """Join quick tasks that follow each other to one part before it is written.
+
+    A long run would else have a file of every kind for some milliseconds of play. What is held
+    back is written too if the run breaks off; if it is killed, it is played again.
+    """
+    held: list[Part] = []
+
+    def flush() -> None:
+        if held:
+            write(Part.join(held))
+            held.clear()
+
+    def add(part: Part) -> None:
+        if held and (held[-1].sitting, held[-1].last) != (part.sitting, part.first):
+            flush()
+        held.append(part)
+        if len(held) >= sittings[part.sitting].merged:
+            flush()
+
+    try:
+        yield add
+    finally:
+        flush()
 
 
 def _play(
@@ -423,6 +462,9 @@ def tables(run: str, sitting: Sitting, part: Part) -> dict[str, pa.Table]:
     traces = [_trace(line_up, block) for line_up, block in pairs if len(block.actions)]
     if part.replies:
         made["transcripts"] = transcripts.table(sitting.line_ups[0].name, part.replies)
+    said = [messages.table(who.name, block.messages) for who, block in pairs if block.messages]
+    if said:
+        made["messages"] = pa.concat_tables(said)
     return made | ({"traces": pa.concat_tables(traces)} if traces else {})
 
 

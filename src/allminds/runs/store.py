@@ -5,6 +5,7 @@
     curves/part-*.parquet     sums of rewards per mind and step, for the same parts
     traces/part-*.parquet     every action of the first exercises
     timings/part-*.parquet    seconds per mind, which are no part of the results
+    messages/part-*.parquet   what members of groups said in these, if any did
     transcripts/part-*.parquet  what language models were asked and replied, if any played
     transcripts/journal.jsonl   their replies as they come, until the run is complete
     summary.json              the scores; written last
@@ -31,6 +32,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from allminds import registry
 from allminds.core.errors import Error
 from allminds.core.files import SUMS, as_json, line, matches, sums_of, write_whole, writing
+from allminds.core.messages import messages_of
 from allminds.core.settings import checked
 from allminds.core.table import SCHEMA, ordered
 from allminds.core.transcripts import JOURNAL, Journal, Reply, read_journal, replies_of
@@ -41,13 +43,14 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from allminds.contracts import Instrument
+    from allminds.contracts import Instrument, Message
     from allminds.runs.engine import Given
 
 _PART = re.compile(r"part-(\d+)-(\d+)-(\d+)-(\d+)\.parquet")
-FOLDERS = ("timings", "curves", "traces", "transcripts", "records")
+FOLDERS = ("timings", "curves", "traces", "messages", "transcripts", "records")
 # records last: they say that a part is done
-OPTIONAL = ("traces/", "transcripts/")  # of which not every part has a file
+OPTIONAL = ("traces/", "messages/", "transcripts/")  # of which not every part has a file
+SELDOM = ("messages", "transcripts")  # folders that most runs do not have
 
 
 class Stored(NamedTuple):
@@ -87,6 +90,7 @@ class RunFolder:
         self.path, self.plan, self.made = path, plan, made
         self._tools: dict[int, Instrument] = {}
         self._sound: dict[str, tuple[int, int]] = {}  # file -> time and size when it was checked
+        self._sums: tuple[tuple[int, int], dict[str, set[str]]] = ((0, 0), {})
 
     @property
     def run(self) -> str:
@@ -183,7 +187,7 @@ class RunFolder:
     def _tidy(self) -> None:
         """Remove what a killed run left behind: temporaries, and parts without their records."""
         for kind in (".", *FOLDERS):
-            if kind != "transcripts":  # which most runs have none of
+            if kind not in SELDOM:
                 (self.path / kind).mkdir(exist_ok=True)
             for leftover in (self.path / kind).glob("*.tmp"):
                 leftover.unlink()
@@ -196,9 +200,20 @@ class RunFolder:
 
     # ------------------------------------------------------------ sums
 
+    def sums(self) -> dict[str, set[str]]:
+        """Return the sums of all files, which are read again only if they have changed."""
+        try:
+            state = (self.path / SUMS).stat()
+        except OSError:
+            return {}
+        seen = (state.st_mtime_ns, state.st_size)
+        if self._sums[0] != seen:
+            self._sums = (seen, sums_of(self.path))
+        return self._sums[1]
+
     def tidy_sums(self) -> None:
         """Remove the sums of files that are gone."""
-        sums = sums_of(self.path)
+        sums = self.sums()
         if any(not (self.path / name).exists() for name in sums):
             kept = {name: of for name, of in sums.items() if (self.path / name).exists()}
             lines = [line(name, digest) for name, of in kept.items() for digest in sorted(of)]
@@ -213,7 +228,7 @@ class RunFolder:
         """Reject a file that is missing, or is not what the run has written."""
         if not self.summed:
             return
-        sums = sums_of(self.path)
+        sums = self.sums()
         for name in names:
             try:
                 state = (self.path / name).stat()
@@ -228,14 +243,14 @@ class RunFolder:
     def _check_all_there(self) -> None:
         """Reject a complete run of which a file is gone."""
         if self.summed and (self.path / "summary.json").exists():
-            for name in sums_of(self.path):
+            for name in self.sums():
                 if not (self.path / name).exists():
                     raise _damaged(self.path / name)
 
     def _files(self, part: Stored) -> list[str]:
         """List the files of a part; not every part has traces and transcripts."""
         files = [f"{kind}/{part.name}" for kind in FOLDERS]
-        known = sums_of(self.path) if self.summed else ()
+        known = self.sums() if self.summed else ()
         return [
             name
             for name in files
@@ -354,7 +369,7 @@ class RunFolder:
                 fill = partial(
                     pq.write_table, tables[kind], compression="zstd", write_page_checksum=True
                 )
-                if kind == "transcripts":
+                if kind in SELDOM:
                     (self.path / kind).mkdir(exist_ok=True)
                 self.write(f"{kind}/{name}", fill)
 
@@ -383,6 +398,21 @@ class RunFolder:
             for one in replies_of(rows)
             if one.index == index
         ]
+
+    def messages(self, test: int, index: int, mind: str) -> list[Message]:
+        """Read what members of a group said in an exercise; empty if none did or it is not kept."""
+        import pyarrow.compute as pc
+
+        found = []
+        for part in self.stored(test):
+            name = f"messages/{part.name}"
+            if part.first <= index < part.last and (self.path / name).exists():
+                rows = self.read(name)
+                rows = rows.filter(
+                    pc.and_(pc.equal(rows["index"], index), pc.equal(rows["mind"], mind))
+                )
+                found += messages_of(rows)
+        return found
 
     def has_journal(self) -> bool:
         """Check whether replies of language models are in a journal, not only in parts."""

@@ -43,6 +43,7 @@ class Score:
     failures: dict[str, int] = field(default_factory=dict)  # status -> exercises
     reason: str = ""  # of the first failure
     gap: str = ""  # why the first exercise that is missing is
+    defaults: int | None = None  # actions that stood for replies of models that were not read
 
     @property
     def mind(self) -> str:
@@ -53,6 +54,8 @@ class Score:
         """Add the next block of exercises."""
         self.tally.add(block)
         self.seconds += seconds
+        if "defaults" in block.asked:
+            self.defaults = (self.defaults or 0) + int(np.nansum(block.asked["defaults"]))
         if not block.reasons:
             return
         status = block.status[:, list(self.tally.rule.scored)]
@@ -76,6 +79,7 @@ class Score:
             **made,
             "end": end,  # floor, ceiling or neither
             "failures": self.failures,
+            **({} if self.defaults is None else {"defaults": self.defaults}),
             "reason": self.reason or self.gap or None,  # missing ones matter if none failed
             "seconds": round(self.seconds, 6),
         }
@@ -110,7 +114,7 @@ class TestScores:
         more = {"mixed": mixed} if mixed else {}
         known = [self._row(score) | more for score in self.of.values()]
         for row in known:
-            if row["end"] and row["episodes"] < episodes:
+            if row["end"] and row["episodes"] < episodes and not self.tool.adaptive:
                 row["sampled"] = episodes  # of which it played a sample
         fair = self.tool.fair_ceiling().score
         return {
@@ -128,7 +132,11 @@ class TestScores:
         place = self._place(score, floor, ceiling)
         if place is not None:
             found = replace(found, normalised=place[0], normalised_ci95=place[1])
-        return score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+        row = score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
+        rule, plays = score.tally.rule, score.tally.plays()
+        if rule.ability is not None and len(plays):
+            row["ability"] = rule.ability(plays.stratum, plays.score).as_json()
+        return row
 
     def _ends(self, who: LineUp) -> tuple[str, str | None]:
         """Name the floor and ceiling of a line-up, of those that were measured here.
@@ -237,6 +245,7 @@ def _block_again(rows: pa.Table, line_up: str, tool: Instrument) -> Block:
         curve=np.zeros(0),
         actions=np.zeros((0, 0, tool.slots), np.int16),
         reasons=reasons,
+        asked={"defaults": column("defaults")} if "defaults" in here.column_names else {},
         **kept,
     )
 

@@ -242,7 +242,7 @@ def _tool(test: dict[str, Any]) -> Instrument | type[Instrument]:
     One that cannot be made, since its file has gone, is known by its class.
     """
     kind = registry.kind(test["instrument"])
-    if "course" in test["settings"] or kind.caution_by_settings:
+    if {"course", "until"} & set(test["settings"]) or kind.caution_by_settings:
         with contextlib.suppress(Error):
             return registry.make_instrument(test["instrument"], test["settings"])
     return kind

@@ -130,11 +130,15 @@ def _right(rule: str, totals: Ints, options: int, voters: int, ties: Ties) -> Fl
 
 
 def ranked_vote(
-    ballots: Sequence[Sequence[Answer] | None], random: Random, rule: str = "borda"
+    ballots: Sequence[Sequence[Answer] | None],
+    random: Random,
+    rule: str = "borda",
+    ties: Ties = "coin",
 ) -> Answer | None:
-    """Elect an option from rankings of all options, best first; ties are broken by lot.
+    """Elect an option from rankings of all options, best first.
 
-    None is an abstention. Tied options are in the order of the first ballot.
+    Ties are broken by lot, or with ``ties="fail"`` elect nothing. None is an abstention. Tied
+    options are in the order of the first ballot.
 
     Examples
     --------
@@ -156,6 +160,8 @@ def ranked_vote(
     totals = _tallies(rule, places).sum(axis=0)
     scores = _scores(rule, totals, len(options), len(given))
     best = np.flatnonzero(scores == scores.max())
+    if len(best) > 1 and not majority_wins(2, ties)[1]:
+        return None
     return by_lot([options[one] for one in best], random)
 
 

@@ -67,8 +67,11 @@ def test_walls_are_what_is_seen_of_the_cheese_maze():
 @pytest.mark.slow
 @pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: budget.domain.name)
 def test_mc_aixi_gains_most_of_what_can_be_gained(budget):
-    """Four fifths of what lies between random and the best; `benchmarks/aixi.py` has more seeds."""
-    ((share, _),) = shares(budget, [1])
+    """Four fifths of what lies between random and the best.
+
+    `benchmarks/aixi.py` has more seeds, and counts twice as many cycles.
+    """
+    ((share, _),) = shares(budget._replace(counted=budget.counted // 2), [1])
     assert share >= 0.8
 
 

@@ -16,6 +16,7 @@ from allminds.core.blocks import block_difference
 from allminds.core.line_up import LineUp
 from allminds.core.watch import Watch
 from allminds.episode import Plain, form
+from allminds.instruments.lambda_star.fast import lockstep
 from allminds.instruments.lambda_star.fast.forms import Compiled
 from allminds.instruments.lambda_star.fast.lockstep import Lockstep
 from allminds.instruments.lambda_star.minds import LocalSearch, compiled_mind
@@ -71,6 +72,13 @@ def test_kernels_equal_the_reference(mind, made, seed, first):
     quick = compare(tool, registry.line_up(mind, tool), seed, first, first + 4)
     side = min(tool.torus.rows, tool.torus.cols)
     assert isinstance(quick, Compiled) == (side >= 3 and 2 * tool.settings.range < side)
+
+
+def test_the_optimum_plans_in_16_bits_however_long_an_episode_is():
+    """Values grow to 48,000 sixteenths of a half unit, of which the plan keeps differences."""
+    made = {"rows": 3, "cols": 3, "iterations": 1500, "patterns": "released"}
+    tool = registry.make_instrument("lambda-star", made)
+    compare(tool, registry.line_up("optimum", tool), 5, 0, 2)
 
 
 def test_any_block_of_exercises_gives_the_same_records():
@@ -153,6 +161,28 @@ def test_a_users_mind_in_all_three_forms_is_local_search(mind, how, agents):
     theirs = form(tool, line_up, Watch()).play(8, 0, 200, 200)
     ours = form(tool, registry.line_up("local-search", tool), Watch()).play(8, 0, 200, 200)
     assert block_difference(theirs, ours) == ""
+
+
+@pytest.mark.parametrize("most", [0, 1 << 19])
+def test_views_are_the_same_whether_they_are_kept_or_not(monkeypatch, most):
+    monkeypatch.setattr(lockstep, "MOST_VIEWS", most)
+    tool = registry.make_instrument("lambda-star", {"rows": 6, "cols": 7, "range": 2})
+    assert isinstance(compare(tool, registry.line_up(Plainly, tool), 5, 0, 20), Lockstep)
+
+
+def test_a_table_of_values_makes_each_once_and_all_when_as_many_were_asked_for():
+    made = []
+
+    def squares(numbers):
+        made.extend(numbers)
+        return [number**2 for number in numbers]
+
+    kept = lockstep.Kept(10, squares)
+    assert kept.at(np.array([3, 3, 4])) == [9, 9, 16]
+    assert kept.at(np.array([4, 3])) == [16, 9]
+    assert sorted(made) == [3, 4]
+    assert kept.at(np.array([5] * 7)) == [25] * 7
+    assert sorted(made) == list(range(10))
 
 
 class Remembers(MindBase):

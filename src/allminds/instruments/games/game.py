@@ -203,6 +203,12 @@ class MatrixGame(Game):
     """A game of `labels`, the same for everyone, and a table of `payoffs`."""
 
     labels: ClassVar[tuple[str, ...]]
+    neutral: ClassVar[bool] = True  # readers are told A, B, …: the labels would name the game
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the actions for people and language models."""
+        return tuple("ABCDEFGH"[: len(self.labels)]) if self.neutral else self.labels
 
     @property
     def players(self) -> int:
@@ -233,15 +239,23 @@ class MatrixGame(Game):
 
         return fast_form(self, line_up)
 
-    def told(self, observation: Round) -> str:
-        """Tell what happened in the round before."""
+    def told(self, observation: Round, labels: Sequence[str] = ()) -> str:
+        """Tell what happened in the round before, in these names of the actions."""
         if not observation.others:
             return f"Round 1 of {self.settings.steps}."
-        others = ", ".join(self.labels[action] for action in observation.others)
+        names = labels or self.labels
+        others = ", ".join(names[action] for action in observation.others)
         return (
             f"Round {observation.step + 1} of {self.settings.steps}. "
-            f"In the last you chose {self.labels[observation.own]}, the others {others}."
+            f"In the last you chose {names[observation.own]}, the others {others}."
         )
+
+    def read(self, answer: str, observation: Any) -> int | Failure:
+        """Parse an action by its neutral name too."""
+        text = answer.strip().upper()
+        if self.neutral and text in self.names:
+            return self.names.index(text)
+        return super().read(answer, observation)
 
 
 @instrument
@@ -349,6 +363,7 @@ class PublicGoods(MatrixGame):
     name = "public-goods"
     version = 2
     labels = ("give", "keep")
+    neutral = False  # the rules tell what is given, whatever it is called
     Settings: ClassVar[type[Settings]] = PublicGoodsSettings
 
     @property

@@ -1,7 +1,4 @@
-"""How games are put to people, language models and libraries.
-
-On the screen of a participant words are neutral: what a paper calls to cooperate is the letter A.
-"""
+"""How games are put to people, language models and libraries."""
 
 from __future__ import annotations
 
@@ -9,9 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from allminds.contracts import Instrument, Task
-from allminds.core.seeding import Random
-from allminds.instruments.games.boards import EMPTY, LINES, MARKS, PREDATORS, PREY, Board, winner
-from allminds.instruments.games.game import MatchingPennies, MatrixGame, Round
+from allminds.disguise import Skin
+from allminds.instruments.games.boards import PREDATORS, PREY, STEP, Board
+from allminds.instruments.games.faces import NoughtsFace, RoundsFace
+from allminds.instruments.games.game import MatrixGame, Round
+from allminds.instruments.games.skins import (
+    ChaseSkin,
+    CommonsSkin,
+    NormSkin,
+    NoughtsSkin,
+    PublicGoodsSkin,
+    TableSkin,
+)
 from allminds.instruments.lambda_.present import CellsPresentation, yours
 from allminds.instruments.lambda_star.present import GoodAndEvil
 from allminds.presentation import (
@@ -19,7 +25,6 @@ from allminds.presentation import (
     Column,
     Face,
     Field,
-    Move,
     Presentation,
     Rules,
     either,
@@ -94,9 +99,15 @@ class TablePresentation(Presentation):
         """The minds of a testbed."""
         return self.usual.get(self.tool.name, ())
 
+    @property
+    def moves(self) -> str:  # type: ignore[override] # by the game
+        told = "Language models are told A, B, … instead of the labels, which name the game."
+        return told if self.tool.neutral else ""
+
     def rules(self, task: Task) -> Rules:
-        """Return the pay-offs of two, from the side of a slot."""
-        names, world = labels(task), self.tool.environment
+        """Return the pay-offs of two, from the side of a slot, without labels that name a game."""
+        names, world = labels(task), task.facts["rules"]
+        names = self.tool.names if names == self.tool.labels else names
         lines = []
         for own, mine in enumerate(names):
             for other, theirs in enumerate(names):
@@ -113,6 +124,16 @@ class TablePresentation(Presentation):
             FOR_YOURSELF,
         )
         return Rules(text, either(names))
+
+    def words(self, observation: Round) -> str:
+        return self.in_words(observation, self.tool.names)
+
+    def in_words(self, observation: Round, names: Sequence[str]) -> str:
+        """Tell what happened, and what can be done now, in these names of the actions."""
+        return f"{self.tool.told(observation, names)}\nChoose: {', '.join(names)}"
+
+    def skin(self, n: int) -> Skin:
+        return TableSkin(self.tool, n)
 
     def fields(self) -> Sequence[Field]:
         last = len(self.tool.environment.labels) - 1
@@ -132,6 +153,9 @@ class PublicGoodsPresentation(TablePresentation):
     usual: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "public-goods": ("give", "keep", RANDOM, "conditional-cooperator")
     }
+
+    def skin(self, n: int) -> Skin:
+        return PublicGoodsSkin(self.tool, n)
 
     def rules(self, task: Task) -> Rules:
         given, table = self.tool.settings, self.tool.environment.table
@@ -168,12 +192,16 @@ class CommonsPresentation(Presentation):
         "rules": "the game itself: `rules.players`, `rules.capacity`, `rules.most`, "
         "`rules.growth`, `rules.steps`, and `rules.grown(left)`, the stock of the next round"
     }
+    default_action = 0  # asks for nothing
     moves = "Action n asks for n units."
     unseen = "Not shown: what each of the others took; their sum follows from the stock."
     pay = "What it got in this round: -1 for nothing, 1 for the most one may ask for."
 
     columns: ClassVar[Mapping[str, Column]] = ROUNDS
     minds = ("greedy", "sustain", RANDOM)
+
+    def skin(self, n: int) -> Skin:
+        return CommonsSkin(self.tool, n)
 
     def rules(self, task: Task) -> Rules:
         given = self.tool.settings
@@ -212,6 +240,9 @@ class PluralisticPresentation(Presentation):
     columns: ClassVar[Mapping[str, Column]] = ROUNDS
     minds = ("honest", "conform", RANDOM)
 
+    def skin(self, n: int) -> Skin:
+        return NormSkin(self.tool, n)
+
     def rules(self, task: Task) -> Rules:
         weight = self.tool.settings.conformity
         text = joined(
@@ -246,12 +277,16 @@ class PredatorsPresentation(Presentation):
         "rows": "rows of the torus, whose cells are numbered row by row from 1",
         "cols": "columns of the torus",
     }
+    default_action = STEP.labels.index("stay")
     unseen = "Nothing is hidden: all see where all stand."
     pay = "Once, when the prey is caught or has lived through the last step; before that 0."
 
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "greedy")
     legend = "0, 1 and 2 are the predators, P is the prey. The edges are joined."
+
+    def skin(self, n: int) -> Skin:
+        return ChaseSkin(self.tool, n)
 
     def rules(self, task: Task) -> Rules:
         given, prize = self.tool.settings, number(1 / PREDATORS)
@@ -294,6 +329,9 @@ class NoughtsPresentation(Presentation):
 
     columns: ClassVar[Mapping[str, Column]] = CELLS
     minds = (RANDOM, "minimax")
+
+    def skin(self, n: int) -> Skin:
+        return NoughtsSkin(self.tool, n)
 
     def rules(self, task: Task) -> Rules:
         return Rules(
@@ -349,96 +387,6 @@ class TeamLambdaPresentation(CellsPresentation):
 
     def face(self, slot: int) -> Face:
         return Presentation.face(self, slot)
-
-
-# ---------------------------------------------------------------- the screens of participants
-
-LETTERS = "ABCDEFGH"
-
-
-class RoundsFace(Face):
-    """Both choose at once, and then see what the other chose and what it brought."""
-
-    def __init__(self, tool: MatrixGame, slot: int) -> None:
-        super().__init__(tool, slot)
-        self.game = tool.environment
-        self.coins = isinstance(tool, MatchingPennies)
-        self.names = tool.labels if self.coins else tuple(LETTERS[: len(tool.labels)])
-
-    def told(self) -> dict[str, Any]:
-        """Return the pay-offs: own choice by row, the other's by column."""
-        count = len(self.names)
-        return {
-            "kind": "rounds",
-            "coins": self.coins,
-            "same": self.slot == 0,  # of coins: whether the same side wins
-            "rounds": self.game.steps,
-            "names": list(self.names),
-            "table": [[self._paid(own, other) for other in range(count)] for own in range(count)],
-        }
-
-    def parity(self, numbers: bool) -> Sequence[str]:
-        paid = "People saw all rewards as numbers, those of the other too"
-        return (f"{paid}.",) if self.coins else (f"{paid}, and letters for the actions.",)
-
-    def view(self, observation: Round, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        """Return the round before, and what there is to choose from."""
-        last = None
-        if observation.others:
-            (other,) = observation.others
-            names = {"own": self.names[observation.own], "other": self.names[other]}
-            last = names | self._paid(observation.own, other)
-        return self.told() | {"last": last}
-
-    def _paid(self, own: int, other: int) -> dict[str, float]:
-        joint = (own, other) if self.slot == 0 else (other, own)
-        rewards = self.game.table[joint]
-        return {"mine": rewards[self.slot], "theirs": rewards[1 - self.slot]}
-
-    def choices(self, observation: Round) -> Sequence[str]:
-        """List the choices, which are the same in every round."""
-        return self.names
-
-    def chosen(self, choice: str, observation: Round) -> int:
-        """Return the game's own action for a choice."""
-        return self.names.index(choice)
-
-
-class NoughtsFace(Face):
-    """Three by three cells, in reading order; a choice is the number of one, from 1."""
-
-    def told(self) -> dict[str, Any]:
-        """Whose the crosses are."""
-        return {"kind": "noughts", "mark": MARKS[self.slot]}
-
-    def view(self, observation: Board, before: Move | None, shuffle: Random) -> dict[str, Any]:
-        """Return the board, what is new on it, and how it ended."""
-        old = before.observation.cells if before else EMPTY * 9
-        turn = not observation.over and observation.turn == self.slot
-        won = winner(observation.cells)
-        row = [line for line in LINES if won and all(observation.cells[n] == won for n in line)]
-        ended = "drawn" if not won else "won" if won == MARKS[self.slot] else "lost"
-        return self.told() | {
-            "cells": [
-                {
-                    "number": n + 1,
-                    "mark": "" if mark == EMPTY else mark,
-                    "open": turn and mark == EMPTY,
-                    "new": mark == MARKS[1 - self.slot] and old[n] == EMPTY,
-                    "row": any(n in line for line in row),
-                }
-                for n, mark in enumerate(observation.cells)
-            ],
-            "ended": ended if observation.over else "",
-        }
-
-    def choices(self, observation: Board) -> Sequence[str]:
-        """List the cells that are empty."""
-        return [str(cell + 1) for cell in observation.legal]
-
-    def chosen(self, choice: str, observation: Board) -> int:
-        """Cells are counted from 0."""
-        return int(choice) - 1
 
 
 # ---------------------------------------------------------------- which game has which

@@ -236,6 +236,7 @@ class Staircase(Adaptive):
         "Levels are complexities, not mean rewards: compare them with the same settings only. A "
         'level of 40 says "at least".'
     )
+    levels = tuple(map(float, range(1, math.floor(TOP) + 1)))
     Settings = StaircaseSettings
 
     def __init__(self, **settings: Any) -> None:
@@ -246,6 +247,15 @@ class Staircase(Adaptive):
             raise Error(f"{self.name}: time={given.time} is shorter than one exercise; set more")
         self.sitting = given.time // given.steps
         self.durations = (given.steps,) * self.sitting
+
+    def at_level(self, seed: int, level: float, n: int) -> Exercise:
+        """Draw environment number n of those of complexity ξ; one may come again."""
+        i = n * len(self.levels) + self.levels.index(level)
+        making = Random(key(seed, i, MAKING))
+        space, pattern = self._drawn(math.floor(level), making.part(1))
+        world = self.world(space, pattern, self.settings.steps, making)
+        more = {"xi": level, "identity": _identity(space, pattern)}
+        return self.in_place(seed, i, replace(world, complexity={**world.complexity, **more}))
 
     def moved(self, xi: float, reward: float) -> float:
         """Move ξ up by 2(R̃ - ½), within 1..40."""

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from allminds.contracts import Task
+from allminds.contracts import Discrete, Space, Task
 from allminds.core.seeding import Random
+from allminds.disguise import Isomorph, Skin
 from allminds.instruments.lambda_ import rows
 from allminds.instruments.lambda_.instrument import OTHER as OTHER_SIGN
 from allminds.instruments.lambda_.instrument import SYMBOLS
@@ -81,6 +82,7 @@ class CellsPresentation(Presentation):
         "actions": "how many actions the space has, of which the mind may have fewer",
         "weights": "what it gets in place of +1 for Good and -1 for Evil",
     }
+    default_action = 0  # stays
     moves = "Action 0 stays; where the others lead depends on the cell: `observation.reachable`."
     unseen = "Not shown: which of the two symbols is Good, and the pattern that both repeat."
     example = "random.below(len(observation.reachable))"
@@ -160,6 +162,9 @@ class CellsPresentation(Presentation):
             for name, (here, there) in ways.items()
         )  # fmt: skip
 
+    def skin(self, n: int) -> Skin:
+        return CellsSkin(self.tool, n)
+
     def face(self, slot: int) -> Face:
         return Presentation.face(self, slot) if self.ground.own else CellsFace(self.tool)
 
@@ -207,6 +212,73 @@ def _signs(task: Task) -> str:
     """Describe the other players, if there are any."""
     signs = [_sign(n) for n in range(task.slots - 1)]
     return f" and other players ({', '.join(signs)})" if signs else ""
+
+
+# ---------------------------------------------------------------- other cells, actions and signs
+
+
+class CellsSkin(Isomorph):
+    """Cells with other numbers, all actions but 0 in another order, and the symbols too.
+
+    Action 0 stays where it is, as ever, and an observation says where the others lead. A mind that
+    reads is shown other signs, in another story.
+    """
+
+    signs: ClassVar[Sequence[str]] = ("■▲◇●", "✚♣☾♠", "◆▼○★", "♦♥◻△")  # first, second, own, other
+    stories = (
+        {"good": "warm", "evil": "cold", "cells": "rooms", "cell": "room", "cell's": "room's"},
+        {"good": "kind", "evil": "harsh", "cells": "isles", "cell": "isle"},
+        {"good": "lucky", "evil": "unlucky", "cells": "squares", "cell": "square"},
+    )
+
+    def observation(self, observation: View, space: Space) -> View:
+        seen = observation
+        cells = self.order(seen.cells, 1)
+
+        def place(cell: int) -> int:
+            return HIDDEN if cell == HIDDEN else cells[cell]
+
+        worn, own = [place(cell) for cell in seen.symbols], Discrete(len(seen.reachable))
+        return View(
+            symbols=(worn[1], worn[0]) if self.drawn(3).below(2) else (worn[0], worn[1]),
+            cell=place(seen.cell),
+            reachable=tuple(place(seen.reachable[self.action(n, own)]) for n in own.numbers),
+            others=tuple(map(place, seen.others)),
+            cells=seen.cells,
+        )
+
+    def task(self, task: Task) -> Task:
+        """Return the task: actions are told apart by where they lead."""
+        return task
+
+    def action(self, action: Any, space: Space) -> Any:
+        count = self._actions(space)
+        if not (space.contains(action) and 0 < int(action) < count):
+            return action
+        return 1 + self.order(count - 1, 4)[int(action) - 1]
+
+    def worn(self, action: Any, space: Space) -> Any:
+        count = self._actions(space)
+        if not (space.contains(action) and 0 < int(action) < count):
+            return action
+        return 1 + self.order(count - 1, 4).index(int(action) - 1)
+
+    def _actions(self, space: Space) -> int:
+        return space.n if isinstance(space, Discrete) else 0
+
+    def rules(self, task: Task) -> Rules:
+        text, answer = super().rules(task)
+        return Rules(self._signed(text), answer)
+
+    def words(self, observation: View) -> str:
+        return self._signed(super().words(observation))
+
+    def _signed(self, text: str) -> str:
+        worn = self.signs[(self.n - 1) % len(self.signs)]
+        return text.translate(str.maketrans("".join((*SYMBOLS, OWN_SIGN, OTHER_SIGN)), worn))
+
+    def _space(self, observation: View) -> Space:
+        return Discrete(len(observation.reachable))
 
 
 # ---------------------------------------------------------------- the screen of a participant

@@ -87,13 +87,11 @@ class Torus:
         It goes the shorter way round; exactly half-way, the way that does not wrap. With fewer
         `moves`, take one that leads nearest, counted in such moves: that action, or else the first.
         """
-        (row, col), (to_row, to_col) = self.place(cell), self.place(target)
-        action = action_of(
-            _plain.shorter(row, to_row, self.rows), _plain.shorter(col, to_col, self.cols)
-        )
-        if moves == KING:
+        action = _toward(self.rows, self.cols, cell, target)
+        if moves is KING or moves == KING:
             return action
         far = _walks(self, moves)
+        to_row, to_col = self.place(target)
 
         def left(move: int) -> tuple[int, int, bool]:
             here = self.moved(cell, move)
@@ -168,3 +166,10 @@ def _around(torus: Torus, cell: int, reach: int) -> tuple[int, ...]:
     row, col = torus.place(cell)
     span = range(-reach, reach + 1)
     return tuple(torus.cell(row + i, col + j) for i in span for j in span)
+
+
+@lru_cache(maxsize=1 << 16)
+def _toward(rows: int, cols: int, cell: int, target: int) -> int:
+    """Return the action of one king step; kept, for a mind asks the same again and again."""
+    (row, col), (to_row, to_col) = divmod(cell - 1, cols), divmod(target - 1, cols)
+    return action_of(_plain.shorter(row, to_row, rows), _plain.shorter(col, to_col, cols))

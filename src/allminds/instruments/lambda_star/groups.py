@@ -11,17 +11,16 @@ To write a protocol of your own, subclass `Protocol` and decide in `choose`.
 
 from __future__ import annotations
 
-import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from allminds.contracts import CourseTask, Failure, Task, Traits
+from allminds.contracts import Task
 from allminds.core.errors import Error
+from allminds.core.groups import Team
 from allminds.core.line_up import Subject
 from allminds.core.seeding import Random
-from allminds.core.watch import Failed, malformed
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.minds import (
     INSTRUMENT,
@@ -41,88 +40,28 @@ DRAW = 1  # the word of the first member that a protocol draws from; word 0 brea
 
 
 @dataclass
-class Protocol:
-    """A group whose members have minds of their own; override `choose`."""
+class Protocol(Team):
+    """A group on the torus whose members have minds of their own; override `choose`."""
 
-    members: Sequence[Subject] = ()
-
-    is_group = True
     alone = "local-search"  # what a member is by itself, if none is named
-
-    def __post_init__(self) -> None:
-        """Reject groups and practising minds as members.
-
-        A member may not practise: it would learn from actions that were not its own.
-        """
-        name = type(self).__name__.lower()
-        for member in self.members:
-            if member.group:
-                raise Error(f"{name}: {member.name} is a group; a member must be a single mind")
-            if member.traits.practice:
-                raise Error(
-                    f"{name}: {member.name} learns by practice, which no protocol but "
-                    "shared-q-learning and shared-sarsa has room for"
-                )
-        future = any(member.traits.sees == "future" for member in self.members)
-        carries = any(member.traits.carries for member in self.members)
-        self.traits = Traits(sees="future" if future else "own", carries=carries)
-        self.kept: dict[int, Any] = {}  # in a course: members that carry, by their places
-
-    def begin_course(self, course: CourseTask) -> None:
-        """Make the members that carry; they stay for the whole course."""
-        for place, member in enumerate(self.members):
-            if member.traits.carries:
-                self.kept[place] = member.make()
-                if hasattr(self.kept[place], "begin_course"):
-                    self.kept[place].begin_course(course)
-
-    def end_course(self) -> None:
-        """Tell the members that the course is over."""
-        for mind in self.kept.values():
-            if hasattr(mind, "end_course"):
-                mind.end_course()
 
     def begin(self, tasks: Sequence[Task]) -> None:
         """Make the members' minds, but for those that stay."""
         self.torus: Torus = torus_of(tasks[0])
-        self.spaces = [task.actions for task in tasks]
         self.moves = [moves_of(task) for task in tasks]
-        members = self.members or [Subject("", LocalSearch)] * len(tasks)
-        self.minds = [
-            self.kept[place] if place in self.kept else member.make()
-            for place, member in enumerate(members)
-        ]
-        for member, mind, task in zip(members, self.minds, tasks, strict=True):
-            if hasattr(mind, "begin"):
-                sees = member.traits.sees == "future"
-                mind.begin(task if sees else replace(task, secret=None))
+        self.seat(self.members or [Subject("", LocalSearch)] * len(tasks), tasks)
 
     def act(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """Return the action of every member, in slot order."""
-        return self.choose(observations, random)
-
-    def learn(
-        self, rewards: Sequence[float], observations: Sequence[View | None], done: bool
-    ) -> None:
-        """Tell the members what their actions brought, if they have a `learn`."""
-        for mind, reward, view in zip(self.minds, rewards, observations, strict=True):
-            if hasattr(mind, "learn"):
-                mind.learn(reward, view, done)
-
-    def choose(self, observations: Sequence[View], random: Sequence[Random]) -> Sequence[int]:
-        """Decide what becomes of the members' wishes; here, each gets its own."""
-        return self.wishes(observations, random)
+        """Return the action of every member; reject a test that does not show cells."""
+        if not isinstance(observations[0], View):
+            name, where = self.called, self.tasks[0].instrument
+            raise Error(f"{name} goes by the rewards in cells of a torus, and {where} shows none")
+        return super().act(observations, random)
 
     def wishes(self, observations: Sequence[View], random: Sequence[Random]) -> list[int]:
-        """Ask each member's own mind for the action it would take."""
-        wishes = []
-        each = zip(self.minds, self.spaces, observations, random, strict=True)
-        for mind, space, view, words in each:
-            action = mind.act(view, words)
-            if not space.contains(action):
-                raise Failed(action if isinstance(action, Failure) else malformed(action, space))
-            wishes.append(operator.index(action))
-        return wishes
+        """Ask each member's own mind for the action it would take on what it is shown."""
+        self.step(observations, random)
+        return self.ask()
 
     def all_toward(self, target: int, observations: Sequence[View]) -> list[int]:
         """Move every member one step toward a cell."""

@@ -31,7 +31,9 @@ STATES = ("cell", "view")
 
 
 def torus_of(task: Task) -> Torus:
-    """Return the torus that a mind is told of."""
+    """Return the torus that a mind is told of; reject a test that has none."""
+    if not {"rows", "cols"} <= set(task.facts):
+        raise Error(f"{task.instrument} has no torus of cells, which this mind or group needs")
     return Torus(task.facts["rows"], task.facts["cols"])
 
 

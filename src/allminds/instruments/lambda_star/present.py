@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from allminds.contracts import Task
 from allminds.core.seeding import Random
+from allminds.disguise import Skin
 from allminds.instruments.lambda_star.grid import ACTIONS, KING, MOVES, Torus, action_of
 from allminds.instruments.lambda_star.world import View
 from allminds.instruments.unequal import PLAIN, Some, signed
@@ -33,6 +34,7 @@ PLAIN_REWARDS = (
     "near both they add up."
 )
 OWN_CELL = "After the step you get the reward of your cell. Collect as much as you can."
+STAY = 1 + MOVES.index((0, 0))
 SQUARE = 32  # pixels along a cell
 GOOD, EVIL, MIND, GRID = "#009e73", "#d55e00", "#0072b2", "#c8c8c8"
 GOOD_AND_EVIL = "+ is Good, − is Evil, and a disc a mind with the number of its slot."
@@ -62,6 +64,8 @@ class OnTorus(Presentation):
         "responsive": "chance a step that Good flees, and that Evil follows",
         "weights": "what Good and Evil give it in their own cells; next to them, half of it",
     }
+
+    default_action = STAY
 
     @property
     def moves(self) -> str:  # type: ignore[override] # by a setting
@@ -117,6 +121,11 @@ class OnTorus(Presentation):
 
     def vector(self, observation: View, slots: int) -> Iterable[float]:
         return *observation.cells, *observation.rewards
+
+    def skin(self, n: int) -> Skin:
+        from allminds.instruments.lambda_star.skins import GoodAndEvilSkin
+
+        return GoodAndEvilSkin(self.tool, n)
 
     def squares(self, environment: Any, state: Any) -> Iterator[Square]:
         """Colour what was seen of the torus, Good (+) and Evil (−)."""

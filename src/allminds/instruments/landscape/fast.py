@@ -19,7 +19,7 @@ from allminds.core.compiled import below, kernel, word
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import MINDS, WORLD, Random, key
 from allminds.instruments.chance import RandomMind
-from allminds.instruments.fast import by_table, uniform_best
+from allminds.instruments.fast import by_table, memory, uniform_best
 from allminds.instruments.lambda_star.fast.forms import actions_of, settled
 from allminds.instruments.lambda_star.fast.walks import habits_of
 from allminds.instruments.lambda_star.grid import neighbours
@@ -70,10 +70,11 @@ def _walk(tool: FitnessLandscape, mind: Any) -> Walk | None:
     if type(mind) in (QLearning, Sarsa):
         habits = habits_of(mind, tool.ground, given.iterations)
     if habits is not None:
-        size = (given.iterations, tool.ground.cells, 9)
+        size = (given.iterations + 1, tool.ground.cells)
         return lambda fields, own, way: by_table(
-            around, fields, habits, np.empty(size), np.array([own]), way[None]
-        )
+            around, np.ascontiguousarray(np.broadcast_to(fields, size)), habits,
+            np.array([own]), way[None], *memory((size[0] - 1) * size[1]),
+        )  # fmt: skip
     return None
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from allminds.contracts import Exercise, Record, Task
 from allminds.core.errors import Error
+from allminds.disguise import Skin
 from allminds.instruments.lambda_star.grid import Torus
 from allminds.instruments.lambda_star.present import (
     EVIL,
@@ -18,6 +19,7 @@ from allminds.instruments.lambda_star.present import (
     Square,
     mixed,
 )
+from allminds.instruments.lambda_star.skins import HillsSkin
 from allminds.instruments.landscape.world import Fitness, Landscape, Standpoint, ways
 from allminds.presentation import Column, Rules, joined, lasts
 
@@ -58,6 +60,9 @@ class LandscapePresentation(OnTorus):
             MOVES_IN_WORDS,
         )
         return Rules(text, "<number>")
+
+    def skin(self, n: int) -> Skin:
+        return HillsSkin(self.tool, n)
 
     def squares(self, environment: Any, state: Any) -> Iterator[Square]:
         """Colour the land by its heights, and mark the highest top."""

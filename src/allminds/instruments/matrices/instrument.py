@@ -90,11 +90,13 @@ class Matrices(Instrument):
     lowest = 0.0
     ceiling_mind = "rule-induction"
     strata = "C"
+    levels: tuple[float, ...] = (1.0, 2.0, 3.0)
     Settings = MatricesSettings
 
     def __init__(self, **settings: Any) -> None:
         self.settings: MatricesSettings = checked(MatricesSettings, settings, self.name)
         self.chance = 1 / self.settings.candidates
+        self.levels = tuple(map(float, self.settings.counts))
         if (self.settings.kinds, self.settings.attributes) != (DEFAULT.kinds, DEFAULT.attributes):
             for count in self.settings.counts:  # rules that do not go together are found here
                 cases(count, self.settings.kinds, self.settings.attributes)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
-from allminds.contracts import Task
+from allminds.contracts import Discrete, Failure, Space, Task
 from allminds.core.seeding import Random
+from allminds.disguise import Skin
 from allminds.instruments.matrices.instrument import Item
-from allminds.instruments.matrices.making.panel import COLOURS, NAMES, SIDE
+from allminds.instruments.matrices.making.panel import COLOURS, NAMES, SIDE, Panel
 from allminds.instruments.matrices.making.rules import FIELD_OF, encoded
 from allminds.presentation import Column, Face, Field, Generator, Move, Presentation, Rules
 
@@ -99,6 +102,9 @@ class MatricesPresentation(Presentation):
         panels = (*observation.cells, *observation.options)
         return [code for panel in panels for code in encoded(panel)]
 
+    def skin(self, n: int) -> Skin:
+        return MatricesSkin(self.tool, n)
+
     def face(self, slot: int) -> Face:
         return MatricesFace(self.tool)
 
@@ -136,3 +142,58 @@ class MatricesFace(Face):
 
     def chosen(self, choice: str, observation: Item) -> int:
         return NAMES.index(choice)
+
+
+# ---------------------------------------------------------------- other colours and options
+
+# Colours have no order, so that they may change places. White stays, for strokes are never white;
+# dark ones stay dark, for rings are not drawn on them.
+EXCHANGED = (("black", "blue"), ("red", "green", "yellow"))
+
+
+class MatricesSkin(Skin):
+    """Colours that change places in all panels, and options in another order."""
+
+    @cached_property
+    def colours(self) -> Mapping[str, str]:
+        """The colour in disguise of every colour."""
+        worn = {colour: colour for colour in COLOURS}
+        for part, some in enumerate(EXCHANGED, 1):
+            worn |= {some[n]: some[m] for n, m in enumerate(self.order(len(some), part))}
+        return worn
+
+    def task(self, task: Task) -> Task:
+        """Return the task: the letters of the options are those of their new places."""
+        return task
+
+    def observation(self, observation: Item, space: Space) -> Item:
+        cells = tuple(map(self._coloured, observation.cells))
+        order = self.order(len(observation.options))
+        return Item(cells, tuple(self._coloured(observation.options[n]) for n in order))
+
+    def _coloured(self, panel: Panel) -> Panel:
+        figure, marks = panel.figure, panel.marks
+        if figure:
+            worn = sorted((self.colours[one] for one in figure.colour), key=COLOURS.index)
+            figure = replace(figure, colour=tuple(worn))
+        if marks:
+            marks = replace(marks, colour=self.colours[marks.colour])
+        return Panel(figure, marks)
+
+    def rules(self, task: Task) -> Rules:
+        return self.presentation.rules(task)
+
+    def words(self, observation: Item) -> str:
+        return self.presentation.words(self.observation(observation, Discrete(1)))
+
+    def image(self, observation: Item) -> bytes:
+        return self.presentation.image(self.observation(observation, Discrete(1)))
+
+    def target(self, right: str) -> str:
+        space = Discrete(self.tool.settings.candidates)
+        return NAMES[self.worn(NAMES.index(right), space)]
+
+    def read(self, answer: str, observation: Item) -> Any | Failure:
+        found = self.tool.read(answer, observation)
+        count = len(observation.options)
+        return found if isinstance(found, Failure) else self.action(found, Discrete(count))

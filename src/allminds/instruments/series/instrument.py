@@ -164,6 +164,13 @@ class CTest(Instrument):
 
     # ------------------------------------------------------------ exercises
 
+    @property
+    def levels(self) -> Sequence[float]:  # type: ignore[override] # computed when it is asked for
+        """The values of k; none in the published form, which has few items of each."""
+        if self.stock is not None:
+            return tuple(map(float, self.stock.ks))
+        return () if self.settings.form == "published" else tuple(map(float, sorted(self.bank)))
+
     def exercise(self, seed: int, i: int, history: Sequence[Record] = ()) -> Exercise:
         """Return item i of the published form in order, repeated; or one from a bank, or fresh."""
         random = Random(key(seed, i, MAKING))

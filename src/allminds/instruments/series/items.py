@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from allminds.contracts import Discrete
 from allminds.core.bases import Question
@@ -46,6 +46,8 @@ class Item(NamedTuple):
 class Answers(Discrete):
     """The options, numbered from 0, or `NO_ANSWER`."""
 
+    none: ClassVar[int | None] = NO_ANSWER
+
     def contains(self, action: Any) -> bool:
         """Return whether an answer is an option, or the choice to give none."""
         return super().contains(action) or (type(action) is int and action == NO_ANSWER)
@@ -65,6 +67,11 @@ class SeriesQuestion(Question):
     def actions(self) -> Sequence[Discrete]:
         """The options, one of which is the action."""
         return (Answers(len(self.options), labels=tuple(self.options)),)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The order of the letters, which is a circle."""
+        return {"alphabet": LETTERS}
 
     def observe(self, state: int | None, slot: int) -> Item:
         """Show the series and the options."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
-from allminds.contracts import Task
+from allminds.contracts import Discrete, Failure, Space, Task
 from allminds.core.errors import Error
 from allminds.core.seeding import Random
+from allminds.disguise import Skin
 from allminds.instruments.series.items import BLANK, LETTERS, NO_ANSWER, Item
 from allminds.presentation import (
     Column,
@@ -38,6 +42,9 @@ class SeriesPresentation(Presentation):
     meanings: ClassVar[Mapping[str, str]] = {
         "shown": "the series, with `_` at the blank",
         "options": "the letters that may be answered: action n answers `options[n]`",
+    }
+    facts: ClassVar[Mapping[str, str]] = {
+        "alphabet": "the letters in their order, which is a circle; in disguise, other signs"
     }
     moves = f"The label is the letter that is answered. {NO_ANSWER} gives no answer."
     unseen = "Not shown: the rule of the series, and its complexity."
@@ -84,6 +91,9 @@ class SeriesPresentation(Presentation):
             return ""
         return f"it makes {environment.shown.replace(BLANK, environment.options[action])}"
 
+    def skin(self, n: int) -> Skin:
+        return SeriesSkin(self.tool, n)
+
     def face(self, slot: int) -> Face:
         return SeriesFace(self.tool)
 
@@ -125,3 +135,68 @@ class SeriesFace(Face):
 
     def chosen(self, choice: str, observation: Item) -> int:
         return NO_ANSWER if choice == NONE else observation.options.index(choice)
+
+
+# ---------------------------------------------------------------- other glyphs
+
+# the second has no letter that looks like one of the first
+SCRIPTS = (LETTERS, "бвгджзийклмнптфцчшщъыьэюяё")
+
+
+class SeriesSkin(Skin):
+    """Other glyphs for the letters, in an order of their own that is told.
+
+    The n-th glyph of the order stands for the n-th letter, so that the item is the same. Glyphs are
+    the letters themselves in another order, or letters of another script, in turn.
+    """
+
+    @cached_property
+    def alphabet(self) -> str:
+        """The glyphs in their order."""
+        script = SCRIPTS[(self.n - 1) % len(SCRIPTS)]
+        return "".join(script[n] for n in self.order(len(script)))
+
+    def task(self, task: Task) -> Task:
+        space: Any = task.actions
+        worn = replace(space, labels=tuple(map(self._renamed, space.labels)))
+        return replace(task, actions=worn, facts={**task.facts, "alphabet": self.alphabet})
+
+    def observation(self, observation: Item, space: Space) -> Item:
+        return Item(self._renamed(observation.shown), self._renamed(observation.options))
+
+    def action(self, action: Any, space: Space) -> Any:
+        """Return the action: it is the place of an option, and options keep their places."""
+        return action
+
+    worn = action
+
+    def _renamed(self, text: str) -> str:
+        return text.translate(str.maketrans(LETTERS, self.alphabet))
+
+    def rules(self, task: Task) -> Rules:
+        names = labels(self.task(task))
+        choice = f"Choose from: {', '.join(names)}." if len(names) < len(LETTERS) else ""
+        text = joined(
+            "A series of signs follows a rule. The signs have an order of their own, not that of "
+            f"any alphabet: {' '.join(self.alphabet)}. The order is a circle, so that "
+            f"{self.alphabet[0]} comes after {self.alphabet[-1]}. One sign of the series is "
+            "missing, marked _. Find the sign that belongs there.",
+            choice,
+            "If you do not know, answer none.",
+        )
+        return Rules(text, "<sign>")
+
+    def words(self, observation: Item) -> str:
+        return self.presentation.words(self.observation(observation, Discrete(1)))
+
+    def target(self, right: str) -> str:
+        return self._renamed(right)
+
+    def read(self, answer: str, observation: Item) -> Any | Failure:
+        """Parse one of the signs on offer, or "none"."""
+        text = unicodedata.normalize("NFC", answer.strip()).lower()
+        if len(text) == 1 and text in self.alphabet:
+            return self.tool.read(LETTERS[self.alphabet.index(text)], observation)
+        if text == NONE:
+            return NO_ANSWER
+        return Failure("malformed", f"'{answer[:60]}' is not one of the signs on offer")

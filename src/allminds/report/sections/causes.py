@@ -125,7 +125,12 @@ def sentences(cause: Cause) -> list[str]:
     told = _asked(cause) if cause.question else _played(cause)
     step = 1 if cause.question else cause.step
     written = ((play.mind, play.reply(step)) for play in (cause.mine, cause.rival))
-    return [*told, *(f"{mind} wrote: “{words}”" for mind, words in written if words)]
+    talked = ((play.mind, play.talk(step)) for play in (cause.mine, cause.rival))
+    return [
+        *told,
+        *(f"{mind} wrote: “{words}”" for mind, words in written if words),
+        *(f"In {mind}: {'; '.join(said)}." for mind, said in talked if said),
+    ]
 
 
 def signed(value: float) -> str:

@@ -207,9 +207,9 @@ def _by_person(rows: pd.DataFrame, answers: str, code: float | None) -> list[Per
 
 def _quantiles(logs: Values) -> Iterator[float | None]:
     """Yield the quantiles; one beyond the outermost of n times cannot be estimated."""
-    for q in QUANTILES:
+    for q, found in zip(QUANTILES, np.exp(np.quantile(logs, QUANTILES)), strict=True):
         enough = len(logs) * min(q, 1 - q) >= 1 or q == 0.5
-        yield float(np.exp(np.quantile(logs, q))) if enough else None
+        yield float(found) if enough else None
 
 
 def _group(answers: str, persons: Sequence[PersonTimes]) -> GroupTimes:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, kernel, word
-from allminds.instruments.fast import happens, missing
+from allminds.instruments.fast import COUNTS, NTH, happens, missing
 from allminds.instruments.lambda_.world import MOST
 
 _0, _1, _2 = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -115,23 +115,13 @@ def optimum(worlds, way, acts):
 # ---------------------------------------------------------------- learners
 
 
-def _bit_tables():
-    """Tabulate how many actions a set of them has (a bit each), and which is its n-th."""
-    sets = [[action for action in range(MOST) if mask >> action & 1] for mask in range(1 << MOST)]
-    nth = np.array([actions + [0] * (MOST - len(actions)) for actions in sets], np.int8)
-    return np.array([len(actions) for actions in sets], np.uint64), nth.reshape(-1)
-
-
-_COUNTS, _NTH = _bit_tables()
-
-
 @kernel
 def _choose(epsilon, equal, actions, key, step):
     """Choose an action, given the set of best ones: the twin of `TableLearner.act`."""
-    pick = np.int64(below(word(key, step, _0), _COUNTS[equal]))
+    pick = np.int64(below(word(key, step, _0), COUNTS[equal]))
     if happens(epsilon, key, step, _1):
         return np.int64(below(word(key, step, _2), np.uint64(actions)))
-    return np.int64(_NTH[equal * MOST + pick])
+    return np.int64(NTH[equal * MOST + pick])
 
 
 @kernel

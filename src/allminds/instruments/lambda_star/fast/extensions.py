@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from allminds.contracts import Fast
 from allminds.core import seeding
 from allminds.core.blocks import Block
-from allminds.core.compiled import below, kernel, word
+from allminds.core.compiled import below, inlined, kernel, word
 from allminds.core.line_up import LineUp
 from allminds.core.seeding import MINDS, WORLD, Random
 from allminds.instruments.chance import RandomMind
 from allminds.instruments.fast import (
-    choose,
     distance,
+    happens,
     largest,
-    learn,
+    missing,
     nth,
     parted,
     reward,
@@ -64,7 +64,7 @@ from allminds.instruments.lambda_star.patterns import Recurrent, Segment
 if TYPE_CHECKING:
     from allminds.instruments.lambda_star.extensions.responsive import LambdaStarResponsive
 
-_0, _2, _9 = (np.uint64(n) for n in (0, 2, 9))
+_0, _1, _2, _9 = (np.uint64(n) for n in (0, 1, 2, 9))
 
 
 class Track(NamedTuple):
@@ -145,18 +145,45 @@ def toward_best(course, key, way, halves):
         halves[t] = _halves(course, good, evil, way[t + 1])
 
 
+@inlined
+def _choose(habits, table, t, cell, key, play):
+    """Choose a learner's move at step t, and return what it looks ahead to from the step before.
+
+    Play 0 is the test, the others are rehearsals. After the last step there is nothing ahead.
+    """
+    move, ahead = np.int64(0), 0.0
+    if t < len(table):
+        values, clock = table[t, cell], np.uint64(play * len(table) + t)
+        move, ahead = uniform_best(values, 9, key, clock, _0)
+        if play > 0 and happens(habits.epsilon, key, clock, _1):
+            move = np.int64(below(word(key, clock, _2), _9))
+        if habits.sarsa:  # a branch: one expression would wait for the move in Q-learning too
+            ahead = values[move]
+        elif habits.released:
+            ahead = largest(table[0, cell], 9)[0]
+    return move, ahead
+
+
+@kernel
+def _learn(habits, table, t, cell, move, reward, ahead):
+    """Update the value of a move: the twin of `Tabular.update`."""
+    value = table[t, cell, move]
+    gain = habits.scale * reward
+    table[t, cell, move] = value + habits.alpha * missing(value, gain, ahead, habits.gamma)
+
+
 @kernel
 def _session(course, habits, table, key, play, way, halves):
     """Make one play: a rehearsal that learns (play >= 1), or the test (play 0)."""
     good, evil, way[0] = course.good, course.evil, course.mind
-    action, _ = choose(habits, table, 0, way[0], key, play)
+    action, _ = _choose(habits, table, 0, way[0], key, play)
     for t in range(len(halves)):
         good, evil = _travel(course, t, good, evil, way[t])
         way[t + 1] = course.around[action, way[t]]
         halves[t] = _halves(course, good, evil, way[t + 1])
-        following, ahead = choose(habits, table, t + 1, way[t + 1], key, play)
+        following, ahead = _choose(habits, table, t + 1, way[t + 1], key, play)
         if play > 0:
-            learn(habits, table, t, way[t], action, halves[t] / 2, ahead)
+            _learn(habits, table, t, way[t], action, halves[t] / 2, ahead)
         action = following
 
 

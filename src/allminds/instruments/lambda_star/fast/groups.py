@@ -14,12 +14,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from allminds.core.compiled import below, inlined, kernel, word
-from allminds.instruments.fast import by_table, distance, happens, shorter, uniform_best, wrapped
+from allminds.instruments.fast import (
+    by_table,
+    distance,
+    happens,
+    memory,
+    shorter,
+    uniform_best,
+    wrapped,
+)
 from allminds.instruments.lambda_star.fast.singles import (
     aim,
     cells_round,
     move_to,
     plan_optimum,
+    planning,
     rewards_round,
     sighted,
     toward_best,
@@ -50,9 +59,10 @@ class Scene(NamedTuple):
     both: Any  # int64[member]: what it sees, as a place in the table
     seen: Any  # int64[member]: the best reward in sight, in half units
     wishes: Any  # int64[member]: the move 0..8 of its own mind
-    plan: Any  # uint8[step, row, col]: the optimum's moves, if it is a member
-    value: Any  # for planning
+    values: Any  # for planning
     across: Any
+    plan: Any  # uint8[step, place]: the optimum's moves, if it is a member
+    places: Any
 
 
 # ---------------------------------------------------------------- scenes
@@ -61,12 +71,10 @@ class Scene(NamedTuple):
 @kernel
 def set_stage(rules, slots):
     """Allocate the arrays of a scene, to be used for one exercise after the other."""
-    rows, cols = rules.rows, rules.cols
     return Scene(
         np.empty((rules.steps + 1, 4), np.int64), np.empty((slots, 2), np.int64),
         np.empty(slots, np.uint64), np.empty(slots, np.int64), np.empty(slots, np.int64),
-        np.empty(slots, np.int64), np.empty((rules.steps, rows, cols), np.uint8),
-        np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32),
+        np.empty(slots, np.int64), *planning(rules, 1),
     )  # fmt: skip
 
 
@@ -87,7 +95,7 @@ def open_scene(scene, rules, ways, kinds, keys, row, col, b, l):
         scene.keys[s] = keys[s, b, l]
     for kind in kinds:
         if kind == OPTIMUM:
-            plan_optimum(rules, ways, b, l, scene.value, scene.across, scene.plan)
+            plan_optimum(rules, ways, b, l, scene.values, scene.across, scene.plan, scene.places)
             break
 
 
@@ -115,7 +123,7 @@ def _wish(kinds, slips, choices, moves, rows, cols, way, plan, t, at, keys, both
         elif kinds[s] == RANDOM:
             wishes[s] = below(word(key, clock, _0), _9)
         elif kinds[s] == OPTIMUM:
-            wishes[s] = plan[t, r, c]
+            wishes[s] = plan[t, r * (cols + 2) + 1 + c]
         else:
             wishes[s] = _expert(way, rows, cols, kinds[s] == EXPERT, t, r, c)
 
@@ -335,14 +343,13 @@ def imitation(rules, ways, crew, intercept, reach, count, keys, row, col):
 
 
 @kernel
-def _rewards(ways, cols, b, t, l, around, field):
-    """Compute the rewards of all cells of Λ* after step t."""
+def _rewards(ways, cols, b, t, l, around, half, field):
+    """Add the rewards of Λ* after step t to those of all cells, or with -½ take them off."""
     good = np.int64(ways.good_row[b, t, l]) * cols + ways.good_col[b, t, l]
     evil = np.int64(ways.evil_row[b, t, l]) * cols + ways.evil_col[b, t, l]
-    field[:] = 0.0
     for move in range(9):
-        field[around[move, good]] += worth_after(move) / 2
-        field[around[move, evil]] -= worth_after(move) / 2
+        field[around[move, good]] += half * worth_after(move)
+        field[around[move, evil]] -= half * worth_after(move)
 
 
 @kernel
@@ -350,15 +357,17 @@ def table_learners(rules, ways, habits, around, count, keys, row, col):
     """Play `count` exercises of Λ*: the twin of `SharedQLearning`, of `QLearning` if one, …"""
     slots, _, _, lanes = row.shape
     cols, steps, size = rules.cols, rules.steps, around.shape[1]
-    table, fields = np.empty((steps, size, 9)), np.empty((steps + 1, size))
+    fields, (table, equal, place) = np.zeros((steps + 1, size)), memory(steps * size)
     cells = np.empty((slots, steps + 1), np.int64)
     for n in range(count):
         b, l = n // lanes, n % lanes
         for t in range(1, steps + 1):
-            _rewards(ways, cols, b, t, l, around, fields[t])
+            _rewards(ways, cols, b, t, l, around, 0.5, fields[t])
         for s in range(slots):
             cells[s, 0] = np.int64(row[s, b, 0, l]) * cols + col[s, b, 0, l]
-        by_table(around, fields, habits, table, keys[:, b, l], cells)
+        by_table(around, fields, habits, keys[:, b, l], cells, table, equal, place)
+        for t in range(1, steps + 1):
+            _rewards(ways, cols, b, t, l, around, -0.5, fields[t])
         for s in range(slots):
             for t in range(1, steps + 1):
                 row[s, b, t, l], col[s, b, t, l] = cells[s, t] // cols, cells[s, t] % cols

@@ -9,9 +9,8 @@ of the plain loop, bit for bit.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from functools import lru_cache
-from itertools import islice
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +72,8 @@ class Word(seeding.Random):
 
 
 MOST_PLANS = 1 << 26  # bytes: the plans of an optimum for all exercises of a block
+HALVES = {n: n * 0.5 for n in range(-2, 3)}  # the same numbers in all views stay at hand
+MOST_VIEWS = 1 << 19  # views that are kept: some 40 MB, if all are met
 
 
 def small_form(tool: LambdaStar, line_up: LineUp, watch: Watch) -> Lockstep | None:
@@ -122,25 +123,54 @@ class Lockstep:
         return _settled(self.tool, here, stage, shared(dead, self.line_up), kept)
 
 
+class Kept:
+    """Values by number, each made when it is first wanted; all, once as many were asked for."""
+
+    def __init__(self, count: int, make: Callable[[list[int]], Iterable[Any]]) -> None:
+        self.values, self.known = np.empty(count, object), np.zeros(count, bool)
+        self.make = make  # makes those of some numbers
+        self.asked = 0
+
+    def at(self, places: Numbers) -> list[Any]:
+        """Return the values at some places."""
+        new = places[~self.known[places]]
+        if len(new):
+            self.asked += len(places)
+            new = np.unique(new) if self.asked < len(self.known) else np.flatnonzero(~self.known)
+            for number, value in zip(new.tolist(), self.make(new.tolist()), strict=True):
+                self.values[number] = value  # one at a time: a tuple would be taken for a row
+            self.known[new] = True
+        found: list[Any] = self.values[places].tolist()
+        return found
+
+
 class Sights:
-    """The views from all cells; equal ones are made once."""
+    """The views from all cells; on a torus of usual size each is made once."""
 
     def __init__(self, tool: LambdaStar) -> None:
         reach, torus = tool.settings.range, tool.torus
-        self.table = table = sight(torus.rows, torus.cols, reach)
-        cells = lru_cache(maxsize=1 << 16)(lambda cell: torus.around(cell + 1, reach))
-        both = table.classes**2
+        self.table = sight(torus.rows, torus.cols, reach)
+        gains, self.alike = np.unique(self.table.gains, axis=0, return_inverse=True)
+        self.kinds = kinds = len(gains)  # what can be seen of Good; classes that look alike are one
 
-        @lru_cache(maxsize=1 << 12)
-        def rewards(good_and_evil: int) -> tuple[float, ...]:
-            good, evil = divmod(good_and_evil, table.classes)
-            return tuple(((table.gains[good] - table.gains[evil]) * 0.5).tolist())
+        def rewards(good: int, evil: int) -> tuple[float, ...]:
+            return tuple(map(HALVES.__getitem__, (gains[good] - gains[evil]).tolist()))
 
-        @lru_cache(maxsize=1 << 17)
-        def view(place: int) -> View:
-            return View(cells(place // both), rewards(place % both))
+        self.cells = Kept(torus.cells, lambda all: (torus.around(one + 1, reach) for one in all))
+        self.rewards = Kept(kinds**2, lambda all: (rewards(*divmod(one, kinds)) for one in all))
+        count = torus.cells * kinds**2
+        self.kept = Kept(count, self._made) if count <= MOST_VIEWS else None
 
-        self.view = view  # by cell from 0, class of Good and class of Evil, in one number
+    def views(self, places: Numbers) -> list[View]:
+        """Return views by cell from 0, kind of Good and kind of Evil, in one number each."""
+        return self._made(places) if self.kept is None else self.kept.at(places)
+
+    def _made(self, places: Numbers | list[int]) -> list[View]:
+        cells, both = np.divmod(places, self.kinds**2)
+        return list(map(_new_view, zip(self.cells.at(cells), self.rewards.at(both), strict=True)))
+
+
+_new_view = partial(tuple.__new__, View)  # as `View._make`, without a call of Python
 
 
 class Stage:
@@ -175,9 +205,9 @@ class Stage:
 
     def views(self, slot: int) -> list[View]:
         """Make the views of a slot in every episode."""
-        good, evil = self._classes(slot)
-        cells, classes = self.row[slot] * self.cols + self.col[slot], self.sights.table.classes
-        return list(map(self.sights.view, ((cells * classes + good) * classes + evil).tolist()))
+        good, evil = (self.sights.alike[of] for of in self._classes(slot))
+        cells, kinds = self.row[slot] * self.cols + self.col[slot], self.sights.kinds
+        return self.sights.views((cells * kinds + good) * kinds + evil)
 
     def _classes(self, slot: int) -> tuple[Any, Any]:
         """Classify where Good and Evil lie from a slot in every episode, as `SightTable` says."""
@@ -217,43 +247,48 @@ class _OneByOne:
             if hasattr(mind, "begin"):
                 self._safely(lane, mind.begin, tasks[lane])
 
-    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> list[int]:
+    def act(self, stage: Stage, slot: int, step: int, dead: Failures) -> Any:
         """Ask every mind; an episode that has failed stands still."""
-        watch, answers = self.watch, list[Any]()
-        views, words = stage.views(slot), seeding.words(self.keys, step).tolist()
-        watch.inside = True
+        words = seeding.words(self.keys, step).tolist()
+        several = zip(self.minds, stage.views(slot), self.randoms, words, strict=True)
+        answers = list[Any]()
+
+        def ask() -> None:
+            for mind, view, random, word in several:
+                random.step, random.first, random.drawn = step, word, 0  # as `begin` does
+                answers.append(mind.act(view, random))
+
+        def ask_alive() -> None:
+            for mind, view, random, word in several:
+                if (lane := len(answers)) in self.failures or lane in dead:
+                    answers.append(STAY)
+                    continue
+                random.begin(step, word)
+                answers.append(mind.act(view, random))
+
+        self._through(ask if not self.failures and not dead else ask_alive, answers)
+        if set(map(type, answers)) == {int}:
+            given = np.array(answers)
+            if given.min() >= 1 and given.max() <= 9:
+                return given
+        return [self._checked(lane, answer) for lane, answer in enumerate(answers)]
+
+    def _through(self, call: Callable[[], None], answers: list[Any]) -> None:
+        """Call all minds, of which one after the other answers; one that raises stands still.
+
+        Nothing is noted of a call but its answer, by whose number the watch sees that minds go on.
+        """
+        watch = self.watch
+        watch.calls, watch.answers, watch.inside = watch.calls + 1, answers, True
         while len(answers) < self.count:
             try:
-                self._ask(answers, views, words, step, dead)
+                call()
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # as in `Watch.call`
                 self.failures[len(answers)] = watch.failure(error)
                 answers.append(STAY)
         watch.inside = False
-        if set(map(type, answers)) == {int} and min(answers) >= 1 and max(answers) <= 9:
-            return answers
-        return [self._checked(lane, answer) for lane, answer in enumerate(answers)]
-
-    def _ask(
-        self, answers: list[Any], views: list[View], words: list[int], step: int, dead: Failures
-    ) -> None:
-        """Ask the minds from the next one on; there is nothing to look up until one has failed."""
-        watch, failures = self.watch, self.failures
-        several = zip(self.minds, views, self.randoms, words, strict=True)
-        if not failures and not dead:
-            for mind, view, random, word in several:
-                random.step, random.first, random.drawn = step, word, 0  # as `begin` does
-                watch.calls += 1
-                answers.append(mind.act(view, random))
-            return
-        for lane, (mind, view, random, word) in islice(enumerate(several), len(answers), None):
-            if lane in failures or lane in dead:
-                answers.append(STAY)
-                continue
-            random.begin(step, word)
-            watch.calls += 1
-            answers.append(mind.act(view, random))
 
     def _checked(self, lane: int, action: Any) -> int:
         """Return an action as a number, or note that it is none and stand still."""
@@ -268,9 +303,16 @@ class _OneByOne:
         rewards = (stage.rewards[slot, step] * 0.5).tolist()
         done = stage.step == stage.actions.shape[1]
         views = [None] * self.count if done else stage.views(slot)
-        for lane, mind in enumerate(self.minds):
-            if lane not in dead and lane not in self.failures:
-                self._safely(lane, mind.learn, rewards[lane], views[lane], done)
+        several = zip(self.minds, rewards, views, strict=True)
+        told = list[Any]()
+
+        def tell() -> None:
+            for mind, reward, view in several:
+                lane = len(told)
+                gone = lane in self.failures or lane in dead
+                told.append(None if gone else mind.learn(reward, view, done))
+
+        self._through(tell, told)
 
     def _safely(self, lane: int, function: Any, *arguments: Any) -> Any:
         answer = self.watch.call(function, *arguments)

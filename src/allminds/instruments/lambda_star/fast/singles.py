@@ -28,6 +28,7 @@ from allminds.instruments.lambda_star.fast.arrays import axis_of
 from allminds.instruments.lambda_star.fast.worlds import make_moves
 
 _0, _2, _3, _9 = (np.uint64(n) for n in (0, 2, 3, 9))
+MOST_TOGETHER = 2**18  # moves in a plan, of exercises that are planned side by side
 _wrapped, _shorter, _reward = narrow.wrapped, narrow.shorter, narrow.reward
 
 
@@ -234,51 +235,95 @@ def worth_after(move):
 
 
 @kernel
-def _add_around(rules, row, col, sign, value):
-    """Add the rewards of Good (or, with sign -1, Evil) to the values of cells, in half units."""
-    for a in range(9):
-        r, c = wrapped(row + a // 3 - 1, rules.rows), wrapped(col + a % 3 - 1, rules.cols)
-        value[r, 1 + c] += sign * worth_after(a)
+def planning(rules, lanes):
+    """Allocate what `plan_optimum` needs for some lanes: values, the best across, moves, places.
 
-
-@kernel
-def _best_of_three(value, across, plan):
-    """Set `value` to the largest of each cell's neighbours, `plan` to the move there (first wins).
-
-    `value` has a spare column on either side and `across` a spare row above and below, so that
-    the loops over columns need not wrap. Choices travel in the two lowest bits.
+    Rows have a spare column on either side, so that only these wrap. Lane l of row r, column c
+    stands at places[r · columns + c, 4] + l of the values, with the places around it beside it,
+    and `lanes` numbers before in the moves of a step.
     """
-    rows, cols = plan.shape
-    for r in range(rows):
-        value[r, 0], value[r, cols + 1] = value[r, cols], value[r, 1]
-        for c in range(cols):
-            west, here = 4 * value[r, c] + 2, 4 * value[r, c + 1] + 1
-            across[r + 1, c] = max(max(west, here), 4 * value[r, c + 2])
-    for c in range(cols):
-        across[0, c], across[rows + 1, c] = across[rows, c], across[1, c]
-    for r in range(rows):
-        for c in range(cols):
-            up, here, down = across[r, c], across[r + 1, c], across[r + 2, c]
-            by = 1 if here >> 2 > up >> 2 else 0
-            best = here if by == 1 else up
-            by = 2 if down >> 2 > best >> 2 else by
-            best = down if by == 2 else best
-            value[r, c + 1] = best >> 2
-            plan[r, c] = 3 * by + 2 - (best & 3)
+    rows, width = rules.rows, rules.cols + 2
+    places = np.empty((rows * rules.cols, 9), np.uint64)
+    for cell in range(len(places)):
+        for a in range(9):
+            row = wrapped(cell // rules.cols + a // 3 - 1, rows)
+            col = wrapped(cell % rules.cols + a % 3 - 1, rules.cols)
+            places[cell, a] = (row * width + col + 2) * lanes
+    values = np.empty((rows * width + 2) * lanes, np.int16)
+    across = np.empty((rows + 2) * width * lanes, np.int16)
+    return values, across, np.empty((rules.steps, rows * width * lanes), np.uint8), places
 
 
 @kernel
-def plan_optimum(rules, ways, b, l, value, across, plan):
-    """Plan one lane by backward induction: plan[t, row, col] is the best move, first wins."""
-    for r in range(rules.rows):
-        for c in range(rules.cols + 2):
-            value[r, c] = 0
+def _add_rewards(good_row, good_col, evil_row, evil_col, cols, places, values):
+    """Add what Good and Evil give round their cells, in sixteenths of a half unit."""
+    for n in range(len(good_row)):
+        good = np.uint64(good_row[n]) * cols + np.uint64(good_col[n])
+        evil = np.uint64(evil_row[n]) * cols + np.uint64(evil_col[n])
+        for a in range(9):
+            reward = np.int16(16 * worth_after(a))
+            values[places[good, a] + np.uint64(n)] += reward
+            values[places[evil, a] + np.uint64(n)] -= reward
+
+
+@kernel
+def _copy(to, of):
+    """Fill an array from the beginning of another one that it does not overlap."""
+    for n in range(len(to)):
+        to[n] = of[n]
+
+
+@kernel
+def _best_across(west, here, east, across):
+    """Take the largest of each cell and its two neighbours in the row, the first of equals."""
+    for n in range(len(east)):
+        best = max(np.int16(west[n] + np.int16(2)), np.int16(here[n] + np.int16(1)))
+        across[n] = max(best, east[n])
+
+
+@kernel
+def _best_down(above, here, under, values, moves):
+    """Take the largest of each cell and its two neighbours in the column, the first of equals."""
+    for n in range(len(moves)):
+        best = max(np.int16(above[n] + np.int16(6)), np.int16(here[n] + np.int16(3)))
+        best = max(best, under[n])
+        choice = np.int16(best & np.int16(15))
+        moves[n] = np.uint8(np.int16(8) - choice)
+        values[n] = np.int16(best - choice)
+
+
+@kernel
+def plan_optimum(rules, ways, b, l, values, across, plan, places):
+    """Plan lanes from l on by backward induction: plan[t, place] is the best move, first wins.
+
+    Values count in sixteenths of a half unit; the lowest four bits say which move was chosen. Only
+    differences matter, and two cells differ by no more than is lost on the way from one to the
+    other. So the value of the first cell is taken off now and then, and 16 bits are enough.
+    """
+    cols, width, size = rules.cols, rules.cols + 2, rules.rows * (rules.cols + 2)
+    lanes = plan.shape[1] // size
+    line, last = width * lanes, size * lanes
+    here, east = values[lanes:], values[2 * lanes :]
+    middle, under = across[line:], across[2 * line :]
+    values[:] = 0
     for t in range(rules.steps, 0, -1):
-        good_row, good_col = np.int64(ways.good_row[b, t, l]), np.int64(ways.good_col[b, t, l])
-        evil_row, evil_col = np.int64(ways.evil_row[b, t, l]), np.int64(ways.evil_col[b, t, l])
-        _add_around(rules, good_row, good_col, 1, value)
-        _add_around(rules, evil_row, evil_col, -1, value)
-        _best_of_three(value, across, plan[t - 1])
+        _add_rewards(
+            ways.good_row[b, t, l : l + lanes], ways.good_col[b, t, l : l + lanes],
+            ways.evil_row[b, t, l : l + lanes], ways.evil_col[b, t, l : l + lanes],
+            np.uint64(cols), places, values,
+        )  # fmt: skip
+        for row in range(0, last, line):
+            _copy(here[row : row + lanes], here[row + line - 2 * lanes :])
+            _copy(here[row + line - lanes : row + line], here[row + lanes :])
+        _best_across(values, here, east, middle)
+        _copy(across[:line], across[last:])
+        _copy(under[last - line :], middle)
+        _best_down(across, middle, under, here, plan[t - 1])
+        if t % 16 == 0:
+            _copy(across[:lanes], here[lanes:])
+            for row in range(0, last, lanes):
+                for n in range(lanes):
+                    here[row + n] -= across[n]
 
 
 @kernel
@@ -286,17 +331,19 @@ def optimum(rules, ways, count, rows_of, cols_of):
     """Walk by the plan, several slots of `count` exercises: the twin of `Optimum`."""
     slots, _, steps, lanes = rows_of.shape
     rows, cols = rules.rows, rules.cols
-    value, across = np.empty((rows, cols + 2), np.int32), np.empty((rows + 2, cols), np.int32)
-    plan = np.empty((rules.steps, rows, cols), np.uint8)
-    for n in range(count):
-        b, l = n // lanes, n % lanes
-        plan_optimum(rules, ways, b, l, value, across, plan)
+    together = 32 if rules.steps * rows * cols <= MOST_TOGETHER else 1
+    values, across, plan, places = planning(rules, together)
+    for begin in range(0, count, together):
+        b, first = begin // lanes, begin % lanes
+        plan_optimum(rules, ways, b, first, values, across, plan, places)
         for s in range(slots):
-            r, c = np.int64(rows_of[s, b, 0, l]), np.int64(cols_of[s, b, 0, l])
             for t in range(steps - 1):
-                a = np.int64(plan[t, r, c])
-                r, c = wrapped(r + a // 3 - 1, rows), wrapped(c + a % 3 - 1, cols)
-                rows_of[s, b, t + 1, l], cols_of[s, b, t + 1, l] = r, c
+                for n in range(together):
+                    l = first + n
+                    r, c = np.int64(rows_of[s, b, t, l]), np.int64(cols_of[s, b, t, l])
+                    a = np.int64(plan[t, (r * (cols + 2) + 1 + c) * together + n])
+                    r, c = wrapped(r + a // 3 - 1, rows), wrapped(c + a % 3 - 1, cols)
+                    rows_of[s, b, t + 1, l], cols_of[s, b, t + 1, l] = r, c
 
 
 # ---------------------------------------------------------------- a user's own function

@@ -212,6 +212,8 @@ def _travel(rules, ways, block, worlds, good_moves, evil_moves):
     rows, cols = np.int16(rules.rows), np.int16(rules.cols)
     good_row, good_col = ways.good_row[block], ways.good_col[block]
     evil_row, evil_col = ways.evil_row[block], ways.evil_col[block]
+    same = np.empty(len(worlds), np.bool_)
+    eights = same.view(np.uint64)
     for t in range(rules.steps):
         make_moves(
             good_moves[t], good_row[t], good_col[t], good_row[t + 1], good_col[t + 1], rows, cols
@@ -219,27 +221,34 @@ def _travel(rules, ways, block, worlds, good_moves, evil_moves):
         make_moves(
             evil_moves[t], evil_row[t], evil_col[t], evil_row[t + 1], evil_col[t + 1], rows, cols
         )
-        clash = False
-        for l in range(len(worlds)):
-            clash |= (good_row[t + 1, l] == evil_row[t + 1, l]) & (
-                good_col[t + 1, l] == evil_col[t + 1, l]
-            )
-        if clash:
-            _part(rules.cols, good_row, good_col, evil_row, evil_col, worlds, t + 1)
+        _meet(good_row[t + 1], good_col[t + 1], evil_row[t + 1], evil_col[t + 1], same)
+        for eight in range(len(eights)):
+            if eights[eight] != _0:
+                for l in range(8 * eight, 8 * eight + 8):
+                    if same[l]:
+                        _part(
+                            rules.cols, good_row, good_col, evil_row, evil_col, worlds[l], t + 1, l
+                        )
 
 
 @kernel
-def _part(cols, good_row, good_col, evil_row, evil_col, worlds, t):
-    """Part Good and Evil where they share a cell at step t."""
-    for l in range(len(worlds)):
-        there = good_row[t, l] * cols + good_col[t, l]
-        if there == evil_row[t, l] * cols + evil_col[t, l]:
-            good = good_row[t - 1, l] * cols + good_col[t - 1, l]
-            evil = evil_row[t - 1, l] * cols + evil_col[t - 1, l]
-            lot = below(word(worlds[l], np.uint64(t), _0), _2)
-            good, evil = parted(good, evil, there, there, lot)
-            good_row[t, l], good_col[t, l] = good // cols, good % cols
-            evil_row[t, l], evil_col[t, l] = evil // cols, evil % cols
+def _meet(good_row, good_col, evil_row, evil_col, same):
+    """Mark the lanes in which Good and Evil share a cell; separate, for vector instructions."""
+    for l in range(len(same)):
+        same[l] = (good_row[l] == evil_row[l]) & (good_col[l] == evil_col[l])
+
+
+@kernel
+def _part(cols, good_row, good_col, evil_row, evil_col, world, t, l):
+    """Part Good and Evil, which share a cell at step t."""
+    there = good_row[t, l] * cols + good_col[t, l]
+    good = good_row[t - 1, l] * cols + good_col[t - 1, l]
+    evil = evil_row[t - 1, l] * cols + evil_col[t - 1, l]
+    lot = below(word(world, np.uint64(t), _0), _2)
+    if parted(good, evil, there, there, lot)[0] == there:
+        evil_row[t, l], evil_col[t, l] = evil_row[t - 1, l], evil_col[t - 1, l]
+    else:
+        good_row[t, l], good_col[t, l] = good_row[t - 1, l], good_col[t - 1, l]
 
 
 @kernel
