@@ -9,7 +9,7 @@ from studio import CELLS, Person, study
 
 from allminds import registry
 from allminds.episode import play
-from allminds.web.debrief import Machines, score
+from allminds.web.debrief import Machines, parity, score
 from allminds.web.screens import Screen
 
 
@@ -80,3 +80,20 @@ def test_programs_take_an_adaptive_test_by_their_own_way():
     floor = next(one for one in result["minds"] if one["role"] == "floor")
     assert floor["score"] == result["score"]
     machines.close()
+
+
+def test_what_is_said_of_signs_and_numbers_is_true_of_every_arm():
+    both = [{"instrument": "lambda", "settings": CELLS, "exercises": 1},
+            {"instrument": "lambda-star", "exercises": 1}]  # fmt: skip
+    arms = [{"name": "signs"}, {"name": "numbers", "show_numbers": True}]
+    plain, numbers, divided = (
+        parity(study(tests=both, **changes))
+        for changes in ({}, {"show_numbers": True}, {"arms": arms})
+    )
+    signs = "People saw the sign of a reward only; programs get the number."
+    assert f"lambda: {signs}" in plain
+    assert not any(signs in sentence for sentence in numbers)
+    assert f"lambda, arm signs: {signs}" in divided
+    assert not any("lambda-star" in sentence and signs in sentence for sentence in divided)
+    common = [one for one in plain if signs not in one]
+    assert [one for one in divided if "arm " not in one] == common

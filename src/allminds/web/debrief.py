@@ -155,20 +155,9 @@ def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
 
     `rows` are the results, of which those are counted that a gap ended.
     """
-    said: dict[str, list[str]] = {}  # by sentence, the instruments that it is true of
-    for test, given in enumerate(study.tests):
-        slot = given.slot if given.opponent else 0
-        for sentence in (*face(study.tool(test), slot).parity(study.show_numbers), *_told(given)):
-            names = said.setdefault(sentence, [])
-            if given.instrument not in names:
-                names.append(given.instrument)
     courses = any(given.settings.get("course") for given in study.tests)
-    several = len({given.instrument for given in study.tests}) > 1
     found = [
-        f"{', '.join(names)}: {sentence}" if several else sentence
-        for sentence, names in said.items()
-    ]
-    found += [
+        *_of_tests(study),
         "People are not reset between exercises; programs begin each anew"
         + (", unless they carry in a course." if courses else "."),
         _time(study),
@@ -182,6 +171,27 @@ def parity(study: Study, rows: Sequence[Mapping[str, Any]] = ()) -> list[str]:
             f"{study.resume.most} of a participant: in all {len(ended)} exercises, in "
             f"{len(set(ended))} sessions."
         )
+    return found
+
+
+def _of_tests(study: Study) -> list[str]:
+    """List what differs in the tests, each with the instruments and arms that it is true of."""
+    said: dict[str, list[tuple[str, str]]] = {}
+    there: list[tuple[str, str]] = []
+    for made in study.variants:
+        for test, given in enumerate(made.tests):
+            slot, here = given.slot if given.opponent else 0, (given.instrument, made.arm)
+            there.append(here)
+            for sentence in (*face(made.tool(test), slot).parity(made.show_numbers), *_told(given)):
+                said.setdefault(sentence, []).append(here)
+    several = len({name for name, _ in there}) > 1
+    found = []
+    for sentence, where in said.items():
+        names = list(dict.fromkeys(name for name, _ in where))
+        arms = list(dict.fromkeys(arm for _, arm in where))
+        partly = any(name in names and arm not in arms for name, arm in there)
+        said_of = [", ".join(names)] * several + [f"arm {', '.join(arms)}"] * partly
+        found.append(f"{', '.join(said_of)}: {sentence}" if said_of else sentence)
     return found
 
 

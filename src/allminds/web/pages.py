@@ -264,6 +264,7 @@ def _done(live: LiveSession, shared: Common) -> Screen:
         "results": [],  # filled outside the transaction, for programs take their time
         "text": markdown(study.debrief.text.get(shared["language"], "")),
         "bonus": None,
+        "show_numbers": study.show_numbers,
     }
     slots = {row.test: row.slot for row in live.rows.exercises if not row.practice}
     records = live.records() if live.ended is None else live.ended

@@ -240,6 +240,7 @@ def screens() -> Iterator[tuple[str, str, dict[str, Any]]]:
         "results": results,
         "text": "",
         "bonus": None,
+        "show_numbers": False,
     }
     yield "done", "done", COMMON | end
     own = {"results": [], "bonus": (2.5, "EUR"), "text": markdown(OWN)}

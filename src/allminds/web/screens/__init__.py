@@ -213,6 +213,7 @@ class Done(Common):
     results: list[TestResult]
     text: Markup  # of the researcher's
     bonus: tuple[float, str] | None  # with its currency
+    show_numbers: bool
 
 
 class Closed(Common):
