@@ -72,8 +72,9 @@ def test_leaving_an_exercise_never_pays_in_the_bonus(opened, clock, policy, whic
     assert left.score is None, "it has no result"
     assert bonuses[1] <= bonuses[0]
     with server.store.reading() as db:
-        told = [row["bonus"] for row in participants(db, server.store.study())]
-    assert told == bonuses, "what was promised is what is exported"
+        told = list(participants(db, server.store.study()))
+    assert [row["bonus"] for row in told] == bonuses, "what was promised is what is exported"
+    assert [row["broken_off"] for row in told] == [0, 1]
 
 
 def test_who_does_not_finish_is_paid_by_the_researcher_not_by_the_rule(opened, clock):

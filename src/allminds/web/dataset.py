@@ -22,6 +22,7 @@ from allminds.core.files import as_json
 from allminds.core.table import harmless
 from allminds.web.agenda import Agenda
 from allminds.web.careless import Behaviour, behaviours
+from allminds.web.gaps import broken_off
 from allminds.web.monitor import iso
 from allminds.web.replays import Replays
 from allminds.web.study import QUESTIONS, Study, stored
@@ -124,6 +125,7 @@ def participants(db: Session, study: StudyRow, external: bool = False) -> Iterat
             **{name: ((about and about.about) or {}).get(name) for name in plan.ask},
             **dict.fromkeys(fields) | answers(db, session),
             "exercises": sum(replays.record(row).status[row.slot] == "ok" for row in over),
+            "broken_off": broken_off(exercises),
             **(_bonus(agenda, replays, session) if plan.bonus else {}),
             **_carefulness(seen.get(session.id)),
         }
