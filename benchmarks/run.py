@@ -54,6 +54,7 @@ several, taken in turns with the others.
 The web server has commands of its own, with their figures in `docs/reliability.md`:
 
     .venv/bin/python benchmarks/load.py              # 200 people at once, on two databases
+    .venv/bin/python benchmarks/participants.py      # 40 simulated people, and who is careless
     .venv/bin/python benchmarks/server_faults.py     # the same while servers are killed
     .venv/bin/python benchmarks/history.py           # requests and replies checked, in trouble
     .venv/bin/python benchmarks/faults.py            # runs that are killed and resumed

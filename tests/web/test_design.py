@@ -10,7 +10,7 @@ from studio import CELLS, SHORT, Person, Server, events, make, rows, study
 
 from allminds.core.errors import Error
 from allminds.core.settings import checked
-from allminds.web.design import Bonus, Question, arm_of, latin, pages_of
+from allminds.web.design import AskedQuestion, Bonus, arm_of, latin, pages_of
 from allminds.web.screens import markdown
 from allminds.web.tables import ExerciseRow, SessionRow
 
@@ -137,7 +137,7 @@ def test_participants_are_given_their_arm_and_order_when_they_agree(where, clock
 
 
 def question(kind, **more):
-    return checked(Question, asked("q", kind, **more), "a question")
+    return checked(AskedQuestion, asked("q", kind, **more), "a question")
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ class Problem(NamedTuple):
     bound: float = 0
 
 
-class Question(Settings):
+class AskedQuestion(Settings):
     """A question of the researcher's, with its own name in the data."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")
@@ -182,12 +182,12 @@ class Question(Settings):
         return None
 
 
-Page = tuple[Question, ...]
+Page = tuple[AskedQuestion, ...]
 
 
-def pages_of(questions: Sequence[Question], when: str) -> list[Page]:
+def pages_of(questions: Sequence[AskedQuestion], when: str) -> list[Page]:
     """Group the questions that are asked at one time into pages, in the order of their numbers."""
-    found: dict[int, list[Question]] = {}
+    found: dict[int, list[AskedQuestion]] = {}
     for one in questions:
         if one.when == when:
             found.setdefault(one.page, []).append(one)
@@ -201,7 +201,7 @@ def read(page: Page, given: Mapping[str, str]) -> tuple[dict[str, str], list[Pro
     return answers, [problem for _, wrong in found for problem in wrong]
 
 
-def inattentive(questions: Sequence[Question], answers: Mapping[str, str]) -> int:
+def inattentive(questions: Sequence[AskedQuestion], answers: Mapping[str, str]) -> int:
     """Count the attention checks that were answered wrongly, or left out when they were shown."""
     return sum(answers.get(one.name, "") != one.right for one in questions if one.right)
 

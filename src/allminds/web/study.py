@@ -26,11 +26,11 @@ from allminds.web.design import (
     BEFORE,
     NAME,
     Arm,
+    AskedQuestion,
     Bonus,
     Careless,
     Debrief,
     Order,
-    Question,
     Texts,
     arm_of,
     order_of,
@@ -132,7 +132,7 @@ class Study(Settings):
     order: Order = Field("fixed", description="of the tests")
     arms: list[Arm] = Field(default_factory=list, max_length=20)
     arm: str = Field("", description="of one participant: drawn, not written")
-    questions: list[Question] = Field(default_factory=list, max_length=200)
+    questions: list[AskedQuestion] = Field(default_factory=list, max_length=200)
     bonus: Bonus | None = None
     debrief: Debrief = Debrief.model_validate({})
     careless: Careless = Careless.model_validate({})

@@ -11,7 +11,7 @@ from allminds import web as people
 from allminds.core.seeding import Random
 from allminds.episode import Episode
 from allminds.presentation import Move
-from allminds.web.design import Option, Question, read
+from allminds.web.design import AskedQuestion, Option, read
 from allminds.web.questions import checks, face
 from allminds.web.replays import ReplayedExercise
 from allminds.web.screens import markdown, sign
@@ -271,7 +271,7 @@ def asking() -> Iterator[tuple[str, str, dict[str, Any]]]:
         {"name": "said", "kind": "text", "required": False},
     ]
     about = words("How much do you agree with what your neighbours said of animals?")
-    made = [Question.model_validate({"text": about} | values) for values in one]
+    made = [AskedQuestion.model_validate({"text": about} | values) for values in one]
     page = [one.model_dump() | {"fields": one.fields, "values": one.values} for one in made]
     context = COMMON | {"page": page, "given": {}, "problems": {}}
     yield "questions", "questions", context
