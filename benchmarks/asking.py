@@ -2,9 +2,9 @@
 
     .venv/bin/python benchmarks/asking.py
 
-Every reply takes two seconds. Twenty questions are asked one at a time and twenty at once, and
-`inspect eval` asks them too; the tables must be the same. Then a run is killed at random moments
-and resumed: what was stored is never asked for again, and the books agree with the server's.
+Every reply takes two seconds. Twenty questions are asked one at a time and twenty at once; the
+tables must be the same. Then a run is killed at random moments and resumed: what was stored is
+never asked for again, and the books agree with the server's.
 """
 
 from __future__ import annotations
