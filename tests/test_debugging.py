@@ -580,24 +580,27 @@ def test_a_provider_that_never_replies_is_a_time_out():
     pytest.importorskip("inspect_ai")
     import asyncio
 
-    from allminds.bridges.providers import Call
+    from inspect_ai.model import GenerateConfig
+
+    from allminds.bridges.providers import Call, Sent
     from allminds.core.spending import Guess, Ledger
 
     ledger = Ledger()
     booking = ledger.book(Guess(10, 20, 10, 20))
+    sent = Sent([], GenerateConfig(), [])
 
     class Silent:
-        async def generate(self, messages, config):
+        async def generate(self, *_asked, **_how):
             await asyncio.sleep(60)
 
     with pytest.raises(Failed) as raised:
-        Call(Silent(), [], 0.05, ledger, booking).result()
+        Call(Silent(), sent, 0.05, ledger, booking).result()
     assert raised.value.failure == Failure("timeout", "the provider gave no reply within 0.05 s")
     assert (ledger.unconfirmed, ledger.unconfirmed_tokens) == (1, (10, 20)), "it may be billed"
 
     class Broken:
-        async def generate(self, messages, config):
+        async def generate(self, *_asked, **_how):
             raise ValueError("of the provider's")
 
     with pytest.raises(ValueError, match="of the provider's"):
-        Call(Broken(), [], 5, ledger, booking).result()
+        Call(Broken(), sent, 5, ledger, booking).result()

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from allminds import MindBase, registry
-from allminds.bridges.llm import rules
 from allminds.contracts import Discrete, Environment, Exercise, Failure, Instrument
 from allminds.core.bases import Question
 from allminds.core.errors import Error
@@ -78,7 +77,7 @@ def test_a_reader_can_answer_every_action_in_the_words_of_the_skin(name, n):
     slot = min(episode.waiting)
     seen, space = episode.waiting[slot], episode.environment.actions[slot]
     assert isinstance(space, Discrete)
-    told = f"{rules(tool, episode.task(slot))}\n{tool.presentation.words(seen)}"
+    told = f"{tool.presentation.rules(episode.task(slot)).text}\n{tool.presentation.words(seen)}"
     words = set(re.split(r"[\s,<>:]+", told)) | set("ABCDEFGH")
     words |= {word.rstrip(".;") for word in words}
     found = {tool.read(word, seen) for word in words}

@@ -39,7 +39,7 @@ SERIES = ["--set", "form=generated", "--seed", "5", "--max-connections", "3"]
     [
         ("c-test", "abcdefghijklmnopqrstuvwxyz"),
         ("matrices", "ABCD"),
-        ("prisoners-dilemma", ("cooperate", "defect")),
+        ("prisoners-dilemma", ("A", "B")),
         ("lambda-star", "123456789"),
     ],
 )

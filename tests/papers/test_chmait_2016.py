@@ -81,7 +81,10 @@ def test_figures_1_to_4_are_drawn_from_what_runs():
     classes = parts["figure-4"]().table.set_index("mind or group")["classes"]
     assert classes["q-learning"].startswith("QLearning < TableLearner < ")
     assert classes["expert"] == "Expert < BatchMind < MindBase"
-    assert classes["weighted-majority"] == "WeightedMajority < Majority < Protocol < Group"
+    assert (
+        classes["weighted-majority"]
+        == "WeightedMajority < Majority < Protocol < Team < Members < Group"
+    )
 
 
 # ---------------------------------------------------------------- extensions, in section 6

@@ -75,7 +75,7 @@ def test_the_schema_names_every_route(server):
     paths = set(server.app.openapi()["paths"])
     assert paths == {
         "/", "/j/{invite}", "/join", "/consent", "/check", "/next", "/choice", "/note", "/language",
-        "/withdraw", "/partner", "/admin", "/admin/export.csv", "/admin/export.jsonl",
+        "/withdraw", "/partner", "/answers", "/admin", "/admin/export.csv", "/admin/export.jsonl",
     }  # fmt: skip
 
 

@@ -20,6 +20,7 @@ import contextlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -129,7 +130,7 @@ def find_weights() -> Path:
 def answers_to(tool: Instrument) -> list[str]:
     """List the answers that a model may give in slot 0 of an instrument's first exercise.
 
-    They are the labels of its actions, if the rules name them or no numbers are read.
+    They are the words that the rules ask for, or else the numbers of its actions, or their labels.
     """
     episode = Episode(tool.exercise(1, 0))
     seen, task = episode.waiting[0], episode.task(0)
@@ -137,8 +138,9 @@ def answers_to(tool: Instrument) -> list[str]:
     asked = tool.presentation.rules(task)[1]
     found = []
     for action in space.allowed(seen):
-        label = space.labels[action - space.start] if space.labels else ""
-        words = (label, str(action)) if label and label in asked else (str(action), label)
+        label = [space.labels[action - space.start]] if space.labels else []
+        named = [word for word in label if word in asked] or re.findall(r"[\w-]+", asked)
+        words = [*named, str(action), *label]
         found += [word for word in words if tool.read(word, seen) == action][:1]
     return found
 

@@ -377,7 +377,7 @@ def _screen() -> str:
         "form": {"exercise": 1, "step": 1}, "face": "lambda", "told": face.told(), "view": view,
         "choices": list(face.choices(episode.observe(0))), "exercise": 1, "exercises": 7,
         "move": 2, "moves": 20, "practice": False, "reward": 1, "number": None, "slot": 0,
-        "mine": "",
+        "mine": "", "left": None,
     }  # fmt: skip
     made = screens.main("exercise", "en", **context)
     hue = next(cell["hue"] for cell in view["cells"] if cell["number"] == 3)

@@ -78,10 +78,10 @@ def _families() -> dict[str, list[tuple[str, Any]]]:
     for instrument in registry.instruments():
         for name, maker in registry.minds(instrument).items():
             places.setdefault((name, maker), []).append(instrument)
-    everywhere = set(registry.minds("*"))
+    everywhere = registry.minds("*")
     sections: dict[str, list[tuple[str, Any]]] = {}
     for (name, maker), where in places.items():
-        heading = "every instrument" if name in everywhere else ", ".join(where)
+        heading = "every instrument" if everywhere.get(name) is maker else ", ".join(where)
         sections.setdefault(heading, []).append((name, maker))
     return sections
 
