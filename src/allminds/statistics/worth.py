@@ -2,8 +2,9 @@
 
 The group plays some exercises, and so does every coalition of its members, on the same exercises
 with the same random words. v(S) is the score of coalition S. A committee plays without the members
-that are not in S; in a team, which has a slot for each member, the floor mind sits in their slots.
-The empty group is chance: the floor mind, which draws from the group's own words.
+that are not in S, and without any it is chance: the floor mind, which draws from the group's own
+words. In a team, which has a slot for each member, the floor mind takes the place of those that are
+not in S; what such a team of floor minds scores above chance is the work of the protocol.
 
 The contribution of a member is its Shapley value (Shapley 1953): what it adds to those before it,
 averaged over all orders of the members. Up to eight members all coalitions are played. Of more,
@@ -42,6 +43,7 @@ from allminds.statistics.redundancy import Redundancy, redundancy
 
 MOST_EXACT = 8  # members, up to which all coalitions are played
 MOST_MEMBERS = 62  # a coalition is the bits of a number
+CHANCE = -1  # the number that chance has among the coalitions of a team
 FINE = 2.0**40  # scores are multiples of 1 / FINE
 Whole = NDArray[np.int64]
 How = Literal["exact", "sampled", "left out"]
@@ -51,7 +53,7 @@ How = Literal["exact", "sampled", "left out"]
 class Share:
     """What a member, or what it says, adds to the score of its group."""
 
-    member: int  # from 1
+    member: int  # from 1; 0 is the protocol of a team
     name: str
     found: Difference  # from nothing
     beside: Difference | None = None  # from the mean of the other members
@@ -95,7 +97,7 @@ class Worth:
     shares: list[Share]
     senders: list[Share]  # what is lost if nobody hears a member; of those that say something
     redundancy: Redundancy | None
-    parts: Whole  # [member, exercise]: contributions, in units of 1 / `unit`
+    parts: Whole  # [member, exercise]: contributions, in units of 1 / `unit`; then the protocol's
     whole: Whole  # [exercise]: the group's score minus chance, in the same units
     unit: float
 
@@ -177,6 +179,8 @@ class Coalitions:
         if not names:
             raise Error(f"{self.group.name} is no group whose members could be left out; name one "
                         "with its members, such as vote(a,b,c)")  # fmt: skip
+        if self.group.paid and len(names) < 2:
+            raise Error(f"{self.group.name} has one member, and there is none to leave out")
         if len(names) > MOST_MEMBERS:
             raise Error(f"{self.group.name} has {len(names)} members; {MOST_MEMBERS} is the most")
         given = {key for key, value in self.name.keywords} & {"drop", "mute"}
@@ -188,9 +192,7 @@ class Coalitions:
     def subjects(self, coalition: int) -> Callable[[Seat], list[Seat]]:
         """Return what turns a seat of the group into seats of the coalition."""
         away = [n for n in range(self.n) if not coalition >> n & 1]
-        if not coalition:
-            if self.group.group:
-                return lambda seat: [Seat(self.floor, (slot,)) for slot in seat.slots]
+        if not coalition and not self.group.group:
             lot = Subject("chance", partial(Lot, self.floor), Lot.traits, built_in=True, maker=Lot)
             return lambda seat: [Seat(lot, seat.slots)]
         if not away:
@@ -224,9 +226,26 @@ class Coalitions:
             self.kept[coalition] = plays_of(block, self.rule)
         return self.kept[coalition]
 
+    def chance(self) -> Plays:
+        """Return the plays of chance, which in a team is the floor mind in every slot."""
+        if not self.group.group:
+            return self.plays(0)
+        if CHANCE not in self.kept:
+            seats = self.played(lambda seat: [Seat(self.floor, (slot,)) for slot in seat.slots],
+                                0, self.episodes)  # fmt: skip
+            self.kept[CHANCE] = plays_of(seats, self.rule)
+        return self.kept[CHANCE]
+
     def score(self, coalition: int) -> Whole:
         """Return the scores of a coalition, in units of 1 / FINE."""
         return _whole(self.plays(coalition).score, self.group.name)
+
+    def keep_common(self) -> None:
+        """Keep the exercises that no coalition misses; reject plays without any."""
+        there = np.all([~np.isnan(plays.score) for plays in self.kept.values()], axis=0)
+        if not there.any():
+            raise Error(f"{self.group.name}: no exercise was finished by all that were asked")
+        self.kept = {key: plays.where(there) for key, plays in self.kept.items()}
 
     def silent(self, member: int) -> Plays:
         """Return the plays of the group in which nobody hears a member, numbered from 0."""
@@ -235,9 +254,8 @@ class Coalitions:
         return plays_of(block, self.rule)
 
     def speakers(self) -> list[int]:
-        """Play the whole group, and list the members that said something, numbered from 0."""
+        """Play the whole group again, and list the members that said something, numbered from 0."""
         block = self.played(lambda seat: [seat], 0, self.episodes, self.episodes)
-        self.kept[self.all] = plays_of(block, self.rule)
         said = {one.sender for _, one in block.messages if one.kind == "says"}
         return [n for n in range(self.n) if str(n + 1) in said]
 
@@ -274,7 +292,11 @@ def _whole(score: NDArray[np.float64], name: str) -> Whole:
 def _exact(game: Coalitions) -> tuple[Whole, float]:
     """Sum s!(n-s-1)! (v(S ∪ i) - v(S)) over all coalitions S without i, of s members."""
     n = game.n
-    parts = np.zeros((n, game.episodes), np.int64)
+    for coalition in range(game.all + 1):
+        game.plays(coalition)
+    game.chance()
+    game.keep_common()
+    parts = np.zeros((n, len(game.plays(0))), np.int64)
     for coalition in range(game.all):
         size = coalition.bit_count()
         times, before = factorial(size) * factorial(n - size - 1), game.score(coalition)
@@ -308,6 +330,9 @@ def _one(game: Coalitions, coalition: int, exercise: int) -> int:
 
 def _left_out(game: Coalitions) -> tuple[Whole, float]:
     """Subtract the scores of the group without each member from those of the group."""
+    for coalition in (game.all, *(game.all & ~(1 << member) for member in range(game.n))):
+        game.plays(coalition)
+    game.keep_common()
     whole = game.score(game.all)
     parts = [whole - game.score(game.all & ~(1 << member)) for member in range(game.n)]
     return np.stack(parts), FINE
@@ -321,7 +346,12 @@ def _worth(game: Coalitions, how: How, parts: Whole, unit: float, margin: float)
     paid = how == "left out"
     senders = [] if paid or game.group.group else _senders(game, margin)
     plays, scale = game.plays(game.all), round(unit / FINE)
-    whole = game.score(game.all) - (0 if paid else game.score(0))
+    whole = game.score(game.all)
+    if not paid:
+        chance = _whole(game.chance().score, game.group.name)
+        whole = whole - chance
+        if game.group.group:
+            parts = np.vstack([parts, scale * (game.score(0) - chance)])
     alone = None
     if not paid and not game.group.group:
         alone = np.stack([game.plays(1 << n).score for n in range(game.n)], axis=1)
@@ -329,7 +359,7 @@ def _worth(game: Coalitions, how: How, parts: Whole, unit: float, margin: float)
         group=game.group.name,
         how=how,
         score=estimate(plays, game.rule),
-        chance=None if paid else estimate(game.plays(0), game.rule).score,
+        chance=None if paid else estimate(game.chance(), game.rule).score,
         shares=_shares(game, parts / unit, margin),
         senders=senders,
         redundancy=None if alone is None else redundancy(
@@ -345,16 +375,18 @@ def _shares(game: Coalitions, parts: NDArray[np.float64], margin: float) -> list
     plays, rule = game.plays(game.all), game.rule
     nothing = np.zeros(len(plays))
     wide = replace(rule, low=0.0, high=2 * (rule.high - rule.low))
+    names = [*game.members, *(["the protocol"] if len(parts) > game.n else [])]
     found, beside = [], []
-    for member, name in enumerate(game.members):
-        own, names = plays.scored_as(parts[member]), (name, "nothing")
-        found.append(_compared(own, plays.scored_as(nothing), rule, names, margin))
-        if game.n > 1:
-            others = plays.scored_as(np.delete(parts, member, axis=0).mean(axis=0))
-            beside.append(_compared(own, others, wide, (name, "the others"), margin))
-    unlike: Sequence[Difference | None] = corrected(beside) or [None]
+    for member, name in enumerate(names):
+        own = plays.scored_as(parts[member])
+        found.append(_compared(own, plays.scored_as(nothing), rule, (name, "nothing"), margin))
+        if 1 < game.n > member:
+            rest = np.delete(parts[: game.n], member, axis=0).mean(axis=0)
+            beside.append(_compared(own, plays.scored_as(rest), wide, (name, "the others"), margin))
+    unlike: list[Difference | None] = [*corrected(beside)]
+    unlike += [None] * (len(names) - len(unlike))
     return [
-        Share(member + 1, game.members[member], one, other, _alone(game, member))
+        Share(member + 1 if member < game.n else 0, names[member], one, other, _alone(game, member))
         for member, (one, other) in enumerate(zip(corrected(found), unlike, strict=True))
     ]
 

@@ -1,0 +1,84 @@
+"""What members add to a group, as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from allminds.core.errors import printable
+from allminds.inference.verdict import odds_explained
+from allminds.inference.words import interval, number
+from allminds.terminal.tables import Name, figures_table, say
+
+if TYPE_CHECKING:
+    from allminds.statistics.redundancy import Redundancy
+    from allminds.statistics.worth import Share, Worth
+
+HOW = {
+    "exact": "Contributions are Shapley values over all coalitions",
+    "sampled": "Contributions are Shapley values over orders drawn for each exercise, whose error "
+    "the intervals include",
+    "left out": "A contribution is what the group loses without the member; they need not sum to "
+    "the group's score, and replies of language models differ from time to time",
+}
+
+
+def show_worth(found: Worth) -> None:
+    """Print what each member adds, what its messages add, and how alike members err."""
+    say(f"{found.group}  ·  score {number(found.score.score)} {interval(found.score.ci95)}"
+        + ("" if found.chance is None else f"  ·  chance {number(found.chance)}"), "bold")  # fmt: skip
+    _show_shares(found.shares)
+    total = sum(one.found.mean for one in found.shares)
+    said = [HOW[found.how]]
+    if found.how != "left out":
+        said.append(f"they sum to {number(total)}, the score minus chance")
+    say(f"{'; '.join(said)}. Verdicts have δ = {found.shares[0].found.margin:g} and are corrected "
+        "for all rows; beside others: more, or less, than the mean of the other members.", "dim")  # fmt: skip
+    if found.senders:
+        say("What is lost if nobody hears a member", "bold")
+        _show_shares(found.senders)
+    every = [*found.shares, *found.senders]
+    for note in odds_explained(one.found for one in every):
+        say(note, "dim")
+    if found.redundancy is not None:
+        for line in redundancy_lines(found.redundancy):
+            say(line)
+
+
+def _show_shares(shares: Sequence[Share]) -> None:
+    """Print a table of shares, with the columns that some of them have."""
+    alone = any(one.alone is not None for one in shares)
+    beside = any(one.beside is not None for one in shares)
+    columns = [*(["alone"] if alone else []), "adds", "95 % interval", "verdict"]
+    table = figures_table(["", "member"], [*columns, *(["beside others"] if beside else [])])
+    for one in shares:
+        figures = [number(one.found.mean), interval(one.found.interval), one.word]
+        table.add_row(
+            str(one.member or ""), Name(printable(one.name)),
+            *([number(one.alone)] if alone else []), *figures, *([one.unlike] if beside else []),
+        )  # fmt: skip
+    Console().print(table)
+
+
+def redundancy_lines(found: Redundancy) -> list[str]:
+    """Say how alike members err, and what that predicts for their vote beside what happened."""
+    lines = []
+    if found.errors is not None:
+        pairs = "pair" if found.pairs == 1 else "pairs"
+        lines.append(f"The scores of members alone correlate by {number(found.errors)} on average "
+                     f"({found.pairs} {pairs}).")  # fmt: skip
+    known = found.dependence
+    if found.independent is not None:
+        said = f"The vote was right in {number(found.observed)} of the exercises; "
+        said += f"independent errors predict {number(found.independent)}"
+        if known.correlation is not None:
+            low, high = known.correlation.interval
+            said += (f", a latent correlation of {number(known.correlation.value)} [{low:.3f}, "
+                     f"{high:.3f}] {number(known.correlated)}")  # fmt: skip
+        if known.bounds is not None:
+            said += f"; any dependence allows {number(known.bounds.low)} to "
+            said += number(known.bounds.high)
+        lines.append(f"{said}.")
+    return lines
