@@ -18,7 +18,7 @@ they sum to the group's score minus chance exactly in every exercise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import factorial
@@ -170,12 +170,7 @@ class Coalitions:
 
     def _members(self) -> list[str]:
         """List the members of the group; reject what is no group, and what names no members."""
-        slots = self.line_up.seats[0].slots
-        made = self.group.make()
-        takes = registry.takes_members(self.group.maker)
-        names = [one.name for one in made.members] if takes else []
-        if self.group.group and not names and self.group.alone:
-            names = [self.group.alone] * len(slots)
+        names = members_of(self.line_up.seats[0])
         if not names:
             raise Error(f"{self.group.name} is no group whose members could be left out; name one "
                         "with its members, such as vote(a,b,c)")  # fmt: skip
@@ -258,6 +253,16 @@ class Coalitions:
         block = self.played(lambda seat: [seat], 0, self.episodes, self.episodes)
         said = {one.sender for _, one in block.messages if one.kind == "says"}
         return [n for n in range(self.n) if str(n + 1) in said]
+
+
+def members_of(seat: Seat) -> list[str]:
+    """List the members of a group by their names; a single mind has none."""
+    group = seat.subject
+    if registry.takes_members(group.maker):
+        names = [one.name for one in group.make().members]
+        if names:
+            return names
+    return [group.alone] * len(seat.slots) if group.group and group.alone else []
 
 
 class Lot(MindBase):

@@ -27,15 +27,17 @@ HOW = {
 
 def show_worth(found: Worth) -> None:
     """Print what each member adds, what its messages add, and how alike members err."""
-    say(f"{found.group}  ·  score {number(found.score.score)} {interval(found.score.ci95)}"
-        + ("" if found.chance is None else f"  ·  chance {number(found.chance)}"), "bold")  # fmt: skip
+    title = f"{found.group}  ·  score {number(found.score.score)} {interval(found.score.ci95)}"
+    chance = "" if found.chance is None else f"  ·  chance {number(found.chance)}"
+    say(title + chance, "bold")
     _show_shares(found.shares)
     total = sum(one.found.mean for one in found.shares)
     said = [HOW[found.how]]
     if found.how != "left out":
         said.append(f"they sum to {number(total)}, the score minus chance")
-    say(f"{'; '.join(said)}. Verdicts have δ = {found.shares[0].found.margin:g} and are corrected "
-        "for all rows; beside others: more, or less, than the mean of the other members.", "dim")  # fmt: skip
+    delta = f"Verdicts have δ = {found.shares[0].found.margin:g} and are corrected for all rows"
+    say(f"{'; '.join(said)}. {delta}; beside others: more, or less, than the mean of the other "
+        "members.", "dim")  # fmt: skip
     if found.senders:
         say("What is lost if nobody hears a member", "bold")
         _show_shares(found.senders)
