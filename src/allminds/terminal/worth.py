@@ -1,4 +1,4 @@
-"""What members add to a group, as tables in the terminal."""
+"""What members add to a group, and what a group is worth, as tables in the terminal."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from allminds.inference.words import interval, number
 from allminds.terminal.tables import Name, figures_table, say
 
 if TYPE_CHECKING:
+    from allminds.statistics.cost import Collaboration, Costs
     from allminds.statistics.redundancy import Redundancy
     from allminds.statistics.worth import Share, Worth
 
@@ -84,3 +85,56 @@ def redundancy_lines(found: Redundancy) -> list[str]:
             said += number(known.bounds.high)
         lines.append(f"{said}.")
     return lines
+
+
+# ---------------------------------------------------------------- costs
+
+
+UNITS = {"stated": "cost", "tokens": "tokens", "dollars": "dollars"}
+FRONTIER = (
+    "Costs are of an exercise. Frontier: no other line-up here cost as little and scored as well, "
+    "by the scores as measured. Seconds are of this machine, compilation included, and decide "
+    "nothing."
+)
+
+
+def show_costs(found: Costs) -> None:
+    """Print line-ups by cost, the frontier, and the collaboration gain of every group."""
+    table = figures_table(
+        ["line-up", ""], [UNITS[found.unit], "seconds", "score", "95 % interval", "frontier"]
+    )
+    for one in found.entries:
+        table.add_row(
+            Name(printable(one.label)), "group" if one.group else "", f"{one.cost:,.6g}",
+            "–" if one.seconds is None else f"{one.seconds:.2g}", number(one.score.score),
+            interval(one.score.ci95), "yes" if found.frontier(one) else "",
+        )  # fmt: skip
+    Console().print(table)
+    say(FRONTIER, "dim")
+    for gain in found.gains:
+        _show_gain(gain)
+    every = [gain.gain for gain in found.gains if gain.gain]
+    every += [band.gain for gain in found.gains for band in gain.bands]
+    for note in odds_explained(every):
+        say(note, "dim")
+
+
+def _show_gain(found: Collaboration) -> None:
+    """Print the collaboration gain of one group, overall and by complexity."""
+    if found.gain is None:
+        few = "there are too few exercises to choose the best single mind on and compare"
+        say(f"{found.group}: {few if found.rivals else 'no single mind here costs as little'}.")
+        return
+    said = f"{found.group}: Γ = {number(found.gain.mean)} {interval(found.gain.interval)}, "
+    said += f"{found.gain.gained}, against {found.best}, the best of {len(found.rivals)} that cost "
+    said += f"no more, on {found.gain.units[0]:,} exercises that it was not chosen on"
+    say(said + ("; it beats all of them." if found.beats_all else "."))
+    if found.bands:
+        table = figures_table([found.measure], ["Γ", "95 % interval", "units", "verdict"])
+        for band in found.bands:
+            span = f"{band.low:g}" if band.low == band.high else f"{band.low:g} to {band.high:g}"
+            table.add_row(
+                span, number(band.gain.mean), interval(band.gain.interval),
+                f"{band.gain.units[0]:,}", band.gain.gained,
+            )  # fmt: skip
+        Console().print(table)
