@@ -45,3 +45,15 @@ def test_with_yes_each_member_is_left_out_once():
     assert group["chance"] is None
     assert [row["verdict"] for row in group["members"]] == ["nothing"] * 3
     assert found["llm"]["calls"] == 18
+
+
+def test_a_group_costs_the_tokens_of_all_its_members():
+    words = ("worth", "c-test", "-m", f"samples({ONE},3)", "--against", ONE, "--episodes", "2")
+    with Server(by=lambda _: says("ANSWER: b")) as server:
+        refused = allminds(*words, "--cost", "tokens")
+        assert (refused.returncode, server.asked) == (2, [])
+        found = json.loads(allminds(*words, "--cost", "tokens", "--yes", "--json").stdout)
+    one, three = found["entries"]
+    assert three["group"]
+    assert three["cost"] == pytest.approx(3 * one["cost"])
+    assert one["cost"] > 0

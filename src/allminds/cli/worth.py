@@ -107,6 +107,8 @@ def worth(
     check_margin(margin)
     if not against and (price_of or cost != "stated"):
         raise Error("a cost is for a comparison with single minds; name them with --against")
+    if price_of and cost != "stated":
+        raise Error(f"--price-of states prices, and --cost {cost} counts others; leave out one")
     tool = registry.make_instrument(instrument, settings_of(setting))
     how = _How(instrument, settings_of(setting), episodes, seed, margin)
     prices = _prices(price_of)

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allminds import registry
+from allminds.contracts import Instrument
 from allminds.core.errors import Error, nearest
 from allminds.core.line_up import LineUp, Seat
 from allminds.core.spending import ledger_now
@@ -142,19 +143,15 @@ def costs(
     if asked.unit not in get_args(Unit):
         raise Error(f"cost is stated, tokens or dollars, not '{asked.unit}'; "
                     f"{nearest(asked.unit, get_args(Unit))}")  # fmt: skip
-    watch = Watch()
-    used: set[str] = set()
-    first = registry.make_instrument(asked.instrument, asked.settings)
+    prepared = [_prepared(asked, text) for text in dict.fromkeys([*groups, *singles])]
+    prices = _prices(prepared, asked.prices)
+    first, watch = prepared[0].tool, Watch()
     check_replays(first, asked.episodes)
     with watch.running():
         entries = [
-            _entry(asked, text, text in groups, watch, used, clock)
-            for text in dict.fromkeys([*groups, *singles])
+            _entry(asked, one, one.text in groups, price, watch, clock)
+            for one, price in zip(prepared, prices, strict=True)
         ]
-    unknown = set(asked.prices) - used
-    if unknown:
-        raise Error(f"a price is stated for '{min(unknown)}', which is none of the minds; "
-                    f"{nearest(min(unknown), used)}")  # fmt: skip
     _check_alike(entries)
     rule = first.rule()
     measure, values = _measured(entries[0], rule)
@@ -166,36 +163,56 @@ def costs(
     return Costs(asked.unit, sorted(entries, key=lambda one: one.cost), found)
 
 
-def _entry(
-    asked: Asked, text: str, group: bool, watch: Watch, used: set[str], clock: Clock | None
-) -> Entry:
-    """Play one line-up in its settings, and count what it costs."""
+class Prepared(NamedTuple):
+    """A line-up that was resolved, in its settings."""
+
+    text: str
+    tool: Instrument
+    line_up: LineUp
+
+
+def _prepared(asked: Asked, text: str) -> Prepared:
+    """Resolve a line-up, and the settings of its own behind semicolons."""
     mind, *own = (part.strip() for part in text.split(";"))
     given = dict(part.partition("=")[::2] for part in own)
     tool = registry.make_instrument(asked.instrument, {**asked.settings, **given})
-    line_up = registry.line_up(mind, tool)
+    return Prepared(text, tool, registry.line_up(mind, tool))
+
+
+def _entry(
+    asked: Asked, one: Prepared, group: bool, price: float, watch: Watch, clock: Clock | None
+) -> Entry:
+    """Play one line-up in its settings, and count what it costs."""
     ledger, begun = ledger_now(), clock() if clock else 0.0
     tokens, dollars = ledger.input_tokens + ledger.output_tokens, ledger.cost
-    block = form(tool, line_up, watch).play(asked.seed, 0, asked.episodes, 0)
+    block = form(one.tool, one.line_up, watch).play(asked.seed, 0, asked.episodes, 0)
     seconds = (clock() - begun) / asked.episodes if clock else None
     if asked.unit == "stated":
-        cost = _price(text, line_up, asked.prices, used) * float(block.steps.mean())
+        cost = price * float(block.steps.mean())
     elif asked.unit == "tokens":
         cost = (ledger.input_tokens + ledger.output_tokens - tokens) / asked.episodes
     elif ledger.cost is None or dollars is None:
-        raise Error(f"{text}: the price of its language models is not known; state it with --price")
+        raise Error(f"{one.text}: the price of its models is not known; state it with --price")
     else:
         cost = (ledger.cost - dollars) / asked.episodes
-    plays = plays_of(block, tool.rule())
-    return Entry(text, group, cost, estimate(plays, tool.rule()), plays, block.complexity, seconds)
+    rule = one.tool.rule()
+    plays = plays_of(block, rule)
+    return Entry(one.text, group, cost, estimate(plays, rule), plays, block.complexity, seconds)
 
 
-def _price(text: str, line_up: LineUp, prices: Mapping[str, float], used: set[str]) -> float:
-    """Return the price a step of a line-up: as stated for it, or the sum over its minds."""
-    used.add(text)
-    if text in prices:
-        return prices[text]
-    return sum(_of_seat(seat, prices, used) for seat in line_up.seats)
+def _prices(prepared: Sequence[Prepared], stated: Mapping[str, float]) -> list[float]:
+    """Return the price a step of every line-up: as stated for it, or the sum over its minds."""
+    used = {one.text for one in prepared}
+    found = [
+        stated[text] if text in stated
+        else sum(_of_seat(seat, stated, used) for seat in line_up.seats)
+        for text, _, line_up in prepared
+    ]  # fmt: skip
+    unknown = set(stated) - used
+    if unknown:
+        raise Error(f"a price is stated for '{min(unknown)}', which is none of the minds; "
+                    f"{nearest(min(unknown), used)}")  # fmt: skip
+    return found
 
 
 def _of_seat(seat: Seat, prices: Mapping[str, float], used: set[str]) -> float:

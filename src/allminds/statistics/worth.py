@@ -64,9 +64,7 @@ class Share:
         """The verdict: adds, harms, equivalent or undecided; nothing, if in no exercise."""
         if not self.found.differs:
             return "nothing"
-        return {"gains": "adds", "loses": "harms"}.get(
-            self.found.gained.partition(",")[0], self.found.verdict
-        )
+        return self.found.gained.replace("gains", "adds").replace("loses", "harms")
 
     @property
     def unlike(self) -> str:

@@ -37,8 +37,8 @@ def show_worth(found: Worth) -> None:
     if found.how != "left out":
         said.append(f"they sum to {number(total)}, the score minus chance")
     delta = f"Verdicts have δ = {found.shares[0].found.margin:g} and are corrected for all rows"
-    say(f"{'; '.join(said)}. {delta}; beside others: more, or less, than the mean of the other "
-        "members.", "dim")  # fmt: skip
+    others = "; beside others: more, or less, than the mean of the other members"
+    say(f"{'; '.join(said)}. {delta}{others if len(found.shares) > 1 else ''}.", "dim")
     if found.senders:
         say("What is lost if nobody hears a member", "bold")
         _show_shares(found.senders)
