@@ -363,7 +363,7 @@ def _worth(game: Coalitions, how: How, parts: Whole, unit: float, margin: float)
         how=how,
         score=estimate(plays, game.rule),
         chance=None if paid else estimate(game.chance(), game.rule).score,
-        shares=_shares(game, parts / unit, margin),
+        shares=_shares(game, how, parts / unit, margin),
         senders=senders,
         redundancy=None if alone is None else redundancy(
             game.name.name, alone, plays.score, game.tool.chance, plays.cluster),
@@ -373,11 +373,12 @@ def _worth(game: Coalitions, how: How, parts: Whole, unit: float, margin: float)
     )  # fmt: skip
 
 
-def _shares(game: Coalitions, parts: NDArray[np.float64], margin: float) -> list[Share]:
+def _shares(game: Coalitions, how: How, parts: NDArray[np.float64], margin: float) -> list[Share]:
     """Compare every contribution with nothing and with the mean of the others'."""
     plays, rule = game.plays(game.all), game.rule
     nothing = np.zeros(len(plays))
-    wide = replace(rule, low=0.0, high=2 * (rule.high - rule.low))
+    # two Shapley values differ by a mean of v(S ∪ i) - v(S ∪ j); sampled orders can by twice that
+    wide = replace(rule, low=0.0, high=(2 if how == "sampled" else 1) * (rule.high - rule.low))
     names = [*game.members, *(["the protocol"] if len(parts) > game.n else [])]
     found, beside = [], []
     for member, name in enumerate(names):
