@@ -141,6 +141,13 @@ def test_messages_are_worth_what_the_group_loses_if_nobody_hears_them() -> None:
     assert not worth(tool(), f"vote({noisy(0.9)}*3)", episodes=9).senders
 
 
+def test_messages_of_a_team_are_muted_too() -> None:
+    pennies = registry.make_instrument("matching-pennies", {"steps": 4})
+    found = worth(pennies, "talk(heads,conformist(tails))", episodes=8)
+    assert [one.member for one in found.senders] == [1, 2]
+    assert not worth(pennies, "talk(heads,tails)", episodes=3).senders[0].found.differs
+
+
 def test_redundancy_tells_independent_members_from_copies_of_one() -> None:
     group = f"vote({noisy(0.7)}*3)"
     found = worth(tool(), group, episodes=200).redundancy

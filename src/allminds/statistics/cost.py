@@ -36,6 +36,7 @@ from allminds.statistics.worth import members_of
 Unit = Literal["stated", "tokens", "dollars"]
 Clock = Callable[[], float]
 BANDS = 4  # of complexity, at most
+NOTHING: Values = np.zeros(0)  # the values of a measure that is not there
 SAME = 1e-9  # relative: costs this close are equal
 
 
@@ -224,11 +225,14 @@ def _of_seat(seat: Seat, prices: Mapping[str, float], used: set[str]) -> float:
 
 
 def _check_alike(entries: Sequence[Entry]) -> None:
-    """Reject settings that make other exercises: they could not be paired."""
+    """Reject settings that make other exercises, by items and complexity: they are no pairs."""
     first = entries[0]
     for one in entries[1:]:
-        if not (np.array_equal(one.plays.stratum, first.plays.stratum)
-                and np.array_equal(one.plays.item, first.plays.item)):  # fmt: skip
+        same = np.array_equal(one.plays.item, first.plays.item)
+        for name in {*one.complexity, *first.complexity}:
+            own, its = (entry.complexity.get(name, NOTHING) for entry in (one, first))
+            same = same and np.array_equal(own, its, equal_nan=True)
+        if not same:
             raise Error(f"the exercises of '{one.label}' are not those of '{first.label}'; its "
                         "settings may differ only in what a mind is given")  # fmt: skip
 

@@ -18,6 +18,7 @@ they sum to the group's score minus chance exactly in every exercise.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -248,6 +249,8 @@ class Coalitions:
 
     def speakers(self) -> list[int]:
         """Play the whole group again, and list the members that said something, numbered from 0."""
+        if "mute" not in inspect.signature(self.group.maker).parameters:
+            return []
         block = self.played(lambda seat: [seat], 0, self.episodes, self.episodes)
         said = {one.sender for _, one in block.messages if one.kind == "says"}
         return [n for n in range(self.n) if str(n + 1) in said]
@@ -347,7 +350,7 @@ def _left_out(game: Coalitions) -> tuple[Whole, float]:
 def _worth(game: Coalitions, how: How, parts: Whole, unit: float, margin: float) -> Worth:
     """Estimate contributions, what messages add, and the redundancy of the members."""
     paid = how == "left out"
-    senders = [] if paid or game.group.group else _senders(game, margin)
+    senders = [] if paid else _senders(game, margin)
     plays, scale = game.plays(game.all), round(unit / FINE)
     whole = game.score(game.all)
     if not paid:

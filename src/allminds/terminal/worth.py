@@ -39,6 +39,9 @@ def show_worth(found: Worth) -> None:
     delta = f"Verdicts have δ = {found.shares[0].found.margin:g} and are corrected for all rows"
     others = "; beside others: more, or less, than the mean of the other members"
     say(f"{'; '.join(said)}. {delta}{others if len(found.shares) > 1 else ''}.", "dim")
+    if found.score.failed:
+        say(f"The group failed {found.score.failed:,} of {found.score.episodes:,} exercises, which "
+            "count.")  # fmt: skip
     if found.senders:
         say("What is lost if nobody hears a member", "bold")
         _show_shares(found.senders)
@@ -111,6 +114,10 @@ def show_costs(found: Costs) -> None:
         )  # fmt: skip
     Console().print(table)
     say(FRONTIER, "dim")
+    for one in found.entries:
+        if one.score.failed:
+            say(f"{one.label} failed {one.score.failed:,} of {one.score.episodes:,} exercises, "
+                "which count.")  # fmt: skip
     for gain in found.gains:
         _show_gain(gain)
     every = [gain.gain for gain in found.gains if gain.gain]
