@@ -8,7 +8,7 @@ from importlib import import_module
 from allminds.cli.app import app, join_lines, main
 
 FILES = (  # in the order of --help
-    "list", "run", "evaluate", "report", "compare",
+    "list", "run", "evaluate", "worth", "report", "compare",
     "plan_size", "design", "accuracy", "study", "make",
 )  # fmt: skip
 for _file in FILES:

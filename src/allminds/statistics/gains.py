@@ -157,14 +157,19 @@ def _check(tool: Instrument, line_up: LineUp, parties: Sequence[Party], episodes
             f"{tool.name}: who gains from whom takes two minds or teams, and there is one; set "
             "more agents, or name minds for the slots"
         )
+    check_replays(tool, episodes)
+    paid = next((seat.subject.name for seat in line_up.seats if seat.subject.paid), None)
+    if paid:
+        raise Error(f"{paid} costs money by the call; who gains from whom is for programs")
+
+
+def check_replays(tool: Instrument, episodes: int) -> None:
+    """Reject exercises that other minds cannot be given again, and a number that is none."""
     if tool.adaptive or tool.parts:
         raise Error(
             f"{tool.name}: its exercises depend on the results before them, so that others cannot "
             "be given the same"
         )
-    paid = next((seat.subject.name for seat in line_up.seats if seat.subject.paid), None)
-    if paid:
-        raise Error(f"{paid} costs money by the call; who gains from whom is for programs")
     if isinstance(episodes, bool) or not isinstance(episodes, int) or episodes < 1:
         raise Error(f"episodes must be a whole number, 1 or more, not {episodes!r}")
 

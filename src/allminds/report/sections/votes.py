@@ -14,19 +14,10 @@ from allminds.report.sections.groups import shown_beside
 from allminds.report.sections.prediction import Predicted
 from allminds.report.sources import Floats
 from allminds.statistics.accuracy import Fit, fit_curve
+from allminds.statistics.redundancy import RULES, dependence, if_independent
 from allminds.statistics.selection import AgainstBest, Curve, against_best, crossings
-from allminds.voting import (
-    bounds,
-    correlated_majority,
-    correlated_plurality,
-    estimate_correlation,
-    majority_accuracy,
-    plurality_accuracy,
-    plurality_bounds,
-)
 
 HALVES = 1  # the seed of the halves that best members are chosen and compared on
-RULES = ("vote", "plurality")  # whose accuracy follows from their members'
 
 
 def section(tests: Sequence[TestData], found: Sequence[Predicted]) -> list[dict[str, Any]]:
@@ -100,27 +91,11 @@ def _better(data: TestData, found: AgainstBest, mind: str, differences: Floats) 
 
 
 def _dependence(data: TestData, vote: str, members: Sequence[int], options: int) -> dict[str, Any]:
-    """Estimate how dependent the members of a vote are.
-
-    Return the latent correlation of the members, the accuracy that it predicts for the vote, and
-    the bounds for any dependence.
-    """
-    rule = parse(vote).name
-    hits = data.scores[:, members]
-    hits = hits[~np.isnan(hits).any(axis=1)]
-    none = {"correlation": None, "correlated": None, "bounds": None}
-    if rule not in RULES or not len(hits) or not np.isin(hits, (0, 1)).all():
-        return none
-    p, found = hits.mean(axis=0), estimate_correlation(hits)
-    ends = plurality_bounds(p, options) if rule == "plurality" else bounds(p, "fail")
-    if found is None:
-        return none | {"bounds": ends}
-    right = (
-        correlated_plurality(p, found.value, options)
-        if rule == "plurality"
-        else correlated_majority(p, found.value, "fail")
-    )
-    return {"correlation": found, "correlated": right, "bounds": ends}
+    """Estimate how dependent the members of a vote are, and what that says of the vote."""
+    found = dependence(parse(vote).name, data.scores[:, members], options)
+    return {
+        "correlation": found.correlation, "correlated": found.correlated, "bounds": found.bounds,
+    }  # fmt: skip
 
 
 def _mean(data: TestData, mind: int) -> float:
@@ -137,12 +112,7 @@ def _independent(vote: str, members: Sequence[str], curves: Predicted | None) ->
     trials = curves.counts.trials[rows].min(axis=0)
     rates = curves.counts.hits[rows] / np.maximum(curves.counts.trials[rows], 1)
     options = max(2, round(1 / curves.counts.chance))
-    right = [
-        plurality_accuracy(column, options)
-        if rule == "plurality"
-        else majority_accuracy(column, "fail")
-        for column in rates.T
-    ]
+    right = [if_independent(rule, column, options) for column in rates.T]
     return float(np.average(right, weights=trials)) if trials.any() else None
 
 
