@@ -155,15 +155,16 @@ def test_what_a_model_writes_freely_is_read_or_counts_as_a_failure(model, tmp_pa
     frame = RunFolder.open(tmp_path / "runs" / "1").records()
     own = frame[frame["mind"] == f"llm({free.name})"]
     assert set(own["status"]) <= {"ok", "malformed", "refused"}
-    assert (own["output_tokens"] <= offline.REPLY).all()
+    assert (own["output_tokens"] <= 2 * offline.REPLY).all(), "asked once more if unreadable"
 
 
 @pytest.mark.slow
 def test_a_conversation_that_is_too_long_is_a_failure_and_not_asked_again(model):
-    from inspect_ai.model import ChatMessageUser
+    from allminds.bridges.conversation import Question, Said
+    from allminds.bridges.manner import Manner
 
-    endless = ChatMessageUser(content="a b c " * offline.CONTEXT)
-    found = providers.ask(providers.model_named(model.name), [endless], 60)
+    endless = Question([Said("user", "a b c " * offline.CONTEXT)], Manner(), "text")
+    found = providers.ask(providers.model_named(model.name), endless, 60)
     assert found.status == "error"
     assert "did not take the conversation" in found.reason
 
