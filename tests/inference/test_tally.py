@@ -37,7 +37,7 @@ def block(first, score, stratum, status, learning, **more):
 def drawn(seed, n, values, strata, lost):
     """Scores among few values, in strata of different sizes; some failed and some are missing."""
     rng = RNG(seed)
-    stratum = np.floor(rng.uniform(0, 1, n) ** 2 * strata)
+    stratum = 1 + np.floor(rng.uniform(0, 1, n) ** 2 * strata)
     score = rng.choice(values, n, p=rng.dirichlet(np.full(len(values), 0.5)))
     status = np.where(rng.uniform(size=n) < lost, FAILED, 0)
     status = np.where(rng.uniform(size=n) < lost / 2, MISSING, status).astype(np.int8)
