@@ -73,11 +73,16 @@ def figures(summary):
 
 
 def long_plan(full=False):
-    return resolve.Resolved.of(PLAN).with_ends(full)
+    small = {"rows": 5, "cols": 5, "iterations": 10}
+    test = am.Test(instrument="lambda-star", minds=["local-search"], episodes=600, settings=small)
+    return resolve.Resolved.of(am.Plan(tests=[test])).with_ends(full)
 
 
 def test_a_long_run_has_the_summary_of_all_its_plays(quick_tasks, few_plays, monkeypatch, tmp_path):
+    sizes, count = [], tally.counted
+    monkeypatch.setattr(tally, "counted", lambda parts: sizes.append(len(parts)) or count(parts))
     counted = figures(am.run(long_plan(), tmp_path / "counted", am.How(jobs=1)).summary())
+    assert len(sizes) > 5
     monkeypatch.setattr(tally, "MOST", 10**6)
     full = figures(am.run(long_plan(), tmp_path / "full", am.How(jobs=1)).summary())
     assert counted.keys() == full.keys() == {"local-search", "random", "optimum"}
