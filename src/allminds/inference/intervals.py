@@ -241,7 +241,7 @@ def of_mean(units: Units) -> Evidence:
 
 def of_difference(units: Units, hits: bool) -> Evidence:
     """Choose the evidence about the mean of paired differences; `hits` if both minds had hits."""
-    alone = units.clusters == units.number
+    alone = units.clusters == len(units.score)
     if hits and alone and np.ptp(units.weights) < 1e-12:
         gained, lost = int((units.score > 0).sum()), int((units.score < 0).sum())
         return PairedHits(gained, lost, len(units.score))

@@ -66,7 +66,7 @@ class Units:
 
 def differing(units: Units) -> int:
     """Count the clusters with a difference other than 0."""
-    return int(units.times((sums(units.cluster, np.abs(units.score)) > 0).astype(float)).sum())
+    return int((sums(units.cluster, np.abs(units.score)) > 0).sum())
 
 
 def sums(code: Numbers, values: Values, least: int = 0) -> Values:
