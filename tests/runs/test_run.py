@@ -144,6 +144,7 @@ def test_a_run_that_is_complete_has_nothing_left_to_resume(unbroken):
 def test_a_full_disk_is_one_sentence_and_leaves_nothing_half_written(tmp_path):
     code = (
         "import resource, sys\n"
+        "sys.dont_write_bytecode = True\n"  # it would be cut off too, and stay so
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         "from allminds.cli import main\n"
         "sys.argv = ['allminds', 'run', sys.argv[1], '--out', sys.argv[2], '--jobs', '1']\n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -108,7 +108,11 @@ def too_many(failed: int, plays: int) -> bool:
 
 @dataclass(frozen=True)
 class Plays:
-    """The plays of one mind on one test, in the order of their exercises."""
+    """The plays of one mind on one test, in the order of their exercises.
+
+    With a `count`, a row stands for so many plays that are alike, each of an item of its own (see
+    `Tally`); these have a mean, but cannot be paired.
+    """
 
     item: Numbers  # equal for plays of the same item, in all minds of a test
     cluster: Numbers  # the items themselves, if nothing makes some of them alike
@@ -116,18 +120,24 @@ class Plays:
     score: Values  # failures count; NaN where the play is missing
     failed: NDArray[np.bool_]
     learning: Values
+    count: Values | None = None
 
     def __len__(self) -> int:
         return len(self.score)
 
+    def number(self, rows: NDArray[np.bool_]) -> int:
+        """Count the plays for which `rows` is True."""
+        return int(rows.sum() if self.count is None else self.count[rows].sum())
+
     @property
     def fails_too_often(self) -> bool:
         """True if more than 5 % of the plays that are not missing failed."""
-        return too_many(int(self.failed.sum()), int((~np.isnan(self.score)).sum()))
+        return too_many(self.number(self.failed), self.number(~np.isnan(self.score)))
 
     def where(self, rows: NDArray[np.bool_]) -> Plays:
         """Select the plays for which `rows` is True."""
-        return Plays(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+        there = {name: of for name, of in vars(self).items() if of is not None}
+        return Plays(**{name: of[rows] for name, of in there.items()})
 
     def scored_as(self, score: Values) -> Plays:
         """Copy the plays with other scores."""
@@ -140,17 +150,20 @@ class Plays:
             return None
         if missing.any():
             return self.where(~missing).units(rule)
-        _, first, code = np.unique(self.item, return_index=True, return_inverse=True)
-        score = np.bincount(code, self.score) / np.bincount(code)
+        if self.count is not None:
+            score, first = self.score, np.arange(len(self))
+        else:
+            _, first, code = np.unique(self.item, return_index=True, return_inverse=True)
+            score = np.bincount(code, self.score) / np.bincount(code)
         values, stratum = np.unique(self.stratum[first], return_inverse=True)
         share = np.ones(len(values))
         if rule.weighted:
-            share = np.bincount(stratum) * values
+            share = np.bincount(stratum, self.count) * values
         share = share / share.sum() if share.sum() > 0 else np.ones(len(values)) / len(values)
         cluster = np.arange(len(first))
-        if self.cluster is not self.item:
+        if self.cluster is not self.item and self.count is None:
             _, cluster = np.unique(self.cluster[first], return_inverse=True)
-        return Units(score, stratum, cluster, share, rule.low, rule.high)
+        return Units(score, stratum, cluster, share, rule.low, rule.high, self.count)
 
     def figures(self, rule: Rule) -> Values:
         """Compute the figure of every whole administration, or of all plays while none is whole."""
@@ -170,9 +183,9 @@ class Plays:
 def estimate(plays: Plays, rule: Rule) -> Estimate:
     """Estimate the score of a mind, its interval, and the bounds that its failures leave."""
     found = Estimate(
-        episodes=len(plays),
-        failed=int(plays.failed.sum()),
-        missing=int(np.isnan(plays.score).sum()),
+        episodes=plays.number(np.ones(len(plays), bool)),
+        failed=plays.number(plays.failed),
+        missing=plays.number(np.isnan(plays.score)),
     )
     mean, units, evidence, stderr = summed(plays, rule)
     if mean is None:
@@ -198,7 +211,7 @@ def summed(
     units = plays.units(rule)
     if units is None:
         return None, (0, 0), None, None
-    counts = (len(units.score), units.clusters)
+    counts = (units.number, units.clusters)
     return units.mean, counts, of_mean(units), standard_error(units)
 
 
@@ -248,8 +261,12 @@ def _learning(plays: Plays) -> float | None:
     there = ~np.isnan(plays.learning)
     if not there.any():
         return None
+    gained, count = plays.learning[there], None
+    if plays.count is not None:
+        count = plays.count[there]
+        gained = gained * count
     _, stratum = np.unique(plays.stratum[there], return_inverse=True)
-    means = np.bincount(stratum, plays.learning[there]) / np.bincount(stratum)
+    means = np.bincount(stratum, gained) / np.bincount(stratum, count)
     return math.fsum(means.tolist()) / len(means)
 
 
@@ -348,37 +365,7 @@ def _scores(plays: Plays, rule: Rule) -> Values:
     return units.score
 
 
-# ---------------------------------------------------------------- a running tally
-
-
-@dataclass
-class Tally:
-    """The plays of a line-up, added block after block and readable at any moment."""
-
-    rule: Rule
-    _parts: list[Plays] = field(default_factory=list)
-
-    def add(self, block: Block) -> None:
-        """Append the plays of the next block."""
-        self._parts.append(plays_of(block, self.rule))
-
-    def plays(self) -> Plays:
-        """Join all plays so far."""
-        if not self._parts:
-            nothing = np.zeros(0)
-            none = np.zeros(0, np.int64)
-            return Plays(none, none, nothing, nothing, np.zeros(0, bool), nothing)
-        if len(self._parts) > 1:
-            parts, names = self._parts, Plays.__dataclass_fields__
-            own = all(part.cluster is part.item for part in parts)
-            columns = {name: [getattr(part, name) for part in parts] for name in names}
-            whole = {name: np.concatenate(of) for name, of in columns.items()}
-            self._parts = [Plays(**whole | ({"cluster": whole["item"]} if own else {}))]
-        return self._parts[0]
-
-    def estimate(self) -> Estimate:
-        """Estimate the score from the plays so far."""
-        return estimate(self.plays(), self.rule)
+# ---------------------------------------------------------------- from records to plays
 
 
 def plays_of(block: Block, rule: Rule) -> Plays:

@@ -152,6 +152,7 @@ class Betting:
     weights: Values  # sum to 1
     low: float
     high: float
+    count: Values | None = None  # units that are alike and have one row
 
     def interval(self, level: float = LEVEL) -> Interval:
         """Find the means that are refused neither as too low nor as too high."""
@@ -174,14 +175,17 @@ class Betting:
         """Compute the logarithm of the capital after bets on a mean above m."""
         if m <= 0:
             return math.inf if (y > 0).any() else 0.0
-        scaled = len(y) * self.weights * y / m
-        logs = np.add.reduce(np.log1p(_BETS[:, None] * (scaled - 1)), axis=1)
+        n = len(y) if self.count is None else self.count.sum()
+        scaled = n * self.weights * y / m
+        each = np.log1p(_BETS[:, None] * (scaled - 1))
+        logs = np.add.reduce(each if self.count is None else each * self.count, axis=1)
         top = float(np.maximum.reduce(logs))  # methods of arrays take longer than the sums do
         return top + math.log(float(np.add.reduce(np.exp(logs - top))) / len(logs))
 
     def _lower(self, y: Values, least: float) -> float:
         """Find the m at which the capital falls to `least`."""
-        mean = float((self.weights * y).sum())
+        weighted = self.weights * y
+        mean = float((weighted if self.count is None else weighted * self.count).sum())
         if self._capital(y, mean * 1e-12) < least:
             return 0.0
         return brent(lambda m: self._capital(y, m) - least, mean * 1e-12, mean, 1e-9)
@@ -228,7 +232,7 @@ class PairedHits:
 
 def of_mean(units: Units) -> Evidence:
     """Choose the evidence about a mean score that the sample can bear."""
-    alone, scale = units.clusters == len(units.score), (units.low, units.high)
+    alone, scale = units.clusters == units.number, (units.low, units.high)
     if alone and scale == (0.0, 1.0) and bool(np.isin(units.score, scale).all()):
         return _of_hits(units)
     student = student_of(units)
@@ -249,27 +253,27 @@ def of_difference(units: Units, hits: bool) -> Evidence:
 
 def _of_hits(units: Units) -> Evidence:
     """Count hits of equal weight as one sample; count weighted hits by pools of strata."""
-    weights, n = units.weights, len(units.score)
+    weights, n = units.weights, units.number
     if np.ptp(weights) < 1e-12 and (n < EXACT_BELOW or len(units.share) == 1):
-        return Hits(int(units.score.sum()), n)
+        return Hits(int(units.times(units.score).sum()), n)
     if n < EXACT_BELOW:
         return betting_of(units)
-    pool = _pooled(units.stratum)
-    share = sums(pool, weights)
-    rate = sums(pool, weights * units.score) / share
-    return StratifiedHits(rate, share**2 / sums(pool, weights**2), share)
+    pool = _pooled(units)
+    share = sums(pool, units.times(weights))
+    rate = sums(pool, units.times(weights * units.score)) / share
+    return StratifiedHits(rate, share**2 / sums(pool, units.times(weights**2)), share)
 
 
-def _pooled(stratum: Numbers) -> Numbers:
+def _pooled(units: Units) -> Numbers:
     """Merge neighbouring strata until each has `POOLED` units."""
-    sizes = np.bincount(stratum)
+    sizes = np.bincount(units.stratum, units.count)
     pool, number, held = np.zeros(len(sizes), np.int64), 0, 0
     for h, size in enumerate(sizes):
         pool[h] = number
         held += int(size)
         if held >= POOLED and sizes[h + 1 :].sum() >= POOLED:
             number, held = number + 1, 0
-    return pool[stratum]
+    return pool[units.stratum]
 
 
 def student_of(units: Units, nearly: float = NEARLY) -> Student | None:
@@ -297,7 +301,8 @@ def betting_of(units: Units) -> Betting:
     """Build the betting evidence, with one score for each cluster."""
     weights = sums(units.cluster, units.weights)
     scores = sums(units.cluster, units.weights * units.score) / weights
-    return Betting(np.clip(scores, units.low, units.high), weights, units.low, units.high)
+    clipped = np.clip(scores, units.low, units.high)
+    return Betting(clipped, weights, units.low, units.high, units.count)
 
 
 # ---------------------------------------------------------------- formulas

@@ -8,6 +8,7 @@ degrees of freedom.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,8 @@ class Units:
 
     `score` is a unit's mean over its repeats; `stratum` numbers its stratum and `cluster` what
     makes errors alike, 0, 1, … without gaps; `share` is the weight W_h of each stratum in the mean
-    and sums to 1.
+    and sums to 1. With a `count`, a row stands for so many units that are alike, each of them a
+    cluster of its own.
     """
 
     score: Values
@@ -34,22 +36,32 @@ class Units:
     share: Values
     low: float
     high: float
+    count: Values | None = None
+
+    def times(self, values: Values) -> Values:
+        """Multiply the values of rows by the number of units that each stands for."""
+        return values if self.count is None else values * self.count
+
+    @property
+    def number(self) -> int:
+        """The number of units."""
+        return len(self.score) if self.count is None else int(self.count.sum())
 
     @property
     def weights(self) -> Values:
-        """The weight of every unit in the mean; they sum to 1."""
-        size = np.bincount(self.stratum, minlength=len(self.share))
+        """The weight of a unit of every row in the mean; over all units they sum to 1."""
+        size = np.bincount(self.stratum, self.count, minlength=len(self.share))
         return np.asarray(self.share[self.stratum] / size[self.stratum])
 
     @property
     def mean(self) -> float:
         """Σ_h W_h · (mean of stratum h), summed exactly."""
-        return math.fsum((self.weights * self.score).data)
+        return math.fsum(self.times(self.weights * self.score).data)
 
     @property
     def clusters(self) -> int:
         """The number of clusters, numbered 0, 1, … without gaps."""
-        return int(self.cluster.max()) + 1
+        return int(self.cluster.max()) + 1 if self.count is None else self.number
 
 
 def differing(units: Units) -> int:
@@ -68,13 +80,14 @@ def skewed(units: Units) -> bool:
     The square of the skewness of what clusters add to the mean is about n / c for c rare hits.
     """
     stratum, weights = collapsed(units), units.weights
-    centre = sums(stratum, weights * units.score) / sums(stratum, weights)
+    total = sums(stratum, units.times(weights))
+    centre = sums(stratum, units.times(weights * units.score)) / total
     pulls = sums(units.cluster, weights * (units.score - centre[stratum]))
-    squares = float((pulls**2).sum())
+    squares = float(units.times(pulls**2).sum())
     if squares <= 1e-24:
         return False
-    skewness = len(pulls) ** 0.5 * float((pulls**3).sum()) / squares**1.5
-    return bool(len(pulls) < EXPECTED * skewness**2)
+    skewness = units.clusters**0.5 * float(units.times(pulls**3).sum()) / squares**1.5
+    return bool(units.clusters < EXPECTED * skewness**2)
 
 
 def standard_error(units: Units) -> float | None:
@@ -93,21 +106,22 @@ def clustered_error(units: Units) -> tuple[float, float]:
     """
     stratum = collapsed(units)
     weights, strata = units.weights, int(stratum.max()) + 1
-    total = sums(stratum, weights)
-    centre = sums(stratum, weights * units.score) / total
+    total = sums(stratum, units.times(weights))
+    centre = sums(stratum, units.times(weights * units.score)) / total
     part, where, whose = _parts(units.cluster, stratum, strata)
     mass = sums(part, weights)
     scale = 1 / np.sqrt(np.maximum(1 - mass / total[where], 1e-9))
     pull = scale * sums(part, weights * (units.score - centre[stratum]))
-    variance = math.fsum((sums(whose, pull) ** 2).data)
+    variance = math.fsum(units.times(sums(whose, pull) ** 2).data)
     own = sums(part, weights**2)
     del weights, pull, part  # of a million units, they are felt
-    return math.sqrt(variance), _freedom(where, whose, scale, mass, own, total)
+    return math.sqrt(variance), _freedom(where, whose, scale, mass, own, total, units.times)
 
 
 def _freedom(
-    where: Numbers, whose: Numbers, scale: Values, mass: Values, own: Values, total: Values
-) -> float:
+    where: Numbers, whose: Numbers, scale: Values, mass: Values, own: Values, total: Values,
+    times: Callable[[Values], Values],
+) -> float:  # fmt: skip
     """Compute (tr E)² / tr E², E the covariance of the clusters' pulls under equal variances.
 
     With m = scale · mass and a = scale · own / total of the parts, a stratum's E is the diagonal of
@@ -115,19 +129,19 @@ def _freedom(
     """
     strata, m = len(total), scale * mass
     a, d = scale * own / total[where], scale**2 * own
-    e = sums(where, own, strata) / total**2
+    e = sums(where, times(own), strata) / total**2
     if len(where) == int(whose.max()) + 1:  # every cluster lies in one stratum
 
         def by_stratum(values: Values) -> Values:
-            return sums(where, values, strata)
+            return sums(where, times(values), strata)
 
         aa, mm, am = by_stratum(a * a), by_stratum(m * m), by_stratum(a * m)
         rest = 2 * aa * mm + 2 * am**2 + e**2 * mm**2 - 4 * e * am * mm
         diagonal = d - 2 * a * m
         del a
         diagonal += e[where] * m * m
-        squares = 2 * (d * diagonal).sum() - (d * d).sum() + rest.sum()
-        return float(diagonal.sum() ** 2 / squares)
+        squares = 2 * times(d * diagonal).sum() - times(d * d).sum() + rest.sum()
+        return float(times(diagonal).sum() ** 2 / squares)
     A, M = np.zeros((2, int(whose.max()) + 1, strata))
     A[whose, where], M[whose, where] = a, m
     d = sums(whose, d)
@@ -154,8 +168,8 @@ def collapsed(units: Units) -> Numbers:
     """Merge each stratum of a single cluster with its neighbour."""
     strata = len(units.share)
     _, where, _ = _parts(units.cluster, units.stratum, strata)
-    clusters = np.bincount(where, minlength=strata)
-    if len(where) == strata:  # one each: there may be strata that none was drawn from
+    clusters = np.bincount(where, units.count, minlength=strata)
+    if clusters.sum() == strata:  # one each: there may be strata that none was drawn from
         return np.zeros_like(units.stratum)
     pool, number, held = np.zeros(strata, np.int64), 0, 0
     for h in range(strata):

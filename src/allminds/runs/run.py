@@ -166,7 +166,8 @@ def _give(
     what: str,
     keep: Callable[[Sitting, Part], None] | None,
 ) -> dict[str, Any]:
-    scores = TestScores(given.tool, given.line_ups)
+    sampled = [who.name for one in sittings if one.sampled for who in one.line_ups]
+    scores = TestScores(given.tool, given.line_ups, episodes, sampled)
 
     def take(part: Part) -> None:
         scores.take(sittings[part.sitting], part)
@@ -351,7 +352,7 @@ def _fill_test(
     gaps = [_lacking(folder, number, n, one) for n, one in enumerate(sittings)]
     if any(gaps) and "instruments" not in folder.made:  # else `resume` has compared versions
         folder.check_version(number, given.tool)
-    scores = TestScores(given.tool, given.line_ups)
+    scores = TestScores(given.tool, given.line_ups, test.exercises, test.sampled)
     stored = [deque(folder.stored(number, n)) for n in range(len(sittings))]
 
     def add_stored(sitting: int, before: int) -> None:

@@ -22,7 +22,7 @@ from allminds.core.seeding import numbered
 from allminds.inference import MARGIN, Estimate, Plays, Tally
 from allminds.inference.estimates import NOT_PLAYED, normalised, play_scores
 from allminds.runs.engine import Given, Part, Sitting
-from allminds.runs.plan import Plan
+from allminds.runs.plan import Plan, sample_of
 from allminds.runs.store import RunFolder, read_part
 
 if TYPE_CHECKING:
@@ -88,9 +88,26 @@ class Score:
 class TestScores:
     """The scores of all minds of a test, filled part by part."""
 
-    def __init__(self, tool: Instrument, line_ups: Sequence[LineUp]) -> None:
+    def __init__(
+        self, tool: Instrument, line_ups: Sequence[LineUp], exercises: int, sampled: Sequence[str]
+    ) -> None:
         self.tool = tool
         self.of = {line_up.name: Score(line_up, tool.tally()) for line_up in line_ups}
+        paired = self._paired(exercises, sampled)
+        for score in self.of.values():
+            score.tally.paired = paired
+
+    def _paired(self, exercises: int, sampled: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Find the exercises on which scores are normalised; None for all that there are."""
+        pairs = [self._ends(score.line_up) for score in self.of.values()]
+        there = {end for pair in pairs if self._has(*pair) for end in pair if end}
+        if not there:
+            return []
+        return sample_of(exercises) if there <= set(sampled) else None
+
+    def _has(self, floor: str, ceiling: str | None) -> bool:
+        """Check whether floor and ceiling were measured here."""
+        return floor in self.of and (ceiling is None or ceiling in self.of)
 
     def take(self, sitting: Sitting, part: Part) -> None:
         """Add a part that has just been played."""
@@ -133,8 +150,8 @@ class TestScores:
         if place is not None:
             found = replace(found, normalised=place[0], normalised_ci95=place[1])
         row = score.row(found, {floor: "floor", ceiling: "ceiling"}.get(score.mind))
-        rule, plays = score.tally.rule, score.tally.plays()
-        if rule.ability is not None and len(plays):
+        rule = score.tally.rule
+        if rule.ability is not None and len(plays := score.tally.plays()):
             row["ability"] = rule.ability(plays.stratum, plays.score).as_json()
         return row
 
@@ -156,7 +173,7 @@ class TestScores:
         self, score: Score, floor: str, ceiling: str | None
     ) -> tuple[float, tuple[float, float] | None] | None:
         """Locate a score between floor and ceiling, as they were measured here."""
-        if self.tool.adaptive or floor not in self.of or (ceiling and ceiling not in self.of):
+        if self.tool.adaptive or not self._has(floor, ceiling):
             return None
         top = self.of[ceiling].tally.plays() if ceiling else float(self.tool.ceiling)
         low = self.of[floor].tally.plays()
@@ -179,7 +196,7 @@ def summarise(folder: RunFolder) -> dict[str, Any]:
     tests = []
     for number, test in enumerate(folder.plan.tests):
         given = Given.of(test.instrument, test.settings, test.minds)
-        scores = TestScores(given.tool, given.line_ups)
+        scores = TestScores(given.tool, given.line_ups, test.exercises, test.sampled)
         for part in folder.stored(number):
             scores.read(folder, part.name)
         tests.append(scores.summary(folder.plan.seed, test.exercises))
