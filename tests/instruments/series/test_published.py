@@ -150,7 +150,7 @@ def test_members_that_draw_by_lot_draw_apart():
         ("weighted-vote(mode,p=1)", "p must be 1 numbers in (0, 1)"),
         ("pattern(y=0)", "y must be 1 or more"),
         ("min-distance(by=luck)", "by must be frequency or value"),
-        ("local-search", "not for c-test"),
+        ("local-search", "for c-test"),
     ],
 )
 def test_minds_that_cannot_be(name, said):
