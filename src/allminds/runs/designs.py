@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from allminds.core.errors import Error, nearest
+from allminds.runs.plan import MOST
 
 if TYPE_CHECKING:
     from allminds.runs.plan import Test
 
-MOST = 10_000  # tests of a plan, and minds of a test
 MOST_SECTIONS = 6  # a design of more cells than this has one table instead of a section a cell
 
 

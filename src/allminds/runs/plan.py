@@ -23,7 +23,6 @@ from allminds.core.errors import Error, nearest
 from allminds.core.line_up import parse_all
 from allminds.core.settings import Settings, checked, file_text
 from allminds.course import COURSES, Course
-from allminds.runs.designs import MOST, expanded
 
 if TYPE_CHECKING:
     from allminds.contracts import Instrument
@@ -42,6 +41,7 @@ def with_course(values: Any) -> Any:
     return {**given, "settings": {**settings, "course": made.plain()}}
 
 
+MOST = 10_000  # tests of a plan, and minds of a test
 MOST_ENDS = 20_000  # exercises that floor and ceiling play, unless they are asked for in full
 PIECES = 20  # stretches that their sample has
 
@@ -388,6 +388,8 @@ def read_plan(name: str | Path = DEFAULT) -> Plan:
     except (ValueError, RecursionError) as error:  # a number, or lists in lists, without end
         kind = "JSON" if str(name).endswith(".json") else "TOML"
         raise Error(f"{where} is not {kind}: {error}") from None
+    from allminds.runs.designs import expanded
+
     return checked(Plan, expanded(values, where), where)
 
 

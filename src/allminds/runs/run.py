@@ -398,8 +398,9 @@ def _merging(
         if held and (held[-1].sitting, held[-1].last) != (part.sitting, part.first):
             flush()
         held.append(part)
-        if len(held) >= sittings[part.sitting].merged:
-            flush()
+        sitting = sittings[part.sitting]
+        if len(held) >= sitting.merged or part.last >= sitting.wanted[-1][1]:
+            flush()  # enough, or all of a sitting: what comes next may take long
 
     try:
         yield add
