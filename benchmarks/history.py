@@ -198,8 +198,8 @@ def set_clock(file: Path, ahead: int) -> None:
 
 async def _lived(
     people: list[Restless], trouble: Trouble, seconds: float, every: float
-) -> tuple[int, float]:
-    """Let everybody play while trouble comes; how many did not go on afterwards, and how long."""
+) -> tuple[list[str], float]:
+    """Let everybody play while trouble comes; return who did not go on then, and the seconds."""
     begin = time.monotonic()
     for one in people[len(people) * 3 // 4 :]:
         one.until = begin + seconds * NEWCOMERS
@@ -212,7 +212,7 @@ async def _lived(
         await trouble.strike(clocks=time.monotonic() > begin + seconds * NEWCOMERS)
     calm = time.monotonic()
     stuck = list(people)
-    while stuck and time.monotonic() < calm + 8 * PEACE:
+    while stuck and time.monotonic() < calm + 15 * PEACE:
         await asyncio.sleep(0.5)
         went = {
             one.label for one in people[0].diary.history
@@ -224,7 +224,7 @@ async def _lived(
     for task in crowd:
         task.cancel()
     await asyncio.gather(*crowd, return_exceptions=True)
-    return len(stuck), time.monotonic() - begin
+    return [f"{one.label} at {one.screen}" for one in stuck], time.monotonic() - begin
 
 
 def lived(
@@ -262,7 +262,7 @@ def lived(
         history = [replace(one, label=names.get(one.label, one.label)) for one in diary.history]
         wrong = faults(history, kept)
         wrong += ["locked out: the right token was refused"] * trouble.refused
-        wrong += ["stuck: somebody did not go on"] * stuck
+        wrong += [f"stuck: {who} did not go on" for who in stuck]
         return {
             "database": kind,
             "seconds": round(took, 1),
