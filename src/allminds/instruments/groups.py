@@ -302,7 +302,7 @@ class Conformist(Committee):
     """
 
     def __post_init__(self) -> None:
-        """Require one member."""
+        """Require that there is one member."""
         super().__post_init__()
         if len(self.members) != 1:
             raise Error(f"conformist has one member, its own opinion, not {len(self.members)}")

@@ -106,7 +106,7 @@ class UrnTest(Instrument):
         return float(CHANCE_OF_BLACK**black * (1 - CHANCE_OF_BLACK) ** (MEMBERS - black))
 
     def show(self, observation: Balls, form: Literal["text", "html", "svg", "array"]) -> Any:
-        """List the balls."""
+        """List the balls that were drawn, in words."""
         return " ".join(URN.labels[ball] for ball in observation.balls)
 
     def read(self, answer: str, observation: Balls) -> int | Failure:

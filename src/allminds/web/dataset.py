@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from allminds.core.blocks import LESSON
 from allminds.core.files import as_json
+from allminds.core.table import COLUMNS as COLUMNS_OF_RUNS
 from allminds.core.table import harmless
 from allminds.web.agenda import Agenda
 from allminds.web.careless import Behaviour, behaviours
@@ -94,11 +95,7 @@ MEANINGS: dict[str, str] = {
     "slot": "the participant's slot in a game",
     "opponent": "the other player in a game: person, or a mind",
     "game": "number of the game; two participants of one game share it",
-    "course": "number of the course that the participant took",
-    "phase": "phase of the course",
-    "role": "whether an exercise of a course trains or tests",
-    "position": "place of the exercise in its phase of the course",
-    "trained": "exercises of the course that trained before",
+    **{name: COLUMNS_OF_RUNS[name][0] for name in LESSON},
 }  # fmt: skip
 
 

@@ -30,13 +30,13 @@ class Symmetry:
         self.shift = divmod(shift, torus.cols)
 
     def turned(self, row: int, col: int) -> tuple[int, int]:
-        """Turn a direction."""
+        """Turn a direction as the skin turns the torus."""
         if self.swaps:
             row, col = col, row
         return (-row if self.up else row), (-col if self.along else col)
 
     def cell(self, cell: int) -> int:
-        """Renumber a cell."""
+        """Return the cell that stands for a plain one."""
         row, col = self.turned(*self.torus.place(cell))
         return self.torus.cell(row + self.shift[0], col + self.shift[1])
 
